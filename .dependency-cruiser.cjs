@@ -7,27 +7,37 @@ const ROWS = [
   ['domain', 'files'],
   // The wire, written once: schemas, errors, paths, signature.
   ['protocol'],
-  // The calls that report metrics and spans; who exports them is not known here.
-  ['telemetry'],
   ['concurrency'],
-  ['runtime'],
+  ['infra'],
+  // The calls that report metrics and spans, and their exporters.
+  ['observability'],
   ['storage', 'queue'],
-  ['observability', 'signature-diagnosis', 'auth'],
+  ['signature-diagnosis', 'auth'],
   ['pushes', 'queries'],
-  // status: what `matterctl status` and the operator's screen show.
+  // status: what `matterctl status` and the operator page show.
   ['openapi', 'status'],
   ['http'],
-  // What src/web.ts wires beside the way of a push: a part of that composition root.
+  // Parts of the composition roots.
   ['web', 'operator'],
 ];
 
 const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n).flat()]));
 
-/** What exports metrics and spans, and the operator's page, is loaded only where it is switched on. */
+/** The code that exports metrics and spans, and the operator page, is loaded only if its setting switches it on. */
 const EXPORTERS = {
-  metrics: ['^src/observability/metrics/(?!options\\.|start\\.)', 'prom-client'],
-  tracing: ['^src/observability/tracing/(?!options\\.|start\\.)', '@opentelemetry'],
-  operator: ['^src/operator/(?!open\\.|parts\\.|queue-history\\.)', '^src/operator/app\\.'],
+  metrics: ['^src/observability/metrics/', 'prom-client'],
+  tracing: ['^src/observability/tracing/', '@opentelemetry'],
+  operator: ['^src/operator/(?!operator\\.|queue-history\\.)', '^src/operator/app\\.'],
+};
+
+/** The browser code: each folder, and what it may import. */
+const BROWSER = {
+  docs: [],
+  operator: ['console/kit'],
+  'console/kit': [],
+  'console/read': ['console/kit'],
+  'console/send': ['console/kit', 'console/read'],
+  'console/screens': ['console/kit', 'console/read', 'console/send'],
 };
 
 module.exports = {
@@ -58,7 +68,57 @@ module.exports = {
       name: 'workers-know-no-http',
       severity: 'error',
       from: { path: '^workers/' },
-      to: { path: '^src/(http|auth|pushes|queries|openapi|signature-diagnosis)/' },
+      to: {
+        path: '^src/(http|auth|pushes|queries|openapi|signature-diagnosis)/',
+        // Both sides of idempotency are in one file.
+        pathNot: '^src/pushes/idempotency\\.',
+      },
+    },
+    {
+      name: 'pushes-has-three-entries',
+      severity: 'error',
+      from: { path: '^(src|workers|tools)/', pathNot: '^src/pushes/' },
+      to: { path: '^src/pushes/(?!(pushes|idempotency|resend)\\.)' },
+    },
+    {
+      // The entries are the files right in src/storage. Tools load the exceptions without the database driver.
+      name: 'storage-has-entries',
+      severity: 'error',
+      from: { path: '^(src|workers|tools)/', pathNot: '^src/storage/' },
+      to: {
+        path: '^src/storage/[^/]+/',
+        pathNot: '^src/storage/(directory/(sealing|rate-override)|push-log/request-id)\\.',
+      },
+    },
+    {
+      // metrics.ts and tracing.ts: the calls of components; observability.ts: starts the exporters.
+      name: 'observability-has-three-entries',
+      severity: 'error',
+      from: { path: '^(src|workers|tools)/', pathNot: '^src/observability/' },
+      to: { path: '^src/observability/(?!(observability|metrics|tracing)\\.)' },
+    },
+    {
+      // Of the commands, those of a whole process are entries. Chaos replaces private parts; the benchmark simulates them.
+      name: 'queue-has-its-entries',
+      severity: 'error',
+      from: {
+        path: '^(src|workers|tools)/',
+        pathNot: ['^src/queue/', '^tools/chaos/breaks\\.', '^tools/bench/'],
+      },
+      to: {
+        path: '^src/queue/',
+        pathNot: [
+          '^src/queue/(producer|consumer|echo|heartbeat|keys|probe)\\.',
+          '^src/queue/commands/(agreements|partitions|read-waiting|worker-number|worker-reach)\\.',
+          '^src/queue/inspect/',
+        ],
+      },
+    },
+    {
+      name: 'http-has-five-entries',
+      severity: 'error',
+      from: { path: '^(src|workers|tools)/', pathNot: '^src/http/' },
+      to: { path: '^src/http/(?!(app|server|health|documents|pages)\\.)' },
     },
     {
       name: 'domain-is-pure',
@@ -85,17 +145,44 @@ module.exports = {
       from: { path: '^tools/client/' },
       to: { path: '^(src|tools|workers)/', pathNot: ['^tools/client/', '^src/(protocol|domain)/'] },
     },
+    ...Object.entries(BROWSER).map(([room, allowed]) => ({
+      name: `${room.replaceAll('/', '-')}-imports-only-${allowed.length === 0 ? 'itself' : 'what-is-below'}`,
+      severity: 'error',
+      from: { path: `^browser/${room}/` },
+      to: { path: '^browser/', pathNot: [room, ...allowed].map((it) => `^browser/${it}/`) },
+    })),
+    {
+      // A page may not grow by zod, luxon or a driver: it imports predicates and pure functions. Shapes are types alone.
+      name: 'pages-import-only-pure-modules',
+      severity: 'error',
+      from: { path: '^browser/', pathNot: 'shapes[^/]*\\.ts$' },
+      to: {
+        path: '^(src|workers|tools)/|node_modules/',
+        pathNot: [
+          '^src/(domain|files|queries/reconcile)/',
+          '^src/protocol/(field-rules|look-alike|time)\\.',
+          '^src/queries/(compare|day-calendar)\\.',
+          'node_modules/(preact|@preact|@noble)/',
+        ],
+      },
+    },
+    {
+      name: 'the-service-knows-no-page',
+      severity: 'error',
+      from: { path: '^(src|workers|tools)/' },
+      to: { path: '^browser/' },
+    },
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: '^src/(runtime|web)/' },
-      to: { path: '^src/runtime/config\\.' },
+      from: { path: '^src/[^/]+/', pathNot: '^src/(infra|web)/' },
+      to: { path: '^src/infra/config\\.' },
     },
     ...Object.entries(EXPORTERS).map(([name, [room, library]]) => ({
       // Who switched it off pays for it neither in time to start nor in memory.
       name: `${name}-is-loaded-only-if-asked-for`,
       severity: 'error',
-      from: { pathNot: room },
+      from: { pathNot: [room, '^browser/'] },
       to: { path: [room, library], dynamic: false },
     })),
   ],

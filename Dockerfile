@@ -8,7 +8,7 @@ COPY tsconfig.json ./
 COPY scripts/build.mjs ./scripts/build.mjs
 COPY scripts/lib ./scripts/lib
 COPY src ./src
-COPY public ./public
+COPY browser ./browser
 COPY workers ./workers
 COPY tools/client ./tools/client
 COPY tools/matterctl ./tools/matterctl
@@ -30,7 +30,6 @@ WORKDIR /app
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY public ./public
 COPY examples/signing ./examples/signing
 RUN ln -s /app/dist/tools/matterctl/matterctl.js /usr/local/bin/matterctl
 USER node

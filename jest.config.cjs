@@ -30,8 +30,8 @@ module.exports = {
         jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       },
     ],
-    // The page's modules, which browsers take as they are.
-    '/public/(docs|console)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
+    // The modules of the pages, which the build bundles.
+    '/browser/(console|docs|operator)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
   testTimeout: 300_000,
 };

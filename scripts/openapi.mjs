@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 /**
- * npm run openapi: writes docs/openapi.json as the service serves it. After a build: the document is
- * made of what validates.
+ * npm run openapi: writes docs/openapi.json as the service serves it, docs/schemas and the API collection. After a
+ * build: all of them are made of what validates.
  */
-import { writeFileSync } from 'node:fs';
-import { openApiText } from '../dist/src/openapi/document.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { publishedFiles } from '../dist/src/openapi/published.js';
 
-const path = 'docs/openapi.json';
-writeFileSync(new URL(`../${path}`, import.meta.url), openApiText());
-process.stdout.write(`${path} is written\n`);
+for (const [path, text] of publishedFiles()) {
+  const file = new URL(`../${path}`, import.meta.url);
+  mkdirSync(new URL('.', file), { recursive: true });
+  writeFileSync(file, text);
+  process.stdout.write(`${path} is written\n`);
+}

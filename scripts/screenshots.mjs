@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm run screenshots -- <folder> [folder with fonts]: every screen in both languages, 1280 and 390 pixels wide.
+ * npm run screenshots -- <folder> [folder with fonts]: every screen in both languages, 1280 and 390 pixels wide,
+ * light and dark.
  * A machine without Chinese fonts is given some as the second argument.
  */
 import { spawnSync } from 'node:child_process';
@@ -13,7 +14,7 @@ if (!folder) {
   process.exit(2);
 }
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const args = [join(root, 'scripts/up.mjs'), 'test', 'test/soak/screens.e2e.test.ts', '-t', 'light'];
+const args = [join(root, 'scripts/up.mjs'), 'test', 'test/soak/screens.e2e.test.ts'];
 const env = {
   ...process.env,
   SCREENSHOTS: resolve(folder),

@@ -1,89 +1,71 @@
-/** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
-import type { Connection } from 'mongoose';
+/** The common start of web and worker: settings, log, lifecycle, and the connections to MongoDB and Redis. */
+import { randomBytes } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { systemClock } from './concurrency/clock';
-import { startPollLoop } from './concurrency/poll-loop';
-import { startMetrics } from './observability/metrics/start';
-import { type OwnRecord, openHeartbeat } from './observability/processes/open-heartbeat';
-import { startTracing } from './observability/tracing/start';
-import { openOperator } from './operator/open';
-import { claimNamespace } from './queue/database-claim';
-import { createRedisKeys, type RedisKeys } from './queue/keys';
-import { createPartitionStates } from './queue/partition-states';
-import { createPartitions, type Partitions } from './queue/partitions';
-import { probePrimary, probeWrite } from './queue/probe';
-import { type PauseWatch, watchQueuePause } from './queue/queue-pause';
-import { connectFailFast, type RedisConnection, redisReady } from './queue/redis';
-import { createRedisTime, type RedisTime } from './queue/redis-time';
-import { agreeOnShards } from './queue/shard-count';
-import { countWorkers } from './queue/worker-number';
-import { type Config, readConfig, redactConfig } from './runtime/config';
-import { foldedLog } from './runtime/folded-log';
-import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from './runtime/lifecycle';
-import { createLogOutput, type LogOutput } from './runtime/log-output';
-import { createLogger, type Logger } from './runtime/logger';
-import { outagesOf } from './runtime/outages';
-import { processName } from './runtime/process-name';
-import { MAX_WORKERS } from './storage/ledger/snowflake';
-import { connectMongo, identifyDatabase, probeMongoWrite } from './storage/mongo';
-import { watchMongo } from './storage/mongo-outages';
-import { type SchemaWatch, watchSchema } from './storage/schema';
-import type { Metrics } from './telemetry/metrics';
-import type { Tracing } from './telemetry/tracing';
+import { startPollLoop, systemClock } from './concurrency/timing';
+import { type Config, readConfig, redactConfig } from './infra/config';
+import { foldedLog } from './infra/folded-log';
+import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from './infra/lifecycle';
+import { createLogOutput, type LogOutput } from './infra/log-output';
+import { createLogger, type Logger, processName } from './infra/logger';
+import { connectMongo, identifyDatabase } from './infra/mongo';
+import { probeMongoWrite, watchMongo } from './infra/mongo-availability';
+import { outagesOf } from './infra/outages';
+import { connectFailFast, redisReady } from './infra/redis/connect';
+import { createRedisTime } from './infra/redis/time';
+import { startMetrics, startTracing } from './observability/observability';
+import type { Tracing } from './observability/tracing';
+import { createOperator } from './operator/operator';
+import { agreeOnLayout, claimNamespace } from './queue/commands/agreements';
+import { createPartitions } from './queue/commands/partitions';
+import { createReadWaiting } from './queue/commands/read-waiting';
+import { countWorkers } from './queue/commands/worker-number';
+import { createHeartbeat } from './queue/heartbeat';
+import { createRedisKeys } from './queue/keys';
+import { probePrimary, probeWrite, watchQueuePause } from './queue/probe';
+import { MAX_WORKERS } from './storage/ledger';
+import { watchSchema } from './storage/schema';
 
-/** What a web or worker is started with. */
 export interface ProcessOptions {
-  /** The settings. */
   readonly env: NodeJS.ProcessEnv;
-  /** Its name in logs and heartbeats; by default from host and pid, which several in one Node process share. */
+  /**
+   * Name in logs and heartbeats; by default host and pid. Tests start several processes of this service in one Node
+   * process, each with its own name.
+   */
   readonly name?: string;
   /** Destination of the log; stdout by default. */
   readonly log?: DestinationStream;
-  /** The Node process belongs to it alone: signals drain it, then the Node process exits. */
+  /** True outside of tests: SIGTERM and SIGINT drain this process, and then the Node process exits. */
   readonly ownsNode?: boolean;
 }
 
-/** A web or worker that serves. */
 export interface RunningProcess {
   readonly name: string;
-  /** The address of a web. */
+  /** URL of a web process; absent for a worker. */
   readonly url?: string;
-  /** Drains. @returns the exit code that a process of its own would have */
+  /** Drains the process. @returns the exit code */
   stop(): Promise<number>;
 }
 
-export interface Process {
-  /** See ProcessOptions. */
-  readonly name: string;
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
-  readonly mongo: Connection;
-  /** Whether the release step has prepared the database. */
-  readonly schema: SchemaWatch;
-  readonly redis: RedisConnection;
-  readonly keys: RedisKeys;
-  /** Whether the queue is paused with BullMQ. */
-  readonly queuePause: PauseWatch;
-  readonly partitions: Partitions;
-  /** Known, and kept known while the process runs. */
-  readonly redisTime: RedisTime;
-  readonly metrics: Metrics;
-  /** From now on the process tells of itself, until it ends. @param read what is its own to tell */
-  readonly tellOfItself: (read: () => OwnRecord) => void;
-  /** Undefined where TRACING is off. */
-  readonly tracing: Tracing | undefined;
-}
+/**
+ * The connections, settings and other parts that web and worker share. `id` identifies one run of the process.
+ * `tracing` is undefined if TRACING is off.
+ */
+export type Process = Awaited<ReturnType<typeof createBase>>;
 
-/** Milliseconds between two looks at whether the time of Redis is still known well enough. */
-const WATCH_TIME = 20_000;
+/** Milliseconds between two reads of the Redis time. */
+const REDIS_TIME_INTERVAL = 20_000;
+/** Milliseconds in which an exiting process writes its last log lines. */
+const FLUSH_TIMEOUT = 500;
+
+const flushLog = async (output: DestinationStream | LogOutput) =>
+  'flush' in output ? output.flush(FLUSH_TIMEOUT) : undefined;
 
 /**
- * Starts what web and worker have in common, then what is their own. A start that fails releases
- * what it had opened.
- * @param serve starts the rest; returns the URL of a web
- * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS, REDIS_NAMESPACE or
- *   METRICS_PORT; nothing serves pushes yet then
+ * Starts the shared parts, then calls `serve`. A failed start closes the connections that it had opened.
+ *
+ * @param serve starts the parts of this process type; returns the URL of a web process
+ * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS, REDIS_PARTITIONS,
+ *   REDIS_NAMESPACE or METRICS_PORT
  */
 export async function startProcess(
   type: 'web' | 'worker',
@@ -91,47 +73,47 @@ export async function startProcess(
   serve: (base: Process) => Promise<{ readonly url?: string }>,
 ): Promise<RunningProcess> {
   const { env, name = processName(type), ownsNode = false } = options;
-  const output = options.log ?? createLogOutput();
+  const logOutput = options.log ?? createLogOutput();
   const config = readConfig(env);
   const traces = await startTracing({
     on: config.TRACING === 'on',
     type,
-    trouble: (problem, untold) => logger.warn({ problem, untold }, 'span export failing'),
+    onProblem: (problem, suppressed) => logger.warn({ problem, suppressed }, 'span export failing'),
   });
   const tracing = traces?.tracing;
   const logger = createLogger(type, config.LOG_LEVEL, {
     fields: tracing?.logFields,
     name,
-    to: output,
+    to: logOutput,
   });
   logger.info({ config: redactConfig(config) }, 'starting');
   const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
-  if (ownsNode) exitOnSignals(lifecycle, () => flushLog(output));
+  if (ownsNode) exitOnSignals(lifecycle, () => flushLog(logOutput));
   if (traces) lifecycle.onStop('traces', traces.stop);
   try {
-    const { url } = await serve(await openBase(type, { name, config, logger, lifecycle, tracing }));
+    const { url } = await serve(
+      await createBase({ type, name, config, logger, lifecycle, tracing }),
+    );
     if (ownsNode) announceReady({ url });
     return { name, url, stop: () => lifecycle.stop('stopped by its owner') };
   } catch (error) {
-    // Not awaited: a server that is away must not delay the message of a failed start.
+    // Not awaited: an unavailable server must not delay the error message of a failed start.
     void lifecycle.stop('the start failed');
     throw error;
   }
 }
 
-/** Milliseconds at the end of a process in which its last log lines are written, if somebody reads them. */
-const FLUSH_TIME = 500;
+interface BaseOptions {
+  readonly type: 'web' | 'worker';
+  readonly name: string;
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly tracing: Tracing | undefined;
+}
 
-const flushLog = async (output: DestinationStream | LogOutput): Promise<void> => {
-  if ('flush' in output) await output.flush(FLUSH_TIME);
-};
-
-/** The connections to both servers, and what reads them alone. */
-async function openBase(
-  type: 'web' | 'worker',
-  own: Pick<Process, 'name' | 'config' | 'logger' | 'lifecycle' | 'tracing'>,
-): Promise<Process> {
-  const { name, config, logger, lifecycle, tracing } = own;
+/** Connects to MongoDB and Redis, and starts the parts that need only these connections. */
+async function createBase({ type, name, config, logger, lifecycle, tracing }: BaseOptions) {
   const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
   watchMongo(mongo, outagesOf(logger));
@@ -139,62 +121,34 @@ async function openBase(
   const redis = connectFailFast(config.REDIS_URL, logger);
   await redisReady(redis);
   lifecycle.onStop('redis', () => redis.disconnect());
-
-  const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
-  await agreeOnShards(redis, keys, config.REDIS_NAMESPACE);
-  const claim = await claimNamespace({
-    ...{ redis, keys, logger, namespace: config.REDIS_NAMESPACE },
-    read: () => identifyDatabase(mongo),
-  });
-  lifecycle.onStop('claim of the namespace', () => claim.stop());
-  const schema = await watchSchema(mongo, logger);
-  lifecycle.onStop('watch of the indexes', () => schema.stop());
-  const queuePause = watchQueuePause(redis, keys, logger);
-  lifecycle.onStop('watch of the pause', () => queuePause.stop());
-  const redisTime = createRedisTime(redis, () => performance.now());
+  const namespace = config.REDIS_NAMESPACE;
+  const keys = createRedisKeys(namespace, config.REDIS_SHARDS, config.REDIS_PARTITIONS);
+  await agreeOnLayout(redis, keys, namespace);
+  const identify = () => identifyDatabase(mongo);
+  const claim = await claimNamespace({ redis, keys, logger, namespace, identify });
+  lifecycle.run('namespace claim', claim);
+  const schema = lifecycle.run('index check', await watchSchema(mongo, logger));
+  const queuePause = lifecycle.run('queue pause check', watchQueuePause(redis, keys, logger));
+  const redisTime = createRedisTime(redis);
   await redisTime.now();
-  const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {
-    logger.debug({ error: String(error) }, 'the time of Redis was not told, asked again soon');
-  });
-  lifecycle.onStop('time of Redis', () => watching.stop());
+  const redisTimeLoop = startPollLoop(redisTime.now, REDIS_TIME_INTERVAL, (error) =>
+    logger.debug({ error: String(error) }, 'could not read the Redis time, retrying'),
+  );
+  lifecycle.run('Redis time', redisTimeLoop);
   const limits = { pushes: config.PARTITION_LIMIT, bytes: config.PARTITION_BYTES };
   const partitions = createPartitions(redis, keys, limits, redisTime);
-  const tellOfItself = openHeartbeat(type, { name, redis, keys, logger, lifecycle });
-  const started = { ...own, mongo, schema, redis, keys, queuePause, partitions, redisTime };
-  return {
-    ...started,
-    tellOfItself,
-    metrics: await openMetrics(type, started),
-  };
-}
-
-/** Once the servers are there, and until they are given back: metrics also tell of the drain. */
-async function openMetrics(
-  type: 'web' | 'worker',
-  {
-    name,
-    config,
-    logger,
-    lifecycle,
-    mongo,
-    schema,
-    redis,
-    keys,
-    redisTime,
-  }: Omit<Process, 'metrics' | 'tellOfItself'>,
-): Promise<Metrics> {
-  const operator = openOperator({
-    ...{ name, mongo, redis, keys, logger, timeZone: config.PORTAL_TIME_ZONE },
-    isKept: config.METRICS_PORT !== 0,
-    token: config.OPERATOR_TOKEN,
-  });
-  lifecycle.onStop("operator's screen", operator.close);
+  const id = randomBytes(6).toString('hex');
+  const heartbeat = createHeartbeat({ type, name, id, redis, keys, logger, lifecycle });
+  const { PORTAL_TIME_ZONE: timeZone, OPERATOR_TOKEN: token } = config;
+  const hasPort = config.METRICS_PORT !== 0;
+  const operator = createOperator({ name, mongo, redis, keys, logger, timeZone, hasPort, token });
+  lifecycle.onStop('operator page', operator.close);
   const { metrics, url, close } = await startMetrics({
     type,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    beside: operator,
-    tell: foldedLog(logger),
+    operatorPage: operator,
+    log: foldedLog(logger),
     servers: {
       pingDatabase: async () => {
         schema.check();
@@ -202,13 +156,15 @@ async function openMetrics(
       },
       pingQueue: () => probeWrite(redis, keys),
       pingPrimary: () => probePrimary(redis, keys),
-      partitions: createPartitionStates(redis, keys),
+      partitions: createReadWaiting(redis, keys),
       workers: () => countWorkers(redis, keys, MAX_WORKERS),
     },
     clock: systemClock,
     redisTime: redisTime.now,
   });
+  // The metrics stop after all parts that start later, so that they cover the drain.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
-  return metrics;
+  const servers = { mongo, schema, redis, keys, queuePause, partitions, redisTime };
+  return { name, config, logger, lifecycle, tracing, id, heartbeat, metrics, ...servers };
 }

@@ -1,65 +1,66 @@
 /**
- * A worker that cannot reach the database, while others can, is paused: otherwise it would keep its share of the
- * partitions and hold each of their pushes until a batch times out.
+ * Pauses a worker that cannot reach the database while other workers can. Otherwise it would keep its share of the
+ * partitions and delay each of their pushes until a batch times out.
  *
- * It compares itself with the other workers, because only then is the fault its own. If the database is away, or too
- * slow for everybody, no worker is paused: nobody could do its work. One worker at least always goes on.
+ * The worker compares itself with other workers to find out whether its own connection is the cause. If the database is
+ * unavailable or slow for all workers, none pauses, because no worker could take over. At least one worker always continues.
  */
-import { type PingState, type Pings, startPings } from '../src/concurrency/pings';
-import type { GroupWorker } from '../src/queue/group-worker';
-import type { Sharing } from '../src/queue/live-workers';
-import type { WorkerReach } from '../src/queue/worker-reach';
-import type { Logger } from '../src/runtime/logger';
-import { outagesOf } from '../src/runtime/outages';
+import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
+import type { Logger } from '../src/infra/logger';
+import { outagesOf } from '../src/infra/outages';
+import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
 /** Milliseconds between two pings. */
 const INTERVAL = 200;
 /**
- * Milliseconds in which a ping must be answered. A ping takes no lock and reads nothing, so a busy database answers it
- * soon. Two of them, an interval each and the time in which others take over are less than the promised 3 s.
+ * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two pings,
+ * their intervals and the takeover by other workers take less than the promised 3 s.
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
-/** Milliseconds: connections that were reset once are made anew within them. */
+/** Minimum milliseconds of failures before a pause. The driver replaces a reset connection within this time. */
 const FAILING_TO_PAUSE = 1_000;
-/** Milliseconds within which another worker must have reported, so that this one may wait before it resumes. */
-const REPORTED = 2_000;
-/** Milliseconds without a pause after which a pause counts as the first one. */
-const CALM = 60_000;
-/** Milliseconds for which the database must have answered before a second resumption, doubled with each one. */
+/** This worker delays its resumption only if another worker has reported within these milliseconds. */
+const MAX_REPORT_AGE = 2_000;
+/** Milliseconds after a resumption, after which the next pause starts without a delay again. */
+const CALM_TIME = 60_000;
+/** After the second pause, the database must have answered for these milliseconds before the worker resumes. Each pause doubles it. */
 const FIRST_WAIT = 2_000;
-const LONGEST_WAIT = 30_000;
+/** Maximum of that time. */
+const MAX_WAIT = 30_000;
 
 export interface CutOffOptions {
-  /** A round trip to the database. */
-  readonly ping: () => Promise<unknown>;
   readonly reach: WorkerReach;
-  readonly worker: Pick<GroupWorker, 'pause' | 'resume' | 'isPaused'>;
-  readonly sharing: Pick<Sharing, 'report'>;
+  readonly worker: { isPaused(): boolean; pause(): Promise<void>; resume(): Promise<void> };
+  readonly heartbeat: { beat(): Promise<void> };
   readonly logger: Logger;
 }
 
-/** The worker is paused from the second failed ping to the first one that is answered. */
-export function watchCutOff(options: CutOffOptions): Pings {
-  const { ping, logger } = options;
+/**
+ * Pings the database, pauses the worker after failures, and resumes it when the database answers.
+ *
+ * @param ping a round trip to the database
+ */
+export function watchCutOff(ping: () => Promise<unknown>, options: CutOffOptions): Pings {
+  const { logger } = options;
   const cutOff = new CutOff(options);
   return startPings({
     ping,
     timeout: TIMEOUT,
     interval: INTERVAL,
     onPing: (state) => cutOff.judge(state),
-    onError: (error) => logger.debug({ error: String(error) }, 'pings not judged, tried again'),
+    onError: (error) => logger.debug({ error: String(error) }, 'check of pings failed, retrying'),
   });
 }
 
-/** Decides by pings. */
+/** Pauses and resumes the worker by the results of pings. */
 export class CutOff {
   private resumedAt = Number.NEGATIVE_INFINITY;
   /** Milliseconds for which the database must have answered before this worker resumes. */
   private wait = 0;
 
   constructor(
-    private readonly options: Omit<CutOffOptions, 'ping'>,
+    private readonly options: CutOffOptions,
     private readonly clock = () => performance.now(),
   ) {}
 
@@ -76,7 +77,7 @@ export class CutOff {
     if (await this.mayResume(answeredFor)) await this.resume();
   }
 
-  /** Another worker must have reached the database before the last failed ping began, and since. */
+  /** True if another worker reached the database when the last failed ping of this worker began, and has reported since. */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
     if (failures < FAILURES_TO_PAUSE || failing < FAILING_TO_PAUSE) return false;
@@ -84,33 +85,33 @@ export class CutOff {
     return this.options.reach.isReachedByOther(age, age);
   }
 
-  /** A worker whose connection comes and goes must not take partitions each time. But if no other one works, it does. */
+  /** True at once if no other worker reaches the database, otherwise after `wait`. */
   private async mayResume(answeredFor: number): Promise<boolean> {
     if (answeredFor >= this.wait) return true;
-    return !(await this.options.reach.isReachedByOther(0, REPORTED));
+    return !(await this.options.reach.isReachedByOther(0, MAX_REPORT_AGE));
   }
 
   private async pause({ failures, error }: PingState): Promise<void> {
-    const { worker, sharing, logger } = this.options;
-    const isFirst = this.clock() - this.resumedAt > CALM;
-    this.wait = isFirst ? 0 : Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * this.wait));
+    const { worker, heartbeat, logger } = this.options;
+    const isFirst = this.clock() - this.resumedAt > CALM_TIME;
+    this.wait = isFirst ? 0 : Math.min(MAX_WAIT, Math.max(FIRST_WAIT, 2 * this.wait));
     outagesOf(logger).lost('mongodb', CONNECTION, error);
     logger.warn(
       { failures, error },
-      'worker paused: other workers reach the database, it does not',
+      'worker paused: other workers reach the database, this worker does not',
     );
-    await Promise.all([worker.pause(), sharing.report()]);
+    await Promise.all([worker.pause(), heartbeat.beat()]);
   }
 
   private async resume(): Promise<void> {
-    const { worker, sharing, logger } = this.options;
+    const { worker, heartbeat, logger } = this.options;
     await worker.resume();
     this.resumedAt = this.clock();
     outagesOf(logger).back('mongodb', CONNECTION);
     logger.info('worker resumed: the database answers its pings');
-    await sharing.report();
+    await heartbeat.beat();
   }
 }
 
-/** As outages name it. */
+/** The connection in outage messages. */
 const CONNECTION = 'pings';

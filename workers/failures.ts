@@ -1,46 +1,47 @@
-/** What the failure of a batch means: that it ends as a whole, or that some group is to be tried again. */
-import { LeaseLost } from '../src/queue/worker-number';
-import { isCausedByDocument, isConflict, isOutage } from '../src/storage/driver-errors';
-import { SessionReplaced } from '../src/storage/sessions/session-pool';
+/** Classifies the failures of a batch: the whole batch fails, some groups are retried, or some groups are rejected. */
 
-/** A guard failed: what was read is no longer so. Read again, and decide again. */
+import { isCausedByDocument, isConflict, isOutage } from '../src/infra/driver-errors';
+import { LeaseLost } from '../src/queue/commands/worker-number';
+import { SessionReplaced } from '../src/storage/sessions';
+
+/**
+ * Another process has changed a matter or a push since this worker read it, or the majority has not confirmed a prior result.
+ * The worker reads them again.
+ */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
 
-/** The operations of a group cannot be folded: a defect, or a matter that was changed by hand. */
+/** `planBatch` failed for a group: a bug, or a matter that was edited manually. */
 export class PlanFailed extends Error {
   override readonly name = 'PlanFailed';
 }
 
 /**
- * The worker does not hold the batch's partitions any more, or Redis does not confirm that it does. The pushes that it
- * has read may have been overtaken, so it must decide nothing about them.
+ * The worker no longer holds the partitions of the batch, or Redis does not confirm that it does. Another worker may have
+ * applied later pushes, so this worker must not decide anything.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
 /**
- * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, the partitions lost, or the
- * batch was given up: it must fail as a whole, and the partition be read again when the sweep schedules it.
+ * Whether the whole batch fails. The database is unavailable, the result of a commit is unknown, the session was replaced, or
+ * the worker lost its number or its partitions. The sweep (queue/balance.ts) schedules a job for each partition later.
  */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
   return isLost || error instanceof SessionReplaced || isOutage(error);
 }
 
-/**
- * Whether somebody else keeps changing, or holds, what the push is about: the push is in order, and
- * may go through a moment later.
- */
+/** Whether another process changes or locks the same documents. A retry may succeed. */
 export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }
 
 /**
- * Whether the failure is final for the push: its document or its matter causes it. Every other failure is
- * one of the installation, and the push may be sent again.
+ * Whether the push itself is the cause: its document cannot be stored, or its matter cannot be planned. All other failures
+ * are retryable.
  */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);

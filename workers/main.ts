@@ -1,39 +1,41 @@
-/** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
-import { randomBytes } from 'node:crypto';
-import { systemClock } from '../src/concurrency/clock';
-import type { PollLoop } from '../src/concurrency/poll-loop';
+/** Composition root of the worker process: processes partition jobs, sweeps partitions, expires lost pushes. */
+import { systemClock as clock } from '../src/concurrency/timing';
+import { runMain } from '../src/infra/lifecycle';
+import { pingMongo } from '../src/infra/mongo-availability';
+import { connectBlocking, connectSubscriber } from '../src/infra/redis/connect';
 import {
   type Process,
   type ProcessOptions,
   type RunningProcess,
   startProcess,
 } from '../src/process';
-import { CONCURRENT_BATCHES, type ProcessBatch } from '../src/queue/batch-runner';
-import { GroupWorker } from '../src/queue/group-worker';
-import { startSharing } from '../src/queue/live-workers';
-import { ownerText } from '../src/queue/owner';
-import { createPartitionJobs } from '../src/queue/partition-jobs';
-import { watchEcho } from '../src/queue/probe';
-import { connectBlocking, connectSubscriber } from '../src/queue/redis';
-import { startSweep } from '../src/queue/sweep';
-import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
-import { createWorkerReach } from '../src/queue/worker-reach';
-import { runMain } from '../src/runtime/lifecycle';
-import { createUserDirectory } from '../src/storage/directory/users';
-import { createLedger } from '../src/storage/ledger/matters';
-import { createSnowflakes, MAX_WORKERS } from '../src/storage/ledger/snowflake';
-import { pingMongo } from '../src/storage/mongo';
-import { createExpireLost } from '../src/storage/push-log/expire-lost';
-import { createFinalize } from '../src/storage/push-log/finalize';
-import { createPushLog } from '../src/storage/push-log/log';
-import { createLogLookups } from '../src/storage/push-log/lookups';
-import type { Settlement } from '../src/storage/push-log/settlement';
-import { SessionPool } from '../src/storage/sessions/session-pool';
+import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/commands/worker-number';
+import { createWorkerReach } from '../src/queue/commands/worker-reach';
+import {
+  CONCURRENT_BATCHES,
+  createPartitionJobs,
+  createSharing,
+  GroupWorker,
+  ownerText,
+  type ProcessBatch,
+  startSweep,
+} from '../src/queue/consumer';
+import { watchEcho } from '../src/queue/echo';
+import { createUserDirectory } from '../src/storage/directory';
+import { createLedger, createSnowflakes, MAX_WORKERS } from '../src/storage/ledger';
+import {
+  createExpireLost,
+  createFinalize,
+  createLogLookups,
+  createPushLog,
+  type Settlement,
+} from '../src/storage/push-log';
+import { SessionPool } from '../src/storage/sessions';
 import { watchCutOff } from './cut-off';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
-/** The indexes of the sessions in which its batches commit. */
+/** One session for each concurrent batch. */
 const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
 
 /** Starts a worker. @throws as `startProcess` */
@@ -41,7 +43,7 @@ export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('worker', options, openWorker);
 
 async function openWorker(base: Process): Promise<object> {
-  const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
+  const { config, logger, lifecycle, redis, keys, partitions, metrics, id, heartbeat } = base;
   await base.schema.untilPrepared();
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
@@ -50,14 +52,20 @@ async function openWorker(base: Process): Promise<object> {
   const jobs = createPartitionJobs(blocking, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
-  lifecycle.onStop('worker number', () => number.release());
+  lifecycle.run('worker number', number);
   const workerName = base.name;
   const sessions = new SessionPool(base.mongo, logger, workerName);
   lifecycle.onStop('session pool', () => sessions.end());
-  // Before the partition jobs, so that it ends after them: their drain must not wait for it.
-  const expiry = startExpiryOf(base, workerName);
-  lifecycle.onStop('expiry', () => expiry.stop());
-  const id = randomBytes(6).toString('hex');
+  const expiry = startExpiry({
+    expireLost: createExpireLost(base.mongo),
+    queueTime: base.redisTime.now,
+    clock,
+    workerName,
+    timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
+    logger,
+  });
+  // Registered before the partition jobs, so that it stops after them and does not delay the end of their batches.
+  lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
     connection: blocking,
@@ -68,59 +76,48 @@ async function openWorker(base: Process): Promise<object> {
     jobs,
     owner: () => ownerText({ id, sessions: SESSIONS.map(sessions.idOf), name: workerName }),
     sessionOf: sessions.idOf,
-    processBatch: processBatchOf(base, { number, sessions, workerName, done: () => noteAnswer() }),
-    onGivenUp: (index) => sessions.replace(index),
+    processBatch: processBatchOf(base, { number, sessions, onDone: () => noteAnswer() }),
+    onAbandoned: (index) => sessions.replace(index),
     batchLimit: config.BATCH_LIMIT,
     logger,
     metrics,
   });
   lifecycle.onDrain('partition jobs under way', () => worker.close());
-  const echo = watchEcho({ redis, subscriber, keys, channel: keys.rings + id, logger });
-  lifecycle.onStop('echo', () => echo.stop());
-  const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
-  lifecycle.onStop('sharing of partitions', () => sharing.stop());
+  const channel = keys.wakeUpPrefix + id;
+  lifecycle.run('echo', watchEcho({ redis, subscriber, keys, channel, logger }));
+  const sharing = createSharing(worker, id);
+  heartbeat.start(() => {
+    const { partitions: held, pushes } = worker.load();
+    return { work: { partitions: held, pushes } };
+  }, sharing);
+  lifecycle.onStop('sharing of partitions', async () => {
+    sharing.leave();
+    // The other workers divide the partitions without this worker at once. Without Redis they detect the missing heartbeats.
+    await heartbeat.beat().catch(() => undefined);
+  });
   const reach = createWorkerReach(redis, keys, id);
   const ping = () => pingMongo(base.mongo);
-  const pings = watchCutOff({ ping, reach, worker, sharing, logger });
-  lifecycle.onStop('pings', () => pings.stop());
+  const pings = lifecycle.run('pings', watchCutOff(ping, { reach, worker, heartbeat, logger }));
   noteAnswer = pings.noteAnswer;
   const { alive } = sharing;
   const sweep = startSweep({ partitions, worker, shards: keys.shards, id, alive, logger, metrics });
-  lifecycle.onStop('sweep', () => sweep.stop());
-  tellOfItself(() => {
-    const { partitions: held, pushes } = worker.load();
-    return { work: { partitions: held, pushes } };
-  });
+  lifecycle.run('sweep', sweep);
   logger.info('worker ready');
   return {};
 }
 
-function startExpiryOf(
-  { config, logger, mongo, redisTime }: Process,
-  workerName: string,
-): PollLoop {
-  return startExpiry({
-    expireLost: createExpireLost(mongo),
-    queueTime: redisTime.now,
-    clock: systemClock,
-    workerName,
-    timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
-    logger,
-  });
-}
-
-interface Committing {
+/** What one worker needs to commit batches. */
+interface BatchParts {
   readonly number: WorkerNumber;
   readonly sessions: SessionPool;
-  readonly workerName: string;
-  /** Called after each batch that the database has answered. */
-  readonly done: () => void;
+  /** Called after each batch: the database has answered. */
+  readonly onDone: () => void;
 }
 
-/** With a span for each batch, where TRACING is on. Without the indexes of the database a batch fails, and is read again. */
+/** A batch fails, and is read again later, if the indexes of the release step are missing. With TRACING each batch has a span. */
 function processBatchOf(
-  { config, logger, mongo, schema, partitions, metrics, tracing }: Process,
-  { number, sessions, workerName, done }: Committing,
+  { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: Process,
+  { number, sessions, onDone }: BatchParts,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
@@ -130,23 +127,22 @@ function processBatchOf(
     partitions,
     lookups,
     finalize: createFinalize(pushLog, lookups),
-    users: createUserDirectory(mongo, systemClock, tracing),
+    users: createUserDirectory(mongo, clock, tracing),
     sessions,
-    clock: systemClock,
-    newMatterId: createSnowflakes(number.current, systemClock),
+    clock,
+    newMatterId: createSnowflakes(number.current, clock),
     concluded: new Set(config.CONCLUDED_STATUSES),
     workerName,
     logger,
     metrics,
   });
-  const processBatch: typeof apply = async (batch) => {
-    schema.check();
-    return apply(batch);
-  };
   return async (batch) => {
-    const process = () => processBatch(batch);
+    const process = async () => {
+      schema.check();
+      return apply(batch);
+    };
     const replies = await (tracing ? tracing.batch(batch, process) : process());
-    done();
+    onDone();
     return replies;
   };
 }

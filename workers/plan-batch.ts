@@ -1,69 +1,66 @@
-/** Pure part of a batch: from what was read and loaded to what is to be written and answered. */
+/** The pure part of a batch: computes the writes and the final states from the pushes and the loaded data. */
 import { changesOf } from '../src/domain/changes';
 import type { DecisionContext } from '../src/domain/decide';
 import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';
-import { groupOf } from '../src/domain/group';
-import type { Matter } from '../src/domain/matter';
+import { groupOf, type Matter } from '../src/domain/matter';
 import { isUnseen } from '../src/domain/parties';
-import type { WaitingPush } from '../src/queue/push';
-import type { MatterChange } from '../src/storage/ledger/matters';
-import type { KeyOwner, KeyUses } from '../src/storage/push-log/key-uses';
-import type { SettledPush } from '../src/storage/push-log/log';
-import type { Settlement } from '../src/storage/push-log/settlement';
+import { isKeyReused } from '../src/pushes/idempotency';
+import type { WaitingPush } from '../src/queue/consumer';
+import type { MatterChange } from '../src/storage/ledger';
+import type { KeyUses, PushToSettle, Settlement } from '../src/storage/push-log';
 
-/** All waiting pushes of one matter key, in their order. */
+/** The waiting pushes of one matter, in order. */
 export interface Group {
   readonly systemCode: string;
   readonly externalId: string;
   readonly pushes: readonly WaitingPush[];
 }
 
-/** What the batch loaded for its groups. */
+/** The data that a batch has loaded for its groups. */
 export interface Loaded {
-  /** By group. */
+  /** By group (`groupOf` in domain/matter.ts). */
   readonly matters: ReadonlyMap<string, Matter>;
+  /** Display names by username. */
   readonly names: ReadonlyMap<string, string>;
+  /** By idempotency fingerprint. */
   readonly priorResults: ReadonlyMap<string, PriorResult>;
-  readonly keyUses: Pick<KeyUses, 'firstBody'>;
+  readonly keyUses: KeyUses;
 }
 
-export interface PlanSettings {
+interface PlanSettings {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly newMatterId: () => bigint;
+  /** CONCLUDED_STATUSES */
   readonly concluded: ReadonlySet<string>;
 }
 
 export interface BatchPlan {
   readonly changes: readonly MatterChange[];
-  readonly settled: readonly SettledPush[];
+  readonly settled: readonly PushToSettle[];
 }
 
-/** Splits what a partition held into its groups; the order within each is kept. */
+/** Splits pushes into groups. The order within a group is kept. */
 export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
-  const groups = new Map<string, WaitingPush[]>();
+  const groups = new Map<string, Group & { readonly pushes: WaitingPush[] }>();
   for (const push of pushes) {
-    const key = groupOf(push.systemCode, push.externalId);
-    const group = groups.get(key) ?? [];
-    group.push(push);
+    const { systemCode, externalId } = push;
+    const key = groupOf(systemCode, externalId);
+    const group = groups.get(key) ?? { systemCode, externalId, pushes: [] };
+    group.pushes.push(push);
     groups.set(key, group);
   }
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    return first
-      ? [{ systemCode: first.systemCode, externalId: first.externalId, pushes: group }]
-      : [];
-  });
+  return [...groups.values()];
 }
 
-/** Folds every group. The same input gives the same plan, but for the ids of created matters. */
+/** Folds every group. The same input gives the same plan, except for the ids of created matters. */
 export function planBatch(
   groups: readonly Group[],
   loaded: Loaded,
   settings: PlanSettings,
 ): BatchPlan {
   const changes: MatterChange[] = [];
-  const settled: SettledPush[] = [];
+  const settled: PushToSettle[] = [];
   for (const { systemCode, externalId, pushes } of groups) {
     const before = loaded.matters.get(groupOf(systemCode, externalId));
     const context: DecisionContext = {
@@ -84,33 +81,16 @@ export function planBatch(
   return { changes, settled };
 }
 
-function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded): SettledPush {
-  const first = keyUses.firstBody(keyOwnerOf(push));
-  const reused = first !== undefined && first !== push.bodyHash;
-  const settlement = settlementOf(result);
+function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded): PushToSettle {
+  const settlement = toSettlement(result);
   return {
     id: push.id,
     queuedAt: push.queuedAt,
     settlement,
     ...effectOf(result),
     ...staleness(push, result),
-    ...(settlement.state === 'PERSISTED' &&
-      push.idempotencyFingerprint !== undefined && {
-        idempotencyFingerprint: push.idempotencyFingerprint,
-      }),
-    ...(reused && { mark: 'KEY_REUSED' }),
+    ...(isKeyReused(push, keyUses) && { mark: 'KEY_REUSED' }),
   };
-}
-
-/** Whose idempotency key a push carries. */
-export function keyOwnerOf({
-  systemCode,
-  clientId,
-  operation,
-  idempotencyKey,
-}: WaitingPush): KeyOwner {
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return { systemCode, clientId, operation: operation.op, ...key };
 }
 
 function effectOf({ decision, before, changed }: FoldResult) {
@@ -119,7 +99,7 @@ function effectOf({ decision, before, changed }: FoldResult) {
   return { revision: matter.revision, changes: changesOf(before, matter) };
 }
 
-/** Which instant lost against which (4.1 rule 3). */
+/** The two times that are compared for a push that is ignored as stale (contract 4.5): of the push, and of the matter. */
 function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }: FoldResult) {
   const { sourceUpdatedAt: sent } = operation;
   const stored = before?.sourceUpdatedAt ?? undefined;
@@ -128,11 +108,11 @@ function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }
   return { stale: { sent, stored } };
 }
 
-function settlementOf({ decision, duplicateOf }: FoldResult): Settlement {
+function toSettlement({ decision, duplicateOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.reason };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
-  // A push that was ignored as stale says nothing of the parties that a newer one left.
+  // After a stale push the matter has the parties of a newer push, so the stale push gets no warning about them.
   const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
   return duplicateOf
     ? { state: 'REPLAYED', outcome, matterId, duplicateOf: duplicateOf.pushId, ...unseen }

@@ -1,39 +1,47 @@
 /**
- * A worker's batch. Pushes past their deadline are finalized. The others are loaded, planned and committed, matters
- * and push-log entries in one transaction. The queue acknowledges the batch with the replies.
+ * Processes a batch of a worker. It finalizes the pushes past their deadline. For all other pushes it loads the matters, plans
+ * the changes, and commits matters and push-log entries in one transaction. It returns the replies, which the queue publishes
+ * when it removes the batch (`replyAndRemove`).
  */
-import type { ProcessBatch } from '../src/queue/batch-runner';
-import { ownerName, readOwner } from '../src/queue/owner';
-import type { Batch, Partitions } from '../src/queue/partitions';
-import type { WaitingPush } from '../src/queue/push';
-import type { Reply } from '../src/queue/replies';
-import { LeaseLost } from '../src/queue/worker-number';
-import { foldedLog } from '../src/runtime/folded-log';
-import type { Logger } from '../src/runtime/logger';
-import type { Finalize } from '../src/storage/push-log/finalize';
-import type { PushLog, SettledPush, Settling } from '../src/storage/push-log/log';
-import type { Settlement } from '../src/storage/push-log/settlement';
-import type { SessionPool } from '../src/storage/sessions/session-pool';
-import type { Metrics } from '../src/telemetry/metrics';
-import { applyGroups } from './apply-groups';
-import { CommitConflict, PartitionsLost, PlanFailed } from './failures';
-import { splitBehindEarlier, splitBehindHeld, withFinalState } from './final-states';
-import { type LoadDependencies, loadBatch } from './load-batch';
+import { groupOf } from '../src/domain/matter';
+import type { Operation } from '../src/domain/operation';
+import { foldedLog } from '../src/infra/folded-log';
+import type { Logger } from '../src/infra/logger';
+import type { Metrics } from '../src/observability/metrics';
+import { findPriorResults, keyOwnerOf } from '../src/pushes/idempotency';
+import type { Partitions } from '../src/queue/commands/partitions';
+import { LeaseLost } from '../src/queue/commands/worker-number';
 import {
-  type BatchPlan,
-  type Group,
-  groupPushes,
-  type Loaded,
-  type PlanSettings,
-  planBatch,
-} from './plan-batch';
+  type Batch,
+  ownerName,
+  type ProcessBatch,
+  type Reply,
+  readOwner,
+} from '../src/queue/consumer';
+import type { Ledger } from '../src/storage/ledger';
+import type {
+  Finalize,
+  LogLookups,
+  PushLog,
+  PushToSettle,
+  Settlement,
+} from '../src/storage/push-log';
+import type { SessionPool } from '../src/storage/sessions';
+import { CommitConflict, PartitionsLost, PlanFailed } from './failures';
+import { type BatchPlan, type Group, groupPushes, type Loaded, planBatch } from './plan-batch';
+import { applyGroups } from './retry';
+import { type FinalStates, finalizeLate } from './without-effect';
 
-export interface BatchDependencies extends LoadDependencies {
+export interface BatchDependencies {
+  readonly ledger: Ledger;
   readonly pushLog: PushLog;
+  readonly lookups: LogLookups;
   readonly finalize: Finalize;
-  readonly partitions: Pick<Partitions, 'isHeld' | 'noteOwnersKnown'>;
-  /** In which batches commit. */
+  readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
+  readonly partitions: Pick<Partitions, 'isOwned' | 'noteOwnersKnown'>;
+  /** The database sessions in which batches commit. */
   readonly sessions: Pick<SessionPool, 'commit' | 'kill' | 'killOthers' | 'endRetired'>;
+  readonly clock: () => number;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
@@ -51,107 +59,108 @@ const FORGOTTEN = {
   text: 'Redis is new or was emptied: ending the open transactions of other workers',
 } as const;
 
-/** Builds the function that applies the pushes of a batch. */
+/** Creates the function that applies the pushes of a batch. */
 export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
+  const { lookups, logger, metrics, clock, workerName: worker } = deps;
   return async (batch) => {
-    await endEarlierOwners(deps, batch);
-    const { open, ended } = await endLate(deps, batch);
+    await endEarlierTransactions(deps, batch);
+    const finalize = async (pushes: readonly PushToSettle[]): Promise<FinalStates> => {
+      const by = { now: clock(), startedAt: batch.now, worker };
+      const states = await deps.finalize(pushes, by);
+      return new Map(pushes.map(({ id }, index) => [id, states[index]]));
+    };
+    const late = await finalizeLate({ lookups, finalize }, batch);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
-    const findLoss = () => lossOf(deps, batch);
-    const finalize = (some: readonly SettledPush[]) => finalizeAll(deps, batch, some);
-    const applying = { ...deps, commit, findLoss, finalize };
-    const { settled, unsettled } = await applyGroups(applying, groupPushes(open));
-    const pushes = batch.records.flatMap((one) => one.pushes);
-    return repliesTo(pushes, [...ended, ...settled, ...(await finalize(unsettled))]);
+    const steps = {
+      checkOwnership: () => checkOwnership(deps, batch),
+      ...{ lookups, finalize, commit, logger, metrics },
+    };
+    const applied = await applyGroups(steps, groupPushes(late.remaining));
+    return repliesTo(batch, new Map([...late.states, ...applied]));
   };
 }
 
-/**
- * Finalizes the pushes that are past their deadline, and the lines of batches behind them. Their web process has
- * mostly ended them already, so they stay out of the guards. They are final before later pushes take effect: a former
- * owner of the partition, which read them in time, could persist them after those.
- *
- * @returns the pushes that may take effect, and those that have a final state
- */
-async function endLate(
-  deps: BatchDependencies,
-  batch: Batch,
-): Promise<{ readonly open: readonly WaitingPush[]; readonly ended: readonly SettledPush[] }> {
-  const late = ofEach(batch, ({ deadline }, now) => deadline < now);
-  const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
-  const finalize = (some: readonly SettledPush[]) => deps.finalize(some, settlingOf(deps, batch));
-  const final = late.length > 0 ? await finalize(withFinalState(late, { state: 'EXPIRED' })) : [];
-  const states = new Map(late.map(({ id }, index) => [id, final[index]]));
-  const { open, skipped } = await splitBehindEarlier(deps.lookups, finalize, live, states);
-  const { free, behind } = splitBehindHeld(late, states, open);
-  const rest = await finalizeAll(deps, batch, [...skipped, ...behind]);
-  return { open: free, ended: [...known(late, final), ...rest] };
-}
-
-/** The pushes of a batch that pass, each judged by the clock of its own partition. */
-function ofEach(
-  { records }: Batch,
-  passes: (push: WaitingPush, now: number) => boolean,
-): WaitingPush[] {
-  return records.flatMap(({ pushes, now }) => pushes.filter((push) => passes(push, now)));
+/** Creates the replies, in the order of the pushes. A push without a confirmed final state gets no reply. */
+function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[] {
+  const pushes = records.flatMap((record) => record.pushes);
+  return pushes.flatMap(({ id, replyTo }) => {
+    const settlement = states.get(id);
+    return settlement ? [{ id, replyTo, settlement }] : [];
+  });
 }
 
 /**
- * Ends what earlier owners of the partitions left open, this worker among them. It must not hold what this batch
- * writes. And it must not commit once this batch is decided: a push without an effect changes no revision, so
- * that no guard would see it.
+ * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. They must not
+ * lock the documents of this batch. They must not commit after its decisions either: a push without an effect changes no
+ * revision, so no guard would detect that commit.
  */
-async function endEarlierOwners(deps: BatchDependencies, batch: Batch): Promise<void> {
-  await deps.sessions.endRetired();
-  await endUnknownOwners(deps, batch);
-  await endFencedOwners(deps, batch);
-}
-
-/** Redis was emptied: its earlier owners may have asked it before whether they hold their partitions, and commit now. */
-async function endUnknownOwners(
-  { sessions, partitions, logger }: BatchDependencies,
-  { unknownShards }: Batch,
-): Promise<void> {
-  if (unknownShards.length === 0) return;
-  foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
-  await sessions.killOthers();
-  await partitions.noteOwnersKnown(unknownShards);
-}
-
-async function endFencedOwners(
-  { sessions, logger }: BatchDependencies,
-  { fencedOwners, records }: Batch,
-): Promise<void> {
-  if (fencedOwners.length === 0) return;
-  const partitions = records.map(({ partition }) => partition);
-  foldedLog(logger)(UNFINISHED, { partitions, of: fencedOwners.map(ownerName) });
-  await sessions.kill(fencedOwners.flatMap((one) => readOwner(one).sessions));
+async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
+  const { sessions, partitions, logger } = deps;
+  const { unknownShards, fencedOwners, records } = batch;
+  await sessions.endRetired();
+  // If Redis was emptied, it does not know the earlier owners. One of them may have checked its ownership before that, and may
+  // be about to commit.
+  if (unknownShards.length > 0) {
+    foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
+    await sessions.killOthers();
+    await partitions.noteOwnersKnown(unknownShards);
+  }
+  if (fencedOwners.length > 0) {
+    const numbers = records.map(({ partition }) => partition);
+    foldedLog(logger)(UNFINISHED, { partitions: numbers, of: fencedOwners.map(ownerName) });
+    await sessions.kill(fencedOwners.flatMap((owner) => readOwner(owner).sessions));
+  }
 }
 
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @returns the pushes of the groups, settled
- * @throws CommitConflict where a guard fails, or the driver's error; nothing is written, but for
- *   commits whose outcome is unknown (see failsWholeBatch)
+ * @returns the final states of the pushes of the groups
+ * @throws CommitConflict if a guard fails, or the driver's error. Nothing is written, except by a commit whose result is
+ *   unknown (see failsWholeBatch)
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
   batch: Batch,
   groups: readonly Group[],
-): Promise<readonly SettledPush[]> {
-  const loaded = await loadBatch(deps, groups);
-  const { newMatterId, concluded } = deps;
+): Promise<FinalStates> {
+  const loaded = await load(deps, groups);
   const now = deps.clock();
-  const plan = planOrFail(groups, loaded, { now, newMatterId, concluded });
-  if (plan.settled.length > 0) await commitPlan(deps, batch, { ...plan, now });
-  return plan.settled;
+  const plan = planOrFail(deps, groups, loaded, now);
+  if (plan.settled.length > 0) await commitPlan(deps, batch, plan, now);
+  return new Map(plan.settled.map(({ id, settlement }) => [id, settlement]));
 }
 
-/** @throws PlanFailed, or what `newMatterId` throws */
-function planOrFail(...of: [readonly Group[], Loaded, PlanSettings]): BatchPlan {
+/** Reads the data for the decisions. @throws CommitConflict if the majority has not confirmed a prior result */
+async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<Loaded> {
+  const pushes = groups.flatMap((group) => group.pushes);
+  const [matters, names, keyUses] = await Promise.all([
+    deps.ledger.load(groups),
+    deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
+    deps.lookups.keyUses(pushes.map(keyOwnerOf)),
+  ]);
+  // Read after the matters: if the effect of a first attempt is in them, its result must be among the prior results.
+  // A push that a dead worker has committed finds itself here. The guard of the commit rejects that plan.
+  const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
+  if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
+  const byGroup = matters.map(
+    (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
+  );
+  return { matters: new Map(byGroup), names, priorResults, keyUses };
+}
+
+const usernamesOf = (operation: Operation): string[] =>
+  operation.op === 'upsert' ? (operation.parties ?? []).map(({ username }) => username) : [];
+
+/** @throws PlanFailed, or LeaseLost from `newMatterId` */
+function planOrFail(
+  { newMatterId, concluded }: BatchDependencies,
+  groups: readonly Group[],
+  loaded: Loaded,
+  now: number,
+): BatchPlan {
   try {
-    return planBatch(...of);
+    return planBatch(groups, loaded, { now, newMatterId, concluded });
   } catch (cause) {
     if (cause instanceof LeaseLost) throw cause;
     throw new PlanFailed(String(cause), { cause });
@@ -159,18 +168,24 @@ function planOrFail(...of: [readonly Group[], Loaded, PlanSettings]): BatchPlan 
 }
 
 /**
- * Matters and entries in one transaction, each guarded: what was read must still be so. The guards do not see what
- * another worker changed before the batch was loaded. So the worker must still hold the partitions after the load.
+ * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and each
+ * entry must be QUEUED. The guard of the entries prevents a second effect. If a worker dies between its commit and its reply,
+ * the next owner reads and plans the same pushes again. This guard then aborts its whole transaction with a `CommitConflict`,
+ * and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the others.
+ *
+ * The guards do not detect a change that another worker made before the load. So the worker must also still hold the partitions
+ * after the load.
  */
 async function commitPlan(
   deps: BatchDependencies,
   batch: Batch,
-  { changes, settled, now }: BatchPlan & { readonly now: number },
+  { changes, settled }: BatchPlan,
+  now: number,
 ): Promise<void> {
   const began = performance.now();
   await deps.sessions.commit(batch.session, async (session) => {
-    // Beside the writes, so that it costs no time of its own. It never rejects before they are over.
-    const loss = lossOf(deps, batch);
+    // In parallel with the writes. The promise never rejects.
+    const loss = checkOwnership(deps, batch);
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt: batch.now, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(settled, by);
@@ -182,58 +197,16 @@ async function commitPlan(
   deps.metrics.stage('commit', began);
 }
 
-/** @returns the error to fail with; undefined if the batch's worker still holds its partitions, as Redis has it */
-function lossOf(
+/** @returns the error to fail with; undefined if Redis confirms that the worker still holds the partitions */
+function checkOwnership(
   { partitions }: BatchDependencies,
   batch: Batch,
 ): Promise<PartitionsLost | undefined> {
-  return partitions.isHeld(batch).then(
-    (isHeld) => (isHeld ? undefined : new PartitionsLost(LOST)),
+  return partitions.isOwned(batch).then(
+    (isOwned) => (isOwned ? undefined : new PartitionsLost(LOST)),
     (cause) => new PartitionsLost(UNCONFIRMED, { cause }),
   );
 }
 
-const LOST = 'the worker does not hold the partitions of the batch any more';
+const LOST = 'the worker no longer holds the partitions of the batch';
 const UNCONFIRMED = 'Redis does not confirm that the worker holds the partitions of the batch';
-
-/**
- * Finalizes pushes that take no effect, unless another process settled them first. A push whose entry
- * is held by an open transaction gets no reply: it leaves its partition, so it takes no effect any more unless
- * that transaction commits one, and its web process finalizes it in the log later.
- */
-async function finalizeAll(
-  deps: BatchDependencies,
-  batch: Batch,
-  unsettled: readonly SettledPush[],
-): Promise<readonly SettledPush[]> {
-  if (unsettled.length === 0) return [];
-  return known(unsettled, await deps.finalize(unsettled, settlingOf(deps, batch)));
-}
-
-/** The pushes whose final state is known. @param final as Finalize returns it */
-function known(
-  pushes: readonly { readonly id: string }[],
-  final: readonly (Settlement | undefined)[],
-): SettledPush[] {
-  return pushes.flatMap(({ id }, index) => {
-    const settlement = final[index];
-    return settlement ? [{ id, settlement }] : [];
-  });
-}
-
-const settlingOf = (
-  { clock, workerName: worker }: BatchDependencies,
-  { now: startedAt }: Batch,
-): Settling => ({ now: clock(), startedAt, worker });
-
-/** In the order of the pushes; none to a push whose final state is not known. */
-function repliesTo(
-  pushes: readonly WaitingPush[],
-  settled: readonly SettledPush[],
-): Reply<Settlement>[] {
-  const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
-  return pushes.flatMap(({ id, replyTo }) => {
-    const settlement = settlements.get(id);
-    return settlement ? [{ id, replyTo, settlement }] : [];
-  });
-}

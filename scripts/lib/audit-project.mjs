@@ -10,6 +10,7 @@ const INSTALLERS = [
   'package.json',
   'Dockerfile',
   'docker-compose.yml',
+  'docker-compose.monitoring.yml',
   'Procfile',
   '.ci',
   'scripts',

@@ -1,10 +1,18 @@
 /** Compiles to dist/ when the sources differ from those of the last build. Types are checked by `npm run typecheck`. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { compileConsole, consoleModules } from './browser-modules.mjs';
 import { embeddedFolder } from './folder.mjs';
+import { bundlePages, pageFiles } from './pages.mjs';
 import { SetupError, say } from './progress.mjs';
 
 const SERVICE = ['src', 'workers', 'tools/client', 'tools/matterctl'];
@@ -26,23 +34,26 @@ const STAMP = 'built-from';
 /**
  * esbuild exports every name through two getters. Plain properties cost a caller 6 ns less, and a push crosses
  * hundreds of them. The copy is safe because no module reassigns an export and no imports form a cycle.
+ * Node reads the names that `import()` gives from the text: after `module.exports =` it would forget `export *`.
  */
 const PLAIN_EXPORTS =
-  'module.exports = Object.defineProperty({ ...module.exports }, "__esModule", { value: true });';
+  'module["exports"] = Object.defineProperty({ ...module.exports }, "__esModule", { value: true });';
 
-function sourceFiles(root, extent) {
+/** @param suffix `.ts`: compiled; `.lua`: Redis scripts, which are copied next to the module that loads them */
+function sourceFiles(root, extent, suffix = '.ts') {
   return BUILDS[extent]
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
     )
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith(suffix))
     .sort();
 }
 
 /** A hash over names and contents, so that a removed or an older file counts as a change too. */
 export function fingerprint(root, extent) {
   const hash = createHash('sha256').update(readFileSync(new URL(import.meta.url)));
-  for (const name of [...SETTINGS, ...sourceFiles(root, extent), ...consoleModules(root)]) {
+  const sources = [...sourceFiles(root, extent), ...sourceFiles(root, extent, '.lua')];
+  for (const name of [...SETTINGS, ...sources, ...pageFiles(root)]) {
     hash
       .update(`${name}\0`)
       .update(readFileSync(join(root, name)))
@@ -80,14 +91,15 @@ export async function compile(root, extent, outdir) {
   const hash = fingerprint(root, extent);
   // By the folder of the project, where the set-up may have installed esbuild a moment ago.
   const { build: transpile } = createRequire(join(root, 'package.json'))('esbuild');
-  try {
-    await Promise.all([
-      transpile(forNode(root, sourceFiles(root, extent), outdir)),
-      compileConsole(transpile, root, join(outdir, 'browser/console')),
-    ]);
-  } catch (error) {
-    throw new SetupError(`The build failed: ${error.message}`);
-  }
+  const parts = await Promise.allSettled([
+    transpile(forNode(root, sourceFiles(root, extent), outdir)),
+    bundlePages(transpile, root, join(outdir, 'browser')),
+  ]);
+  // Both parts have ended: the caller can remove the folder, because neither part writes to it any more.
+  const failed = parts.find(({ status }) => status === 'rejected');
+  if (failed) throw new SetupError(`The build failed: ${failed.reason.message}`);
+  for (const name of sourceFiles(root, extent, '.lua'))
+    cpSync(join(root, name), join(outdir, name));
   writeFileSync(join(outdir, STAMP), JSON.stringify({ extent, hash }));
 }
 

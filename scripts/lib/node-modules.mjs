@@ -13,10 +13,12 @@ import { embeddedFolder } from './folder.mjs';
 import { lockSubset, REGISTRY, withArchives } from './lock-subset.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
+/** The devDependencies of the build. */
+const BUILD = ['esbuild', '@noble/hashes', '@preact/signals', 'preact'];
 /** The devDependencies that a set-up needs beside all dependencies; `all`: every one of them. */
 export const DEV_MODULES = {
-  start: ['esbuild'],
-  bench: ['esbuild', 'groupmq', 'pure-rand'],
+  start: BUILD,
+  bench: [...BUILD, 'groupmq', 'pure-rand'],
 };
 
 function readJson(path) {

@@ -1,14 +1,19 @@
-/** Reads the HMAC headers (specification 5) from the raw header list, where doubles still show. */
-import { PushError } from '../protocol/errors';
+/**
+ * Reads the headers of a signed request: the three headers of the signature, X-Idempotency-Key and X-Strict-Fields. It
+ * reads `rawHeaders`, because Node merges duplicate headers in `headers`.
+ */
+import { type Problem, PushError, problem } from '../protocol/errors';
+import { IDEMPOTENCY_KEY } from '../protocol/headers';
+import { TEXTS } from '../protocol/texts';
 
 export interface AuthHeaders {
   readonly clientId: string;
-  /** The string as sent; it is part of what was signed. */
+  /** The text as sent, because it is part of the signed bytes. */
   readonly timestamp: string;
   readonly signature: string;
 }
 
-/** @throws PushError HMAC_HEADERS_MISSING where one of the three is missing, empty or sent twice */
+/** @throws PushError HMAC_HEADERS_MISSING if one of the three is missing, empty or duplicate */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
   const clientId = onlyValue(rawHeaders, 'x-client-id');
   const timestamp = onlyValue(rawHeaders, 'x-timestamp');
@@ -23,8 +28,8 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * All values of a header, in order. The raw list is safe where Node's objects are not: a header
- * named `__proto__` breaks `headersDistinct`, and `headers` joins doubles with a comma.
+ * All values of a header, in order. The header objects of Node are not safe: a header named `__proto__` breaks
+ * `headersDistinct`, and `headers` joins duplicates with a comma.
  *
  * @param rawHeaders name, value, name, value, …
  * @param name lower case
@@ -32,10 +37,45 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let at = 1; at < rawHeaders.length; at += 2) {
-    const given = rawHeaders[at - 1] ?? '';
-    // Most headers of a request are others, and of another length.
-    if (given.length !== name.length || given.toLowerCase() !== name) continue;
+    const sent = rawHeaders[at - 1] ?? '';
+    // Comparing the lengths first saves `toLowerCase` for most headers.
+    if (sent.length !== name.length || sent.toLowerCase() !== name) continue;
     values.push(rawHeaders[at] ?? '');
   }
   return values;
+}
+
+export interface PushHeaders {
+  /** The key as sent; undefined if the header is absent or invalid. */
+  readonly idempotencyKey: string | undefined;
+  /** Whether unknown fields are rejected instead of ignored. */
+  readonly strictFields: boolean;
+  /** Problems of these two headers. They are reported together with the problems of the body. */
+  readonly headerErrors: readonly Problem[];
+}
+
+/** @param rawHeaders name, value, name, value, … */
+export function readPushHeaders(rawHeaders: readonly string[]): PushHeaders {
+  const headerErrors: Problem[] = [];
+  const idempotencyKey = readIdempotencyKey(rawHeaders, headerErrors);
+  const strictFields = readStrictFields(rawHeaders, headerErrors);
+  return { idempotencyKey, strictFields, headerErrors };
+}
+
+function readIdempotencyKey(rawHeaders: readonly string[], errors: Problem[]): string | undefined {
+  const values = headerValues(rawHeaders, 'x-idempotency-key');
+  const [key] = values;
+  if (key === undefined) return undefined;
+  if (values.length === 1 && IDEMPOTENCY_KEY.test(key)) return key;
+  const text = values.length > 1 ? TEXTS.onlyOnce : TEXTS.idempotencyKey;
+  errors.push(problem('X-Idempotency-Key', text));
+  return undefined;
+}
+
+function readStrictFields(rawHeaders: readonly string[], errors: Problem[]): boolean {
+  const values = headerValues(rawHeaders, 'x-strict-fields').map((value) => value.toLowerCase());
+  const [value = 'false'] = values;
+  const isValid = values.length <= 1 && (value === 'true' || value === 'false');
+  if (!isValid) errors.push(problem('X-Strict-Fields', TEXTS.trueOrFalse));
+  return isValid && value === 'true';
 }

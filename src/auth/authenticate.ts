@@ -1,80 +1,77 @@
-/**
- * Who sent this, and may they? The checks of decisions, "Authentication: which code", in their
- * order; the first failure answers.
- */
-import type { Clock } from '../concurrency/clock';
+/** Authenticates signed requests. The checks run in the order of contract 3.2; the first failed check decides. */
+import { createHash, type Hash, type Hmac } from 'node:crypto';
+import type { Clock } from '../concurrency/timing';
+import { TimeSlice } from '../concurrency/turns';
 import { PushError } from '../protocol/errors';
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
-import { isSignatureForm, matches, startDigest } from '../protocol/signature';
-import type { ClientPause } from '../storage/directory/client-model';
-import type { KnownClient, QueryKeyTerms } from '../storage/directory/clients';
+import { isSignatureForm, matches, startDigest, verify } from '../protocol/signature';
+import type { ClientPause, KnownClient, QueryKeyTerms } from '../storage/directory';
 import type { RateOverride } from '../storage/directory/rate-override';
+import type { BodyDigest, RequestFields } from '../storage/push-log';
 import type { AuthHeaders } from './auth-headers';
 
-/** Stand in for secrets that a client does not have. Each is another one, so that each costs a hash of the body. */
-const NOBODYS = 'a secret that nobody was ever given';
-const NOBODYS_ID = '';
-
+/** The authenticated sender of a request. */
 export interface Caller {
   readonly clientId: string;
   readonly systemCode: string;
-  /** Which of the client's secrets signed. */
+  /** The id of the secret or query key that signed the request. */
   readonly secretId: string;
-  /** Where that was a query key; absent: a secret of the client, which is good for everything. */
+  /** Set if a query key signed the request. Absent: a secret of the client signed it, which has all scopes. */
   readonly queryKey?: QueryKeyTerms;
-  /** Its queries are answered, its pushes are not. */
+  /** Set if an operator has paused the client: its pushes are rejected, but its queries are answered. */
   readonly paused?: ClientPause;
-  /** The client's own rate, where it has one. */
+  /** The rate limit of this client, if it differs from the default. */
   readonly limit?: RateOverride;
 }
 
-/** A body, and which of a client's secrets signed it. */
-export interface SignedBody {
-  /** It is hashed in slices: other requests have their turn before its signer is found. */
-  readonly isLarge: boolean;
-  /** Hashes the body once for each secret, however often a secret is asked for. */
-  findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
+/** What the routes know of an authenticated request. */
+export interface SignedRequest {
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** When the whole request was received, epoch milliseconds. */
+  readonly receivedAt: number;
+  /** Lower-case hex. */
+  readonly signature: string;
+  /** X-Timestamp, epoch seconds. */
+  readonly timestamp: number;
+  /** Fields of the HTTP request for its push-log entry. */
+  readonly logged?: RequestFields | undefined;
 }
 
 export interface AuthenticationTerms {
   readonly headers: AuthHeaders;
   readonly clock: Clock;
-  /**
-   * How many secrets are tried at least: a rejection is to cost the same, whether the client is unknown, has one
-   * secret, is rotating or has query keys.
-   */
-  readonly trials?: number;
+  /** Minimum number of secrets to compute a signature with, see `secretsToTry`. */
+  readonly minSecrets?: number;
 }
 
-/** A request's client as the directory has it, and whether the request is its own. */
-export type Identified =
-  | { readonly client: KnownClient | undefined; readonly caller: Caller; readonly error?: never }
-  | {
-      readonly client: KnownClient | undefined;
-      readonly caller?: never;
-      /** Names the first check that failed. */
-      readonly error: PushError;
-    };
+/** The client of a request, if the directory knows it; and the caller, or the error of the first failed check. */
+export type Identified = { readonly client: KnownClient | undefined } & (
+  | { readonly caller: Caller; readonly error?: never }
+  | { readonly caller?: never; readonly error: PushError }
+);
 
 /**
- * @param lookUp what the directory knows under the client id of the headers. Called again after a large body was
- *   hashed: the client may have changed in the meantime
- * @throws what `lookUp` throws
+ * Authenticates a request with a complete body.
+ *
+ * @param lookUp returns the client that X-Client-Id names. Called again after a large body was hashed, because the
+ *   client may have changed meanwhile
+ * @throws the errors of `lookUp`
  */
 export async function authenticate(
   lookUp: () => Promise<KnownClient | undefined>,
   body: SignedBody,
-  { headers, clock, trials = 0 }: AuthenticationTerms,
+  { headers, clock, minSecrets = 0 }: AuthenticationTerms,
 ): Promise<Identified> {
   const client = await lookUp();
-  const inForm = identified(client, () => checkHeaders(headers, clock()));
-  if (inForm.error) return inForm;
-  const signer = await body.findSigner(secretsToTry(client, clock(), trials));
+  const checkedHeaders = identified(client, () => checkHeaders(headers, clock()));
+  if (checkedHeaders.error) return checkedHeaders;
+  const signer = await body.findSigner(secretsToTry(client, clock(), minSecrets));
   const current = body.isLarge ? await lookUp() : client;
   return identified(current, () => callerOf(current, signer, clock()));
 }
 
-/** @returns what `check` does, or the rejection that it throws */
+/** @returns the result of `check`, or the PushError that it throws */
 function identified<T>(client: KnownClient | undefined, check: () => T) {
   try {
     return { client, caller: check() };
@@ -84,49 +81,8 @@ function identified<T>(client: KnownClient | undefined, check: () => T) {
   }
 }
 
-/** The caller of a request whose body comes in pieces and is not kept. */
-export interface Authentication {
-  update(chunk: Uint8Array): void;
-  /**
-   * To be called once, after the last piece.
-   *
-   * @param client what the directory knows by now: the body may have taken minutes
-   * @throws PushError as `authenticate`
-   */
-  finish(client: KnownClient | undefined): Caller;
-}
-
-/**
- * The same checks in the same order; the checks that need no body are made at once. What depends on the
- * client waits for the end, so that nothing about clients shows before a signature.
- *
- * @param client its secrets are tried; one that it gets later is not
- * @throws PushError TIMESTAMP_OUT_OF_WINDOW or, where the signature has not the form of one,
- *   SIGNATURE_MISMATCH
- */
-export function startAuthentication(
-  client: KnownClient | undefined,
-  { headers, clock, trials = 0 }: AuthenticationTerms,
-): Authentication {
-  const { clientId, timestamp, signature } = headers;
-  const now = clock();
-  checkHeaders(headers, now);
-  const tried = secretsToTry(client, now, trials).map((signer) => ({
-    signer,
-    digest: startDigest(signer.secret, clientId, timestamp),
-  }));
-  return {
-    update: (chunk) => {
-      for (const { digest } of tried) digest.update(chunk);
-    },
-    finish: (current) => {
-      const found = tried.find(({ digest }) => matches(digest.digest(), signature));
-      return callerOf(current, found?.signer, clock());
-    },
-  };
-}
-
-function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void {
+/** @throws PushError TIMESTAMP_OUT_OF_WINDOW, or SIGNATURE_MISMATCH if the signature is not 64 hex digits */
+export function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void {
   const seconds = TIMESTAMP.test(timestamp) ? Number(timestamp) : Number.POSITIVE_INFINITY;
   if (Math.abs(Math.floor(now / 1000) - seconds) > TIMESTAMP_WINDOW) {
     throw new PushError('TIMESTAMP_OUT_OF_WINDOW');
@@ -136,56 +92,120 @@ function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void 
 
 export type Secret = KnownClient['secrets'][number];
 
-/** An empty secret is none: everybody could sign with it. */
+/** The secrets of a confidential client. An empty one is not used, because anyone could sign with it. */
 function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** While it rotates, a client without query keys has two. */
-const FEWEST_TRIALS = 2;
+/** Lower limit of the computed signatures: a client has two secrets while it rotates them. */
+const MIN_SECRETS = 2;
 
-function secretsToTry(
+/**
+ * The secrets to try, filled up with dummies. So a rejection takes the same time whether the client is unknown, has one
+ * secret, two secrets or query keys.
+ *
+ * @param minSecrets minimum length of the result
+ */
+export function secretsToTry(
   client: KnownClient | undefined,
   now: number,
-  trials: number,
+  minSecrets: number,
 ): readonly Secret[] {
-  const working = usableSecrets(client).filter((secret) => isWorking(secret, now));
-  const missing = Math.max(0, Math.max(FEWEST_TRIALS, trials) - working.length);
-  const standIns = Array.from({ length: missing }, (_, n) => ({
-    id: NOBODYS_ID,
-    secret: n === 0 ? NOBODYS : `${NOBODYS} ${n}`,
-  }));
-  return [...working, ...standIns];
+  const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
+  const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
+  // Numbered, because `findSigner` hashes the body once per different secret.
+  const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
+  return [...valid, ...dummies];
 }
 
-/** What is known of clients may be a second old; a key is good for nothing from the moment of its end. */
-const isWorking = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
+/** The client comes from a cache of a second, in which a query key may have expired. */
+const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
-/** @param signer whose secret signed, if any of those tried; the client may not have it any more */
-function callerOf(
+/**
+ * @param client the current client, which may no longer have the secret
+ * @param signer the secret that signed the request, if it was found
+ * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
+ */
+export function callerOf(
   client: KnownClient | undefined,
   signer: Secret | undefined,
   now: number,
 ): Caller {
-  const owned = usableSecrets(client);
-  const own = owned.find(({ id, secret }) => id === signer?.id && secret === signer.secret);
-  if (client && !own && owned.every(({ queryKey }) => queryKey)) {
+  const usable = usableSecrets(client);
+  const current = usable.find(({ id, secret }) => id === signer?.id && secret === signer.secret);
+  if (client && !current && usable.every(({ queryKey }) => queryKey)) {
     throw new PushError('NO_USABLE_SECRET');
   }
-  if (!client || !own || !isWorking(own, now)) throw new PushError('SIGNATURE_MISMATCH');
+  if (!client || !current || !isUnexpired(current, now)) throw new PushError('SIGNATURE_MISMATCH');
   if (!client.enabled) throw new PushError('CLIENT_DISABLED');
   if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
   const { clientId, systemCode, limit, paused } = client;
-  const { id: secretId, queryKey } = own;
-  const more = {
+  const { id: secretId, queryKey } = current;
+  const optional = {
     ...(limit && { limit }),
     ...(paused && { paused }),
     ...(queryKey && { queryKey }),
   };
-  return { clientId, systemCode, secretId, ...more };
+  return { clientId, systemCode, secretId, ...optional };
 }
 
-/** @throws PushError SCOPE_NOT_ALLOWED where a query key signed that may not push */
+/** @throws PushError SCOPE_NOT_ALLOWED if a query key without the push scope signed the request */
 export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
+}
+
+/** Bytes that are hashed at once, which takes a fraction of a millisecond. A larger body is hashed in slices. */
+const SLICE = 64 * 1024;
+
+/** A body, with the search for the secret that signed it. */
+export interface SignedBody {
+  /** Whether the body is hashed in slices, between which other requests run. */
+  readonly isLarge: boolean;
+  /** Finds the secret that signed the body. Remembers the result of each secret, so that a second call is cheap. */
+  findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
+  /** Hash and size of a large body, after `findSigner`. Undefined for a small body. */
+  digest(): BodyDigest | undefined;
+}
+
+/** @param headers the signature in them must be 64 hex digits when `findSigner` is called */
+export function createSignedBody(
+  { clientId, timestamp, signature }: AuthHeaders,
+  rawBody: Uint8Array,
+): SignedBody {
+  const isLarge = rawBody.length > SLICE;
+  const slice = new TimeSlice();
+  const results = new Map<string, boolean>();
+  let digest: BodyDigest | undefined;
+  const isSignedWith = async (secret: string) => {
+    if (!isLarge) return verify(secret, clientId, timestamp, rawBody, signature);
+    const hmac = await hashInSlices(startDigest(secret, clientId, timestamp), rawBody, slice);
+    return matches(hmac.digest(), signature);
+  };
+  const findSigner = async (secrets: readonly Secret[]) => {
+    if (isLarge && !digest) {
+      await slice.next();
+      // Also for unknown clients: the time of a rejection must not reveal which clients exist.
+      const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
+      digest = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
+    }
+    for (const secret of secrets) {
+      const isSigner = results.get(secret.secret) ?? (await isSignedWith(secret.secret));
+      results.set(secret.secret, isSigner);
+      if (isSigner) return secret;
+    }
+    return undefined;
+  };
+  return { isLarge, findSigner, digest: () => digest };
+}
+
+async function hashInSlices<T extends Hash | Hmac>(
+  hash: T,
+  rawBody: Uint8Array,
+  slice: TimeSlice,
+): Promise<T> {
+  for (let at = 0; at < rawBody.length; at += SLICE) {
+    if (slice.isOver()) await slice.next();
+    hash.update(rawBody.subarray(at, at + SLICE));
+  }
+  return hash;
 }

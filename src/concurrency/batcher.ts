@@ -1,37 +1,44 @@
 /**
- * Group commit: items that arrive while a batch is under way, or within the same tick, go out
- * together in the next one; each caller gets its own result. The only batcher of the house.
+ * Group commit: items that arrive while a batch runs, or in the same tick, form the next batch. Each call of `add` returns
+ * the result of its own item. This kind of batch is neither the batch of a worker nor the batch of a caller.
  */
-import type { TracePoint, Tracing } from '../telemetry/tracing';
+
+/** The part of `Tracing` that makes one span for several traces. A point is a position in a trace. */
+interface BatchTracing {
+  here(): object;
+  together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
+}
 
 export interface BatcherOptions<I, O> {
-  /** Runs one batch; the result at index i belongs to item i. A throw fails every item of the batch. */
+  /** Runs one batch. The result at index i belongs to item i. An error rejects every item of the batch. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
-  /** Most items in one batch; a function is asked anew for each. */
+  /** Maximum items in one batch. The batcher calls a function for each batch. */
   readonly maxBatch: number | (() => number);
-  /** Bounds the weight of a batch too; an item that is heavier than it goes alone. */
-  readonly weight?: { readonly of: (item: I) => number; readonly most: number };
-  /** Batches under way at the same time; the next one collects until a place is free. */
+  /** Limits the total weight of a batch. An item above this limit forms a batch of its own. */
+  readonly weight?: { readonly of: (item: I) => number; readonly max: number };
+  /** Maximum concurrent batches. Further items wait until a batch ends. */
   readonly maxRunning: number;
   /**
-   * Milliseconds for which the batch that began last is alone, if it takes that long: meanwhile the next one
-   * collects, so that there are fewer and larger ones. Absent: none.
+   * Minimum milliseconds between the start of a batch and the start of the next batch, while a batch runs: this makes batches
+   * fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
-  /** Where it is given, a batch is a span in the traces that it serves. */
-  readonly tracing?: Tracing | undefined;
-  /** Of that span. */
+  /** If set, each batch is a span in the traces of its items. */
+  readonly tracing?: BatchTracing | undefined;
+  /** Name of that span. */
   readonly name?: string;
 }
 
 export interface Batcher<I, O> {
-  /** Queues an item. Callers bound how many are waiting (MAX_IN_FLIGHT at the web process). */
+  /**
+   * Queues an item. The batcher has no limit of its own: callers limit the waiting items, for example by MAX_IN_FLIGHT.
+   */
   add(item: I): Promise<O>;
 }
 
-interface Waiting<I, O> {
+interface WaitingItem<I, O> {
   readonly item: I;
-  readonly from: TracePoint | undefined;
+  readonly from: object | undefined;
   readonly resolve: (result: O) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,11 +48,11 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
 }
 
 class GroupCommit<I, O> implements Batcher<I, O> {
-  private waiting: Waiting<I, O>[] = [];
+  private waiting: WaitingItem<I, O>[] = [];
   private running = 0;
   private isScheduled = false;
   private beganAt = 0;
-  /** Runs while the next batch waits for the end of the head start. */
+  /** Timer that runs while the next batch waits for the end of the head start. */
   private headStart: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}
@@ -61,24 +68,11 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     const isFull = this.running >= this.options.maxRunning;
     if (this.isScheduled || this.waiting.length === 0 || isFull) return;
     this.isScheduled = true;
-    const left = this.headStartLeft();
+    const { headStart = 0 } = this.options;
+    const left = this.running === 0 ? 0 : this.beganAt + headStart - performance.now();
     if (left > 0) this.headStart = setTimeout(this.flush, left);
-    // After the I/O of this tick: everything that arrived with it rides along.
+    // setImmediate runs after the I/O of this tick, so that the batch includes all items of the tick.
     else setImmediate(this.flush);
-  }
-
-  /** Milliseconds for which the next batch has to wait. */
-  private headStartLeft(): number {
-    const { headStart } = this.options;
-    if (headStart === undefined || this.running === 0) return 0;
-    return this.beganAt + headStart - performance.now();
-  }
-
-  private endHeadStart(): void {
-    if (!this.headStart) return;
-    clearTimeout(this.headStart);
-    this.headStart = undefined;
-    this.isScheduled = false;
   }
 
   private readonly flush = (): void => {
@@ -91,35 +85,35 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     this.beganAt = performance.now();
     void this.runBatch(batch).finally(() => {
       this.running -= 1;
-      this.endHeadStart();
+      if (this.headStart) {
+        clearTimeout(this.headStart);
+        this.headStart = undefined;
+        this.isScheduled = false;
+      }
       this.schedule();
     });
     this.schedule();
   };
 
-  /** How many of those that wait go together: as many as both bounds allow, but at least one. */
+  /** Size of the next batch: as many waiting items as both limits allow, at least one. */
   private sizeOfNext(): number {
-    const { weight } = this.options;
-    const maxBatch = this.maxBatch();
-    if (!weight) return maxBatch;
+    const { weight, maxBatch } = this.options;
+    const max = typeof maxBatch === 'function' ? maxBatch() : maxBatch;
+    if (!weight) return max;
     let total = 0;
-    const end = this.waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
+    const end = this.waiting.slice(0, max).findIndex(({ item }, index) => {
       total += weight.of(item);
-      return index > 0 && total > weight.most;
+      return index > 0 && total > weight.max;
     });
-    return end === -1 ? maxBatch : end;
+    return end === -1 ? max : end;
   }
 
-  private maxBatch(): number {
-    const { maxBatch } = this.options;
-    return typeof maxBatch === 'function' ? maxBatch() : maxBatch;
-  }
-
-  private async runBatch(batch: readonly Waiting<I, O>[]): Promise<void> {
+  private async runBatch(batch: readonly WaitingItem<I, O>[]): Promise<void> {
     const { run, tracing, name = 'batch' } = this.options;
     try {
       const work = () => run(batch.map(({ item }) => item));
-      const results = await (tracing ? tracing.together(name, pointsOf(batch), work) : work());
+      const points = batch.flatMap(({ from }) => from ?? []);
+      const results = await (tracing ? tracing.together(name, points, work) : work());
       if (results.length !== batch.length) throw new Error('a batch must give one result per item');
       results.forEach((result, index) => {
         batch[index]?.resolve(result);
@@ -130,5 +124,14 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   }
 }
 
-const pointsOf = (batch: readonly { readonly from: TracePoint | undefined }[]): TracePoint[] =>
-  batch.flatMap(({ from }) => from ?? []);
+/** Groups items into lists of at most `size` and keeps their order. */
+export async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,14 +1,118 @@
-/** Whether this process reaches a server, as its pings tell; and calls that end once it does not. */
-import { type PingState, type Pings, startPings } from './pings';
+/**
+ * Whether a server answers. `startPings` pings it at an interval and records when answers or failures began. `watchReach`
+ * decides by pings whether this process reaches the server, and ends pending calls when it does not.
+ */
+import { type PollLoop, startPollLoop } from './timing';
+
+export interface PingState {
+  /** Consecutive pings without an answer in time. */
+  readonly failures: number;
+  /** Start of the first of these pings, by `performance.now()`; undefined if the server answered the last ping. */
+  readonly failingSince: number | undefined;
+  /** Time of the first answer since the last failed ping, by `performance.now()`; undefined if the last ping failed. */
+  readonly answeredSince: number | undefined;
+  /** Start of the last ping, by `performance.now()`. */
+  readonly lastBegan: number;
+  /** Error of the last ping; empty if the server answered it. */
+  readonly error: string;
+}
+
+export interface Pings extends PollLoop {
+  /** Reports that the server has answered another command. The current ping then counts as answered, even if it fails. */
+  noteAnswer(): void;
+}
+
+export interface PingOptions {
+  readonly ping: () => Promise<unknown>;
+  /** Time limit of a ping in milliseconds. Time in which the event loop is blocked does not count. */
+  readonly timeout: number;
+  /** Milliseconds between two pings, randomly extended by up to half. */
+  readonly interval: number;
+  /** Called after each ping. The next ping starts after `onPing` has ended. */
+  readonly onPing: (state: PingState) => Promise<void> | void;
+  readonly onError: (error: unknown) => void;
+}
+
+export function startPings({ ping, timeout, interval, onPing, onError }: PingOptions): Pings {
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  let state: PingState = {
+    failures: 0,
+    failingSince: undefined,
+    answeredSince: undefined,
+    lastBegan: performance.now(),
+    error: '',
+  };
+  const fail = (began: number, error: unknown): PingState => ({
+    failures: state.failures + 1,
+    failingSince: state.failingSince ?? began,
+    answeredSince: undefined,
+    lastBegan: began,
+    error: String(error),
+  });
+  const succeed = (began: number): PingState => ({
+    failures: 0,
+    failingSince: undefined,
+    answeredSince: state.answeredSince ?? performance.now(),
+    lastBegan: began,
+    error: '',
+  });
+  /** An answer after the deadline shows that the server is slow but reachable, so it resets the failures. */
+  const noteLate = () => {
+    answeredAt = performance.now();
+    state = { ...state, failures: 0, failingSince: undefined };
+  };
+  const pingOnce = async () => {
+    const began = performance.now();
+    const call = ping();
+    try {
+      await withPausingTimeout(call, timeout);
+      state = succeed(began);
+    } catch (error) {
+      state = answeredAt >= began ? succeed(began) : fail(began, error);
+      // A late answer resets the failures. A late error is ignored, because the ping already counts as failed.
+      call.then(noteLate, () => undefined);
+    }
+    await onPing(state);
+  };
+  const loop = startPollLoop(pingOnce, interval, onError);
+  return {
+    noteAnswer: () => {
+      answeredAt = performance.now();
+    },
+    stop: loop.stop,
+  };
+}
+
+/** Ticks per deadline. A blocked event loop uses up only one tick, however long it is blocked. */
+const TICKS = 10;
+
+/** A time limit that pauses while the event loop is blocked, so that answers that arrived meanwhile are read first. */
+function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let ticks = 0;
+    const timer = setInterval(() => {
+      ticks += 1;
+      if (ticks === TICKS) end(() => reject(new Error(`no answer within ${timeout} ms`)));
+    }, timeout / TICKS);
+    const end = (settle: () => void) => {
+      clearInterval(timer);
+      settle();
+    };
+    call.then(
+      (result) => end(() => resolve(result)),
+      (error) => end(() => reject(error)),
+    );
+  });
+}
 
 export interface Reach {
-  /** Since the process has noticed that it does not reach the server, and until it does again. */
+  /** Whether the server is lost: true from the loss until the server answers a ping again. */
   isLost(): boolean;
   /**
-   * Ends a call that hangs: without it the call ends at its own deadline.
+   * Rejects a hanging call as soon as the server is lost, instead of at the deadline of the call.
    *
-   * @returns what the call comes to; later it is dropped, success or failure
-   * @throws Error once the process notices that it does not reach the server
+   * @returns the result of the call; a result after the loss is ignored
+   * @throws the error of the call, or an Error if the server is lost
    */
   guard<T>(call: Promise<T>): Promise<T>;
 }
@@ -18,66 +122,52 @@ export interface ReachOptions {
   readonly ping: () => Promise<unknown>;
   readonly onLost: (error: string) => void;
   readonly onBack: () => void;
-  /** Called after each ping that failed, from the loss on. */
+  /** Called after each ping while the server is lost. */
   readonly whileLost?: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Milliseconds between two pings, and in which a ping must be answered: a slow server is not lost. */
+/** Milliseconds between two pings, and the time limit of one ping. */
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** Milliseconds in which no ping was answered: restarts, elections and the stalls of a busy machine take less. */
+/** Milliseconds without an answered ping until the server counts as lost. Restarts and elections take less time. */
 const LOST_AFTER = 5_000;
 
-/** Pings until it is stopped. */
-export function watchReach(options: ReachOptions): Reach & Pick<Pings, 'stop'> {
-  const { ping, whileLost, onError } = options;
-  const reach = new PingedReach(options);
+export function watchReach(options: ReachOptions): Reach & PollLoop {
+  const { ping, onLost, onBack, whileLost, onError } = options;
+  let lost: Error | undefined;
+  /** Reject functions of the pending calls. */
+  const pendingRejects = new Set<(error: Error) => void>();
+  const judge = ({ failures, failingSince, error }: PingState) => {
+    if (failingSince === undefined) {
+      if (lost) onBack();
+      lost = undefined;
+    } else if (!lost && failures > 1 && performance.now() - failingSince >= LOST_AFTER) {
+      const loss = new Error(`the server answered no ping for ${LOST_AFTER} ms: ${error}`);
+      lost = loss;
+      onLost(error);
+      for (const end of pendingRejects) end(loss);
+    }
+  };
   const pings = startPings({
     ping,
     timeout: TIMEOUT,
     interval: INTERVAL,
     onPing: async (state) => {
-      reach.judge(state);
-      if (reach.isLost()) await whileLost?.();
+      judge(state);
+      if (lost) await whileLost?.();
     },
     onError,
   });
   return {
-    isLost: () => reach.isLost(),
-    guard: (call) => reach.guard(call),
+    isLost: () => lost !== undefined,
+    guard: (call) =>
+      new Promise((resolve, reject) => {
+        if (lost) reject(lost);
+        else pendingRejects.add(reject);
+        const ended = () => pendingRejects.delete(reject);
+        call.then(resolve, reject).then(ended, ended);
+      }),
     stop: pings.stop,
   };
-}
-
-class PingedReach implements Reach {
-  private lost: Error | undefined;
-  /** What ends the calls under way. */
-  private readonly enders = new Set<(error: Error) => void>();
-
-  constructor(private readonly options: Pick<ReachOptions, 'onLost' | 'onBack'>) {}
-
-  judge({ failures, failingSince, error }: PingState): void {
-    if (failingSince === undefined) {
-      if (this.lost) this.options.onBack();
-      this.lost = undefined;
-    } else if (!this.lost && failures > 1 && performance.now() - failingSince >= LOST_AFTER) {
-      this.lost = new Error(`not reached for ${LOST_AFTER} ms: ${error}`);
-      this.options.onLost(error);
-      for (const end of this.enders) end(this.lost);
-    }
-  }
-
-  isLost(): boolean {
-    return this.lost !== undefined;
-  }
-
-  guard<T>(call: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.lost) reject(this.lost);
-      else this.enders.add(reject);
-      const ended = () => this.enders.delete(reject);
-      call.then(resolve, reject).then(ended, ended);
-    });
-  }
 }

@@ -1,13 +1,12 @@
 /**
- * What one operation does to one matter: pure, with time, ids and names as data.
- * Specification 3 and 4; decisions, "Operations".
+ * Decides the effect of one operation on one matter (contract 4). Pure: time, ids and names are parameters.
  */
 import { EMPTY_CONTENT, type Matter, phaseOf, priorityRank } from './matter';
 import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
 import { ASSIGNED_ID_PREFIX } from './operation';
 import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
 
-/** What became of an accepted operation; it stands in `data.outcome` of the answer. */
+/** The result of an accepted operation: `data.outcome` of the answer (contract 2.4). */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const OUTCOMES = [
@@ -19,7 +18,7 @@ export const OUTCOMES = [
   'ALREADY_DELETED',
 ] as const;
 
-/** Why an operation was rejected by the state that it met. */
+/** Why the state of the matter does not allow an operation. */
 export type RejectReason =
   | 'MATTER_NOT_FOUND'
   | 'MATTER_DELETED'
@@ -30,15 +29,17 @@ export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
   | { readonly kind: 'rejected'; readonly reason: RejectReason };
 
-/** Everything that a decision needs besides state and operation. */
+/** The inputs of a decision besides the state and the operation. */
 export interface DecisionContext {
   readonly systemCode: string;
   readonly externalId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The id that a matter created here gets. */
+  /** The id of the matter, if this operation creates it. */
   readonly newMatterId: bigint;
+  /** Display names by username. */
   readonly names: ReadonlyMap<string, string>;
+  /** CONCLUDED_STATUSES */
   readonly concluded: ReadonlySet<string>;
 }
 
@@ -62,7 +63,7 @@ export function decide(
   }
 }
 
-/** Older than the watermark: the whole request is a no-op (4.1 rule 3). Equal counts as newer. */
+/** Whether the operation is older than the newest applied one and has no effect (contract 4.5). Equal times count as newer. */
 function isStale(matter: Matter, op: Operation): boolean {
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
@@ -76,11 +77,11 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
   if (!matter && !op.assignedId && context.externalId.startsWith(ASSIGNED_ID_PREFIX)) {
     return { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
   }
-  const base = matter ?? blank(op, context);
-  const parties = op.parties
+  const base = matter ?? newMatter(op, context);
+  const { parties, pastHandlers } = op.parties
     ? changeParties(base, op.parties, op.replaceParties, context.names)
     : base;
-  if (parties.parties.length > MAX_PARTIES) {
+  if (parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
   const changes: Partial<Matter> = {
@@ -88,13 +89,13 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
     matterType: op.matterType,
     title: op.title,
     bizStatus: op.bizStatus ?? base.bizStatus,
-    parties: parties.parties,
-    pastHandlers: parties.pastHandlers,
+    parties,
+    pastHandlers,
     deleted: false,
     deletedAt: null,
   };
   const outcome = !matter ? 'CREATED' : matter.deleted ? 'REVIVED' : 'UPDATED';
-  return accepted(outcome, next(base, op, changes, context));
+  return accepted(outcome, applyChanges(base, op, changes, context));
 }
 
 function decideStatus(
@@ -111,26 +112,26 @@ function decideStatus(
     ...(op.externalStatusLabel !== undefined && { externalStatusLabel: op.externalStatusLabel }),
     ...(op.resetAssigneeUnread && { parties: resetAssigneeUnread(matter.parties) }),
   };
-  return accepted('UPDATED', next(matter, op, changes, context));
+  return accepted('UPDATED', applyChanges(matter, op, changes, context));
 }
 
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A newer delete moves the watermark: nothing between the two may revive the matter.
+    // A newer delete moves the watermark, so that an upsert with a time between both deletes does not revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
-    return accepted('ALREADY_DELETED', newer ? next(matter, op, {}, context) : matter);
+    return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }
   const changes = { deleted: true, deletedAt: context.now };
-  return accepted('DELETED', next(matter, op, changes, context));
+  return accepted('DELETED', applyChanges(matter, op, changes, context));
 }
 
 function accepted(outcome: Outcome, matter: Matter): Decision {
   return { kind: 'accepted', outcome, matter };
 }
 
-function blank(op: Upsert, context: DecisionContext): Matter {
-  // The spread comes last: after one, V8 adds each named property for itself, which takes seven times as long.
+function newMatter(op: Upsert, context: DecisionContext): Matter {
+  // The spread is last: V8 adds properties after a spread one by one, which takes seven times as long.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -153,10 +154,10 @@ function blank(op: Upsert, context: DecisionContext): Matter {
 }
 
 /**
- * The matter after an applied operation: derived fields, watermark, time and revision follow. Where
- * nothing differs it stays the same object, so that pushing the same again leaves no trace.
+ * The matter after an applied operation, with derived fields, watermark, time and revision. Returns the same object if
+ * nothing changed, so that an identical push writes nothing.
  */
-function next(
+function applyChanges(
   matter: Matter,
   op: Operation,
   changes: Partial<Matter>,

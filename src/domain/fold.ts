@@ -1,15 +1,15 @@
 /**
- * Folding: all waiting operations of one group, in their order, become one new matter and one
- * result each. Folding a list at once equals folding it push by push.
+ * Folds all waiting operations of one group in their order: one new matter, and one result for each push. Folding a
+ * list at once equals folding it push by push.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
 
-/** One push as the fold needs it. */
+/** The fields of a push that the fold needs. */
 export interface FoldablePush {
   readonly operation: Operation;
-  /** Digest of client, operation, idempotency key and body; the same digest again is a duplicate. */
+  /** Digest of client, operation, idempotency key and body. Equal digests are duplicates (contract 5.1). */
   readonly idempotencyFingerprint?: string;
 }
 
@@ -22,11 +22,11 @@ export interface PriorResult {
 
 export interface FoldResult {
   readonly decision: Decision;
-  /** The matter that the push met. */
+  /** The matter before the push. */
   readonly before: Matter | undefined;
-  /** Whether the matter is another one after it. */
+  /** Whether the push changed the matter. */
   readonly changed: boolean;
-  /** Set if the push repeats an earlier one; it was not applied again. */
+  /** Set if the push repeats an earlier push; it was not applied again. */
   readonly duplicateOf?: PriorResult;
 }
 

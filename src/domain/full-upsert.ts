@@ -1,6 +1,6 @@
 /**
- * A full upsert made from a matter, and the fields in which two matters differ. Both take their fields
- * from one list, so that a full upsert mends every difference.
+ * Creates a full upsert from a matter, and compares two matters. Both use one list of fields, so that a full upsert
+ * removes every difference.
  */
 import {
   CONTENT_FIELDS,
@@ -8,9 +8,10 @@ import {
   type MatterContent,
   type MatterType,
   type PartyRef,
+  partyKey,
 } from './matter';
 
-/** The body of an upsert that leaves nothing of the matter unsaid. */
+/** The body of an upsert that sets every field. */
 export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly externalId: string;
   readonly matterType: MatterType;
@@ -18,13 +19,13 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly bizStatus: string;
   /** ISO-8601, local in the portal's zone. */
   readonly deadlineAt: string | null;
-  /** ISO-8601 UTC; absent where the matter has no watermark. */
+  /** ISO-8601 UTC; absent if the matter has no watermark. */
   readonly sourceUpdatedAt?: string;
   readonly replaceParties: true;
   readonly parties: readonly PartyRef[];
 }
 
-/** What is derived from other fields counts too: any upsert derives it anew. */
+/** Derived fields are compared too, because any upsert derives them again. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -36,8 +37,8 @@ export type ContentField =
 
 /**
  * @param formatLocal writes an instant (epoch milliseconds) as a date-time of the portal's zone
- * @returns the upsert that makes any matter of this key say what `matter` says; `null` clears.
- *   Read states are not part of it: a remaining party keeps its read state
+ * @returns the upsert that gives the matter of this key the content of `matter`, whatever it had before. It does not set
+ *   read states: a remaining party keeps its read state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
@@ -56,14 +57,14 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
 }
 
 /**
- * @returns the fields of content that differ; status, watermark and deletion are not among them.
- *   Parties are a set of names and roles: their order, display names and read states do not count
+ * @returns the content fields that differ, without status, watermark and deletion. Parties are compared as a set of
+ *   usernames and roles: their order, display names and read states do not matter
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
-    // A document that somebody wrote by hand may lack a field.
+    // A document that was edited manually may lack a field.
     (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),
   );
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];
@@ -71,9 +72,6 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
 
 /** Whether two lists name the same users in the same roles. */
 export function haveSameParties(a: readonly PartyRef[], b: readonly PartyRef[]): boolean {
-  const [ours, theirs] = [new Set(a.map(nameOf)), new Set(b.map(nameOf))];
+  const [ours, theirs] = [new Set(a.map(partyKey)), new Set(b.map(partyKey))];
   return ours.size === theirs.size && [...ours].every((name) => theirs.has(name));
 }
-
-/** A party as one word of its set, e.g. `ASSIGNEE li.lei`. */
-export const nameOf = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;

@@ -1,11 +1,11 @@
 /**
- * The matter: one to-do, notice, alert or reminder of the portal's ledger, and its parties.
- * Specification 2.1, 2.2 and 3. Instants are epoch milliseconds; ids are 64-bit snowflakes.
+ * The matter: one to-do, notice, alert or reminder in the ledger of the portal, and its parties (contract 1). Instants are
+ * epoch milliseconds; ids are 64-bit snowflakes.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';
 
-/** Where a matter stands, as the portal's lists need it: derived from `bizStatus` and `deleted`. */
+/** The state of a matter for the lists of the portal, derived from `bizStatus` and `deleted` (contract 1.4). */
 export type Phase = 'DRAFT' | 'OPEN' | 'CONCLUDED' | 'DELETED';
 
 export interface PartyRef {
@@ -13,14 +13,17 @@ export interface PartyRef {
   readonly partyRole: PartyRole;
 }
 
+/** A party as text, to compare parties in maps and sets, for example `ASSIGNEE li.lei`. */
+export const partyKey = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;
+
 export interface Party extends PartyRef {
   readonly displayName: string;
   readonly unread: boolean;
 }
 
 /**
- * The optional fields that a push may set, leave alone (absent) or clear (`null`), by their names in the
- * specification (2.1). All are texts but the deadline.
+ * The optional fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears it. All are texts except
+ * the deadline.
  */
 export const CONTENT_FIELDS = [
   'summary',
@@ -49,7 +52,7 @@ export interface MatterContent extends ContentTexts {
   readonly deadlineAt: number | null;
 }
 
-/** The content of a matter of which nothing was said. */
+/** The content of a new matter without optional fields. */
 export const EMPTY_CONTENT = Object.fromEntries(
   CONTENT_FIELDS.map((field) => [field, null]),
 ) as unknown as MatterContent;
@@ -64,26 +67,26 @@ export interface Matter extends MatterContent {
   readonly phase: Phase;
   readonly priorityRank: number;
   readonly parties: readonly Party[];
-  /** Usernames that once were ASSIGNEE and no longer are: the matter stays under their "done". */
+  /** Former ASSIGNEEs: they keep the matter in their "done" list. */
   readonly pastHandlers: readonly string[];
-  /** The watermark: the newest `sourceUpdatedAt` applied; null until one was sent. */
+  /** The watermark: the newest applied `sourceUpdatedAt`, or null. */
   readonly sourceUpdatedAt: number | null;
   readonly deleted: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** How many operations changed the matter so far; every commit names the revision that it read. */
+  /** Number of changes so far. Every commit names the revision that it read. */
   readonly revision: number;
 }
 
 const PRIORITY_RANKS: Readonly<Record<string, number>> = { LOW: 0, NORMAL: 1, HIGH: 2, URGENT: 3 };
 
-/** The rank of a priority in lists; an unknown or absent one ranks as NORMAL (decisions, "priority"). */
+/** The rank of a priority in lists (contract 1.5). */
 export function priorityRank(priority: string | null): number {
   return Object.hasOwn(PRIORITY_RANKS, priority ?? '') ? (PRIORITY_RANKS[priority ?? ''] ?? 1) : 1;
 }
 
-/** Derives the phase (decisions, "bizStatus": a status that nobody knows counts as open). */
+/** Derives the phase. An unknown status counts as open (contract 1.4). */
 export function phaseOf(
   bizStatus: string,
   deleted: boolean,
@@ -92,4 +95,9 @@ export function phaseOf(
   if (deleted) return 'DELETED';
   if (bizStatus === 'DRAFT') return 'DRAFT';
   return concluded.has(bizStatus) ? 'CONCLUDED' : 'OPEN';
+}
+
+/** The group of a matter key: pushes of one group are applied in order (contract 6.3). No part may contain a line feed. */
+export function groupOf(systemCode: string, externalId: string): string {
+  return `${systemCode}\n${externalId}`;
 }

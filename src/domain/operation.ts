@@ -1,6 +1,6 @@
 /**
- * The four operations as the domain sees them: validated, normalized, JSON-safe (they travel
- * through a partition). A field that is absent is not touched; `null` clears it. Specification 4.1-4.4.
+ * The four operations after validation (contract 4.1 to 4.4): normalized and JSON-safe, because the queue stores them. An
+ * absent field stays unchanged; `null` clears it.
  */
 import type { MatterContent, MatterType, PartyRef } from './matter';
 
@@ -8,7 +8,7 @@ export const OPERATIONS = ['upsert', 'status', 'reopen', 'delete'] as const;
 export type OperationName = (typeof OPERATIONS)[number];
 
 interface Common {
-  /** The caller's last-update time, epoch milliseconds; absent: no out-of-order control. */
+  /** When the source system updated the matter, epoch milliseconds. Absent: the operation is never stale. */
   readonly sourceUpdatedAt?: number;
 }
 
@@ -20,7 +20,7 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** True where the service itself assigned the externalId (a notice pushed without one). */
+  /** True if the service assigned the externalId, because the caller sent none. */
   readonly assignedId: boolean;
 }
 
@@ -45,5 +45,5 @@ export interface Delete extends Common {
 
 export type Operation = Upsert | Status | Reopen | Delete;
 
-/** Prefix of ids that the service assigns; callers' own may not start with it. */
+/** Prefix of the externalIds that the service assigns. Ids of callers must not start with it. */
 export const ASSIGNED_ID_PREFIX = 'auto:';

@@ -1,20 +1,18 @@
-/** How a push changes the party list of a matter. Specification 2.2, 4.1 rule 2; decisions, "parties". */
-import type { Matter, Party, PartyRef } from './matter';
+/** Changes the party list of a matter (contract 4.7). */
+import { type Matter, type Party, type PartyRef, partyKey } from './matter';
 
-/** Most parties a matter may have (decisions, "Lengths"). */
+/** Maximum number of parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
-/** How many past handlers are remembered; beyond it the oldest are forgotten. */
+/** Maximum number of stored past handlers. The oldest are removed first. */
 export const MAX_PAST_HANDLERS = 1_000;
 
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
-const keyOf = (party: PartyRef) => `${party.partyRole} ${party.username}`;
-
 /**
- * Merges or replaces parties. A remaining party keeps its read state; a new party starts unread; a user
- * who is no longer ASSIGNEE is remembered in `pastHandlers`.
+ * Merges or replaces parties. A remaining party keeps its read state, and a new party is unread. A former ASSIGNEE is
+ * added to `pastHandlers`.
  *
- * @param names display names resolved from the directory; a party without one keeps its old name
+ * @param names display names from the directory; a party without an entry keeps its old name
  */
 export function changeParties(
   before: PartyList,
@@ -22,10 +20,10 @@ export function changeParties(
   replace: boolean,
   names: ReadonlyMap<string, string>,
 ): PartyList {
-  const known = new Map(before.parties.map((party) => [keyOf(party), party]));
+  const known = new Map(before.parties.map((party) => [partyKey(party), party]));
   const after = new Map<string, Party>(replace ? [] : known);
   for (const { username, partyRole } of sent) {
-    const key = keyOf({ username, partyRole });
+    const key = partyKey({ username, partyRole });
     const old = known.get(key);
     after.set(key, {
       username,
@@ -41,13 +39,13 @@ export function changeParties(
   return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
-/** Whether it is a to-do that waits for somebody, and nobody has it in a list. */
+/** Whether the matter is an open TODO without an ASSIGNEE, so that no user has it in a list. */
 export function isUnseen({ matterType, phase, parties }: Matter): boolean {
   if (matterType !== 'TODO' || phase !== 'OPEN') return false;
   return !parties.some(({ partyRole }) => partyRole === 'ASSIGNEE');
 }
 
-/** Marks the matter unread for its handlers (resetAssigneeUnread of 4.2 and 4.3). */
+/** Marks the matter as unread for its ASSIGNEEs (`resetAssigneeUnread` of contract 4.2 and 4.3). */
 export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[] {
   const after = parties.map((party) =>
     party.partyRole === 'ASSIGNEE' && !party.unread ? { ...party, unread: true } : party,
@@ -55,7 +53,7 @@ export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[]
   return keepIfSame(parties, after, isSameParty);
 }
 
-/** Keeps the list that was there where the new one says the same: unchanged fields are not written. */
+/** Returns the old list if the new one is equal, so that unchanged fields are not written. */
 function keepIfSame<T>(
   before: readonly T[],
   after: readonly T[],

@@ -1,20 +1,20 @@
-/** What the cells of a record say of the fields of a matter. Pure; served to the console too. */
+/** Converts the cells of a CSV record to fields of a matter. Pure; the console imports this file too. */
 import { ASSIGNEE, type Mapping } from './columns';
 import type { CsvRecord } from './csv';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Spreadsheets write TRUE and FALSE, people 是 and 否. */
+/** Texts of a flag, in lower case. Spreadsheets write TRUE and FALSE; users also write 是 and 否. */
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...(['true', 'yes', 'y', '1', '是'] as const).map((it): [string, boolean] => [it, true]),
   ...(['false', 'no', 'n', '0', '否'] as const).map((it): [string, boolean] => [it, false]),
 ]);
 
 /**
- * An empty cell states nothing. A cell that is not what its field needs stays as it is, so that it is reported as that.
- * An id is taken with the blanks around it: the ledger compares ids byte by byte.
+ * Returns the fields of a record. An empty cell has no field. An invalid cell keeps its text, so that the validation
+ * reports it. An id keeps its surrounding blanks, because the ledger compares ids byte by byte.
  *
- * @returns undefined where there are more cells than columns
+ * @returns undefined if there are more cells than columns
  */
 export function fieldsOf({ cells, padded }: CsvRecord, mapping: Mapping): Fields | undefined {
   if (cells.slice(mapping.length).some((cell) => cell !== '')) return undefined;
@@ -41,7 +41,7 @@ function cellValue(field: string, cell: string): unknown {
   }
 }
 
-/** A name may have a blank inside. */
+/** The usernames in a cell. Blanks do not separate them, because a username may contain a blank. */
 const namesIn = (cell: string) => [
   ...new Set(
     cell
@@ -55,7 +55,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller reports what the field needs.
+    // The cell keeps its text, and the validation reports it.
     return undefined;
   }
 }

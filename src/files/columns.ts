@@ -1,12 +1,15 @@
 /**
- * Which column of a file holds which field: by the field's own name, by what people call it in both languages, or as
- * the user says. Pure; served to the console too.
+ * Maps the columns of a file to fields: by the name of a field, by common Chinese and English names, or as the user
+ * states. Pure; the console imports this file too.
  */
 
-/** By field: what people call its column, normalised, the best name first. The field's own name always counts. */
+/**
+ * Common column names of each field, in lower case and without separators (see `plain`), best first. The name of the field itself is always
+ * accepted.
+ */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
-/** Logins of those who have to act: `parties` with the role ASSIGNEE. */
+/** A column of usernames. They become `parties` with the role ASSIGNEE. */
 export const ASSIGNEE = 'assignee';
 
 /** Columns of a list of matters. */
@@ -32,7 +35,7 @@ export const MATTER_COLUMNS: ColumnNames = {
   mobileUrl: ['移动链接', '移动端链接', '手机链接'],
   priority: ['优先级', '紧急程度', '级别'],
   deadlineAt: ['截止时间', '截止日期', '期限', 'deadline', 'due', 'duedate', 'dueat'],
-  // Not 发起人 or 处理人: such a column mostly holds names, and these fields are logins.
+  // Not 发起人 or 处理人: such a column usually contains display names, but these fields need usernames.
   initiatorUsername: ['发起人登录名', '发起人账号', '申请人登录名', '申请人账号', 'initiator'],
   initiatorExtId: ['发起人编号', '申请人编号'],
   payloadJson: ['附加数据', '扩展数据', 'payload'],
@@ -50,24 +53,24 @@ export const USER_COLUMNS: ColumnNames = {
   displayName: ['姓名', '显示名', '显示名称', '名称', '用户姓名', 'name', 'fullname'],
 };
 
-/** The field of each column; undefined: the column is not used. */
+/** The field of each column; undefined if the column is not used. */
 export type Mapping = readonly (string | undefined)[];
 
-/** "External ID", "external_id" and "externalId" are one name. */
+/** Reduces a name to its letters and digits: "External ID", "external_id" and "externalId" are the same name. */
 const plain = (name: string) =>
   name
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[\s_\-*:：()（）]/g, '');
 
-/** How well a name fits: 0 for the field's own, then the others in their order. */
+/** How well a column name fits a field: 0 is the name of the field itself, then its common names in their order. */
 function rankOf(field: string, name: string, names: ColumnNames): number {
   if (plain(field) === name) return 0;
   const at = names[field]?.indexOf(name) ?? -1;
   return at < 0 ? Number.POSITIVE_INFINITY : at + 1;
 }
 
-/** Guesses each column's field by its name. No field has two columns: the name that fits best has it. */
+/** Guesses the field of each column. If two columns fit one field, the column with the better name gets it. */
 export function guess(head: readonly string[], names: ColumnNames = MATTER_COLUMNS): Mapping {
   const mapping: (string | undefined)[] = head.map(() => undefined);
   for (const field of Object.keys(names)) {
@@ -78,7 +81,7 @@ export function guess(head: readonly string[], names: ColumnNames = MATTER_COLUM
   return mapping;
 }
 
-/** Whether the first line of a file names columns: one of its cells is the name of a field. */
+/** Whether a line is a header: one of its cells is a name, or a common name, of a field of a matter. */
 export const isHead = (cells: readonly string[]): boolean =>
   guess(cells).some((field) => field !== undefined);
 
@@ -86,13 +89,13 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** In place of a field: the column is not used, whatever it is called. */
+/** The user states this instead of a field if a column is not to be used. */
 export const IGNORED = 'ignore';
 
-/** A field, or IGNORED, and the name of its column. */
+/** The name of a column, and the field (or IGNORED) that the user states for it. */
 export type GivenColumn = readonly [field: string, name: string];
 
-/** @param given by the user: they go before what is guessed */
+/** @param given the columns that the user states; they override the guess */
 export function mapColumns(
   head: readonly string[],
   names: ColumnNames,
@@ -101,7 +104,7 @@ export function mapColumns(
   const mapping = [...guess(head, names)];
   for (const [field, name] of given) {
     const at = head.findIndex((it) => plain(it) === plain(name));
-    if (at === -1) return { problem: `there is no column ${name}; ${found(head)}` };
+    if (at === -1) return { problem: `there is no column ${name}; ${columnsText(head)}` };
     const before = mapping.indexOf(field);
     if (before !== -1) mapping[before] = undefined;
     mapping[at] = field === IGNORED ? undefined : field;
@@ -115,7 +118,7 @@ export function mapColumns(
     : { problem: `the header has the column ${twice} twice` };
 }
 
-/** @returns what is missing, with the columns that are there; undefined: nothing */
+/** @returns a message that names the missing and the existing columns; undefined if no column is missing */
 export function missingColumns(
   head: readonly string[],
   mapping: Mapping,
@@ -123,8 +126,8 @@ export function missingColumns(
 ): string | undefined {
   const missing = needed.filter((field) => !mapping.includes(field));
   if (missing.length === 0) return undefined;
-  return `the header has no column ${missing.join(' and ')}; ${found(head)}`;
+  return `the header has no column ${missing.join(' and ')}; ${columnsText(head)}`;
 }
 
-const found = (head: readonly string[]) =>
+const columnsText = (head: readonly string[]) =>
   `the columns are: ${head.filter((name) => name !== '').join(', ') || 'none'}`;

@@ -1,12 +1,14 @@
 /**
- * CSV as spreadsheets write it, piece by piece: any of three separators, a `sep=` line, quotes, CRLF, cells of any
- * length. It reads a stream of any size in a browser too, which has no streams of Node. Pure; served to the console.
+ * Reads and writes CSV files of spreadsheets. The reader accepts three separators, a `sep=` line, quotes and CRLF, and
+ * gets the text in parts of any size. Pure; the console imports this file too.
  */
-
 const [QUOTE, LF, CR] = [34, 10, 13];
-/** Characters and cells of one record: one that never ends must not gather the rest of the file. */
+/**
+ * Maximum sum of the characters and cells of a record, because after a missing quote it would contain the rest of the
+ * file.
+ */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** Characters in which the first record is looked for: its cells may have line breaks. */
+/** Maximum characters in which the reader looks for the separator. The first record must end within them. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
@@ -20,8 +22,8 @@ export class CsvError extends Error {
   override readonly name = 'CsvError';
 
   /**
-   * @param line where the record begins
-   * @param why `quote`: it has one that is not closed; `record`: it is too long
+   * @param line first line of the record
+   * @param why `quote`: a quote is not closed; `record`: the record is too long
    */
   constructor(
     readonly line: number,
@@ -32,26 +34,26 @@ export class CsvError extends Error {
 }
 
 export interface CsvRecord {
-  /** Without blanks around cells that have no quotes. */
+  /** The cells. Surrounding blanks are removed from cells without quotes. */
   readonly cells: readonly string[];
-  /** By column: cells without quotes that have blanks around them, with those blanks. */
+  /** By column: the cells without quotes from which surrounding blanks were removed, with these blanks. */
   readonly padded?: ReadonlyMap<number, string>;
-  /** Where it begins, from 1. */
+  /** First line of the record, from 1. */
   readonly line: number;
 }
 
-/** Reads records as they come; records without any text are left out. A quote inside a cell without quotes is a character. */
+/** Reads records and skips empty ones. A quote inside a cell that does not begin with a quote is a normal character. */
 export class CsvReader {
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
   #padded: Map<number, string> | undefined;
   #cell = '';
-  /** Characters of `#cells`, and one for each of them. */
+  /** Characters of the finished cells of the record, plus one for each cell. */
   #size = 0;
-  /** Between two quotes. */
+  /** Whether the position is inside quotes. */
   #isOpen = false;
-  /** Characters that stood in quotes; undefined: there were none. */
+  /** Number of characters of the cell that were in quotes; undefined if there were no quotes. */
   #quoted: number | undefined;
   #line = 1;
   #firstLine = 1;
@@ -62,7 +64,7 @@ export class CsvReader {
     this.#onRecord = onRecord;
   }
 
-  /** @throws CsvError */
+  /** Reads the next part of the text. @throws CsvError */
   take(text: string): void {
     if (this.#head === undefined) this.#read(text);
     else {
@@ -71,7 +73,7 @@ export class CsvReader {
     }
   }
 
-  /** The last record may lack its line break. @throws CsvError */
+  /** Reads the last record, which may lack its line break. @throws CsvError */
   end(): void {
     this.#begin();
     if (this.#isOpen) throw new CsvError(this.#firstLine, 'quote');
@@ -110,18 +112,18 @@ export class CsvReader {
     this.#checkSize();
   }
 
-  /** @throws CsvError */
+  /** @throws CsvError if the record is too long */
   #checkSize(): void {
     if (this.#size + this.#cell.length <= MAX_RECORD) return;
     throw new CsvError(this.#firstLine, this.#isOpen ? 'quote' : 'record');
   }
 
-  /** Outside of quotes: is it only a character of the cell? */
+  /** Whether a character outside of quotes is part of the cell. */
   #isOfCell(code: number): boolean {
     return code !== this.#delimiter && code !== LF && code !== CR && code !== QUOTE;
   }
 
-  /** @param code a quote, or what ends a cell */
+  /** @param code a quote, a separator or a line break */
   #meet(code: number): void {
     if (code === QUOTE) this.#meetQuote();
     else if (code === this.#delimiter) this.#endCell();
@@ -138,7 +140,7 @@ export class CsvReader {
       this.#isOpen = false;
       this.#quoted = this.#cell.length;
     } else if (this.#quoted === this.#cell.length) {
-      // Two of them are one.
+      // Two quotes within quotes stand for one quote.
       this.#cell += '"';
       this.#isOpen = true;
     } else if (this.#cell.trim() === '' && this.#quoted === undefined) {
@@ -178,7 +180,7 @@ export class CsvReader {
   }
 }
 
-/** What stands between the cells of the first record most often; a comma where nothing does. */
+/** The most frequent separator in the first record; a comma if the record has no separator. */
 function separatorOf(text: string): string {
   const [line = ''] = text
     .replace(/"[^"]*"/g, '')
@@ -187,3 +189,26 @@ function separatorOf(text: string): string {
   const counts = SEPARATORS.map((it) => ({ it, count: line.split(it).length }));
   return counts.reduce((most, other) => (other.count > most.count ? other : most)).it;
 }
+
+/**
+ * A text that a spreadsheet would read as a formula. Spreadsheets also accept the full-width characters and skip some
+ * characters before them. No written cell may be a formula, because a formula can run commands.
+ */
+const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
+/**
+ * A place inside a cell at which a spreadsheet with another separator would begin a new cell with a formula. It ignores
+ * quotes that are not at the start of one of its cells.
+ */
+const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
+/** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */
+const QUOTED = /[",;\t\r\n]|^\s|\s$/;
+
+/** Formats a text as one cell. An apostrophe before a formula makes the spreadsheet read it as a text. */
+export function csvCell(text: string): string {
+  const harmless = text.replace(INNER, "$&'");
+  const safe = FORMULA.test(text) ? `'${harmless}` : harmless;
+  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Formats one record without a line break. */
+export const csvRecord = (cells: readonly string[]): string => cells.map(csvCell).join(',');

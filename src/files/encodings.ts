@@ -1,9 +1,9 @@
 /**
- * Which characters the bytes of a text file stand for. A wrong guess turns every name in the file into another one,
- * so a doubtful file is rejected with the line to look at. Pure; served to the console too.
+ * Detects the encoding of a text file. A wrong guess would corrupt every name in the file. So a doubtful file is
+ * rejected, with the line that the user must check (contract 9). Pure; the console imports this file too.
  */
 
-/** Starts at the first byte with each call. */
+/** Reads the file. Each call starts at the first byte. */
 export type ReadBytes = () => AsyncIterable<Uint8Array>;
 
 export type Detected =
@@ -11,16 +11,16 @@ export type Detected =
   | { readonly problem: EncodingProblem; readonly encoding?: undefined };
 
 /**
- * `damaged`: not the encoding that the file, its mark or the user says. `mostly-utf-8`: UTF-8 but for some bytes.
- * `doubtful`: could be GBK, but reads like something else. `unmarked`: UTF-16 without a byte order mark.
- * `unknown`: neither UTF-8 nor GBK.
+ * Why a file is rejected. `damaged`: its bytes are invalid in the encoding that the byte order mark or the user states.
+ * `mostly-utf-8`: UTF-8 with some invalid bytes. `doubtful`: valid GBK, but probably another encoding. `unmarked`:
+ * UTF-16 without a byte order mark. `unknown`: neither UTF-8 nor GBK.
  */
 export interface EncodingProblem {
   readonly why: 'damaged' | 'mostly-utf-8' | 'doubtful' | 'unmarked' | 'unknown';
-  /** From 1, as an editor counts. */
+  /** The line to check, from 1, as in an editor. */
   readonly line: number;
   readonly encoding: string;
-  /** How the line reads; empty where that says nothing. */
+  /** The start of this line as decoded; empty unless it helps the user. */
   readonly sample: string;
 }
 
@@ -32,14 +32,14 @@ const MARKS: readonly (readonly [encoding: string, ...mark: readonly number[]])[
 ];
 const LINE_FEED = 10;
 
-/** @returns the encoding that a byte order mark at the start of a file names */
+/** @returns the encoding of the byte order mark, if there is one */
 export const markedEncoding = (start: Uint8Array): string | undefined =>
   MARKS.find(([, ...mark]) => mark.every((byte, at) => start[at] === byte))?.[0];
 
-/** As people call it: `UTF-8`, `GB18030`. */
+/** The name of an encoding for people: `UTF-8`, `GB18030`. */
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** @param given by the user, in place of a guess: a label that TextDecoder knows */
+/** @param given a label of TextDecoder that the user states. It replaces the detection. */
 export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
   const start = await firstBytes(read);
   const named = given ?? markedEncoding(start);
@@ -48,7 +48,7 @@ export async function detectEncoding(read: ReadBytes, given?: string): Promise<D
     if (line === undefined) return { encoding: named };
     return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
   }
-  // A stray NUL is a bad character of its line; UTF-16 has one beside every letter.
+  // UTF-16 has a NUL byte for every ASCII character. A single NUL byte in another encoding is just a wrong character.
   if (start.filter((byte) => byte === 0).length * 10 > start.length) {
     return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
   }
@@ -77,7 +77,7 @@ async function firstBytes(read: ReadBytes): Promise<Uint8Array> {
   return new Uint8Array();
 }
 
-/** @returns the first line with bytes that the encoding does not have; undefined: there is none */
+/** @returns the first line with bytes that are invalid in the encoding; undefined if all bytes are valid */
 async function damagedLine(read: ReadBytes, encoding: string): Promise<number | undefined> {
   if (encoding === UTF_8) {
     const { invalid, badLine } = await scanUtf8(read);
@@ -102,7 +102,7 @@ function countLineFeeds(text: string): number {
   return count;
 }
 
-/** Characters of a line that are shown. */
+/** Maximum characters of a sample. */
 const SAMPLE = 40;
 
 async function lineText(read: ReadBytes, encoding: string, line: number): Promise<string> {
@@ -126,14 +126,14 @@ async function scanUtf8(read: ReadBytes): Promise<Utf8Scan> {
   return scan;
 }
 
-/** Counts the bytes of characters beyond ASCII, and the bytes that are not UTF-8. */
+/** Counts the bytes of valid UTF-8 characters outside ASCII, and the bytes that are not UTF-8. */
 class Utf8Scan {
   valid = 0;
   invalid = 0;
-  /** The first line with bytes that are no UTF-8. */
+  /** The first line with bytes that are not UTF-8. */
   badLine = 0;
   #line = 1;
-  /** The character that has begun: the number of its bytes, how many are missing, and the range of the next one. */
+  /** The unfinished character: its number of bytes, how many of them are missing, and the range of its next byte. */
   #size = 0;
   #need = 0;
   #low = 0x80;
@@ -153,7 +153,7 @@ class Utf8Scan {
     }
   }
 
-  /** A character that has begun is incomplete. */
+  /** Called at the end of the file, and when another character interrupts the unfinished one, which is then invalid. */
   end(): void {
     if (this.#need > 0) this.#bad(this.#size - this.#need);
     this.#need = 0;
@@ -174,7 +174,7 @@ class Utf8Scan {
     }
     this.#size = size;
     this.#need = size - 1;
-    // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
+    // These ranges exclude overlong forms, surrogates and code points above U+10FFFF.
     this.#low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
     this.#high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   }
@@ -186,19 +186,18 @@ class Utf8Scan {
 }
 
 /**
- * Looks at the characters of valid GB18030. Most characters of a Chinese text are of the first level of GB2312;
- * names have some of its second level. Big5, Shift_JIS, Windows-1252 and the like, read as GB18030, give other
- * characters and code points of private use. EUC-KR and EUC-JP cannot be recognized: their bytes are those of
- * everyday Chinese characters.
+ * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names of
+ * people also use some of the second level. A file in another encoding, decoded as GB18030, has rare characters and
+ * private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in GB18030.
  */
 class GbkScan {
   #all = 0;
-  /** Outside of GB2312, or of another script. */
+  /** Characters outside GB2312, and its Japanese, Greek and Cyrillic letters. */
   #rare = 0;
   #rareLine = 0;
-  /** Of the second level of GB2312. */
-  #seldom = 0;
-  #seldomLine = 0;
+  /** Characters of the second level of GB2312. */
+  #secondLevel = 0;
+  #secondLevelLine = 0;
   #private = 0;
   #line = 1;
   #lead = 0;
@@ -207,23 +206,24 @@ class GbkScan {
   take(bytes: Uint8Array): void {
     for (const byte of bytes) {
       if (this.#skip > 0) this.#skip -= 1;
-      else if (this.#lead > 0) this.#end(byte);
+      else if (this.#lead > 0) this.#classify(byte);
       else if (byte > 0x80) this.#lead = byte;
       else if (byte === LINE_FEED) this.#line += 1;
     }
   }
 
-  /** The line that shows best why the text is doubtful. */
+  /** The first line with a rare character; without one, the first line with a character of the second level. */
   get line(): number {
-    return this.#rareLine || this.#seldomLine;
+    return this.#rareLine || this.#secondLevelLine;
   }
 
   isDoubtful(): boolean {
-    const isStrange = this.#rare * 4 > this.#all || (this.#rare + this.#seldom) * 2 > this.#all;
+    const isStrange =
+      this.#rare * 4 > this.#all || (this.#rare + this.#secondLevel) * 2 > this.#all;
     return isStrange || this.#private * 50 > this.#all;
   }
 
-  #end(byte: number): void {
+  #classify(byte: number): void {
     const lead = this.#lead;
     this.#lead = 0;
     this.#all += 1;
@@ -232,8 +232,8 @@ class GbkScan {
     const isUpper = byte >= 0xa1;
     if (isUpper && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xd7))) return;
     if (isUpper && lead >= 0xd8 && lead <= 0xf7) {
-      this.#seldomLine ||= this.#line;
-      this.#seldom += 1;
+      this.#secondLevelLine ||= this.#line;
+      this.#secondLevel += 1;
       return;
     }
     this.#rareLine ||= this.#line;

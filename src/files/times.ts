@@ -1,32 +1,30 @@
-/** Times as spreadsheets write them, brought into the form that the service reads. Pure; served to the console too. */
-
-/** A time of a file: how the service reads it, and how much it leaves open. */
+/** Converts the time in a cell to a form that the service accepts. Pure; the console imports this file too. */
 export interface FileTime {
-  /** ISO-8601, local unless the text has an offset, or digits. */
+  /** ISO-8601, with an offset or in local time, or digits as in the cell. */
   readonly text: string;
-  /** Milliseconds: `2026/11/25 9:20` may be any instant of that minute. */
+  /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
   readonly step: number;
-  /** The text was the number of a day, as a spreadsheet counts them. */
+  /** Whether the cell was a serial number of a spreadsheet: the days since the end of 1899. */
   readonly isSerial: boolean;
 }
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000];
-/** Year first, with one kind of separator. One T or blanks stand before the time, behind 日 also nothing; 24:00 is left to the reader of ISO-8601. */
+/** A date with the year first and equal separators. A T or blanks precede the time; after 日 they are optional. */
 const SHEET =
   /^(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})(?=[ T]|$)|年(\d{1,2})月(\d{1,2})日)(?:(?:T| *)(\d{1,2}):(\d{1,2})(?::(\d{1,2})(\.\d{1,9})?)?)?$/;
 const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
-/** Days since the end of 1899: from 2000 to 2099. */
+/** A serial number: days since the end of 1899. Only the years 2000 to 2099 are accepted. */
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
 const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
- * Only the form is brought into another one: whether there is such a day is for the reader of ISO-8601 to say.
+ * Converts the form of a time. The caller parses the result, which also checks whether the day exists.
  *
- * @param cell of a file, without blanks around it
- * @returns undefined for a day without separators: nobody would mean that number of seconds
+ * @param cell text of a cell, without surrounding blanks
+ * @returns undefined for a day without separators, such as `20261125`, because digits are read as epoch seconds
  */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);
@@ -43,7 +41,6 @@ export function readFileTime(cell: string): FileTime | undefined {
     const [, year, month, day, ...clock] = compact;
     return { text: `${year}-${month}-${day}T${clock.join(':')}`, step: SECOND, isSerial: false };
   }
-  // A day as a number, which would be read as seconds of 1970.
   return DAY_NUMBER.test(cell) ? undefined : { text: cell, step: 1, isSerial: false };
 }
 
@@ -58,7 +55,7 @@ function fromSheet(found: readonly (string | undefined)[]): FileTime {
 
 const twoDigits = (digits: string | undefined) => (digits ?? '').padStart(2, '0');
 
-/** A serial number has no zone: its day and its time are those of the clock on the wall. */
+/** A serial number has no time zone, so it is local time. */
 function fromSerial(days: number, decimals: number): FileTime {
   const instant = SERIAL_EPOCH + Math.round((days * DAY) / SECOND) * SECOND;
   const text = new Date(instant).toISOString().slice(0, 19);

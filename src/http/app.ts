@@ -1,153 +1,180 @@
-/** The HTTP surface: the four operations, their dry run, the queries, health, the document, its page. */
+/**
+ * Entry of the folder: `createApp` returns the Koa app with the middlewares of all requests and the routes of the
+ * endpoint table. Other entries: `server.ts` listens, `health.ts` detects unreachable servers, and `documents.ts` and
+ * `pages.ts` serve the pages. All other files are private. A handler or middleware rejects a request with a
+ * `PushError`.
+ */
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
+import type { Reach } from '../concurrency/reach';
 import { OPERATIONS } from '../domain/operation';
-import { mostLines } from '../protocol/batch-lines';
+import { foldedLog } from '../infra/folded-log';
+import type { Tracing } from '../observability/tracing';
+import { maxLineCount } from '../protocol/batch-lines';
+import {
+  ENDPOINTS,
+  type Endpoint,
+  type EndpointName,
+  type EndpointSettings,
+  QUERIES,
+  type QueryName,
+  timeoutOf,
+} from '../protocol/endpoints';
 import {
   ALIVE_PATH,
   BATCH,
-  BATCH_PATH,
   DOCUMENT_PATH,
   ORPHANS,
-  pushPath,
-  QUERIES,
-  type QueryName,
-  queryPath,
   READY_PATH,
+  RESEND,
   VERIFY,
   VERIFY_BATCH,
 } from '../protocol/paths';
-import type { Admit } from '../pushes/admit';
-import type { BatchReader } from '../pushes/read-batch';
-import type { SubmitBatch } from '../pushes/submit-batch';
-import type { SubmitPush } from '../pushes/submit-push';
-import type { CheckBody } from '../pushes/validate-push';
-import { foldedLog } from '../runtime/folded-log';
-import type { Tracing } from '../telemetry/tracing';
+import type { Pushes } from '../pushes/pushes';
+import { createBulkhead } from '../queries/bulkhead';
+import type { FindOrphans } from '../queries/orphans';
+import type { AnswerQuery } from '../queries/signed-query';
+import { type HmacAuthDependencies, koaAdmit, koaHmacAuth } from './authenticate';
+import { createInFlight, koaRawBody } from './body';
+import type { PageFiles, PlainDocument } from './documents';
+import { createEndRequest, type Listeners } from './end-request';
 import type { HealthProbe } from './health';
-import { koaAccessLog } from './middleware/koa-access-log';
-import { koaDrain } from './middleware/koa-drain';
-import { koaError } from './middleware/koa-error';
-import { type HmacAuthDependencies, koaHmacAuth } from './middleware/koa-hmac-auth';
-import { koaInFlight, koaLongUploads } from './middleware/koa-in-flight';
-import { koaRateLimit } from './middleware/koa-rate-limit';
-import { koaRawBody } from './middleware/koa-raw-body';
-import { koaRequestId, type NewRequestId } from './middleware/koa-request-id';
-import { koaRespond } from './middleware/koa-respond';
-import { koaStreamedHmacAuth } from './middleware/koa-streamed-hmac-auth';
-import { koaTrace } from './middleware/koa-trace';
-import type { PageFiles } from './page-files';
-import type { PlainDocument, RequestState } from './request-state';
-import { batchRoute, verifyBatchRoute } from './routes/batch-route';
-import { koaDocsPage } from './routes/docs-page';
-import { type OrphansRouteDependencies, orphansList, orphansRoute } from './routes/orphans-route';
-import { pushRoute } from './routes/push-route';
-import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './routes/query-route';
-import { verifyRoute } from './routes/verify-route';
-import { createTellRejection, type Listeners } from './tell-rejection';
-import type { Always200 } from './write-envelope';
+import { koaAccessLog, koaTrace } from './observe';
+import { koaPages } from './pages';
+import { koaRequest, type RequestState } from './request';
+import { koaRespond } from './respond';
+import { batchRoute, verifyBatchRoute } from './routes/batch';
+import { orphansList, orphansRoute } from './routes/orphans';
+import { pushRoute, verifyRoute } from './routes/push';
+import { queryRoute } from './routes/query';
+import { resendRoute } from './routes/resend';
+import { koaLongUploads, koaStreamedHmacAuth } from './streamed-body';
 
 export interface AppOptions {
   readonly listeners: Listeners;
-  readonly newRequestId: NewRequestId;
-  readonly always200: Always200;
+  /** HTTP_STATUS_MODE */
+  readonly always200: boolean;
   /** Path below which clients reach the service (PUBLIC_URL), for links; empty: the root. */
   readonly pathPrefix: string;
-  /** Who may send a request. */
   readonly auth: HmacAuthDependencies;
-  /** How often. */
-  readonly admit: Admit;
-  readonly submit: SubmitPush;
-  readonly submitBatch: SubmitBatch;
-  readonly checkBody: CheckBody;
-  readonly batchReader: BatchReader;
-  /** BATCH_BODY_LIMIT, bytes. */
-  readonly batchBytes: number;
-  readonly query: QueryRouteDependencies;
-  /** Every query of the contract, and no other. */
-  readonly queries: Readonly<Record<QueryName, QueryRoute>>;
-  readonly orphans: OrphansRouteDependencies;
+  readonly pushes: Pushes;
+  /** The function of each signed query. */
+  readonly queries: Readonly<Record<QueryName, AnswerQuery>>;
+  readonly findOrphans: FindOrphans;
+  /** Fails the waiting queries when the database becomes unreachable. */
+  readonly database: Pick<Reach, 'guard'>;
   readonly health: HealthProbe;
-  /** What all of this looks like to a machine; asked for at each request of it. */
+  /** Returns the OpenAPI document. */
   readonly document: () => PlainDocument;
-  /** The reference page; empty: there is none. */
-  readonly docsFiles: PageFiles;
+  /** The files of the reference page and the console; empty if the pages are off. */
+  readonly pages: PageFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
-  /** BODY_LIMIT, bytes: of a push, and of what is verified with all that is around it. */
-  readonly bodyLimit: number;
-  /** PUSH_TIMEOUT, milliseconds. */
-  readonly timeout: number;
+  /** The settings that the endpoint table names: limits and timeouts. */
+  readonly settings: EndpointSettings;
   readonly tracing?: Tracing | undefined;
-  /** LOG_REQUESTS: one line for each request. */
+  /** LOG_REQUESTS: one log line for each request. */
   readonly accessLog: boolean;
 }
 
-/** Milliseconds in which the body of a batch must arrive. */
-const BATCH_UPLOAD_TIMEOUT = 30_000;
-
-/** A request passes what is listed here from top to bottom, and its route's row from left to right. */
+/** Every request passes these middlewares from top to bottom. The router adds the middlewares of its endpoint. */
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { listeners, newRequestId, always200, pathPrefix, health, tracing } = options;
+  const { listeners, auth, always200, pathPrefix, health, tracing } = options;
   const { clock, logger } = listeners;
-  const tellRejection = createTellRejection(listeners);
+  const end = createEndRequest(listeners);
   const router = createRouter(options);
   const app = new Koa<RequestState>();
-  app.use(koaRequestId(clock, newRequestId));
+  app.use(koaRequest(clock, auth.newRequestId));
   if (options.accessLog) app.use(koaAccessLog(logger));
   if (tracing) app.use(koaTrace(tracing));
-  app.use(koaDrain(health.isLeaving));
-  app.use(koaError({ clock, always200, tellRejection, pathPrefix }));
-  app.use(koaRespond({ ...listeners, always200, tellRejection, pathPrefix }));
+  app.use(koaRespond({ clock, always200, end, pathPrefix, isLeaving: health.isLeaving }));
   app.use(router.routes());
-  app.use(koaDocsPage(options.docsFiles));
+  app.use(koaPages(options.pages));
   app.use(router.allowedMethods());
-  // What reaches Koa itself is a bug or a connection that is gone.
-  const tell = foldedLog(logger);
+  // Koa emits this event for bugs and for closed connections. Rejections do not reach it.
+  const log = foldedLog(logger);
   app.on('error', (error: Error) => {
-    tell({ level: 'warn', text: 'koa error' }, { error: error.message });
+    log({ level: 'warn', text: 'koa error' }, { error: error.message });
   });
   return app;
 }
 
 function createRouter(options: AppOptions): Router<RequestState> {
-  const { auth, submit, checkBody, queries, health, maxInFlight, bodyLimit, timeout } = options;
   const router = new Router<RequestState>({ strict: true, sensitive: true });
-  const inFlight = koaInFlight(maxInFlight, options.listeners.metrics?.inFlight);
-  const body = koaRawBody(bodyLimit);
-  const rateLimit = koaRateLimit(options.admit, timeout);
-  for (const name of OPERATIONS) {
-    router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, submit));
+  const handlers = createHandlers(options);
+  const stepsOf = createEndpointSteps(options);
+  for (const endpoint of ENDPOINTS) {
+    router.post(endpoint.path, ...stepsOf(endpoint), handlers[endpoint.name]);
   }
-  const { batchReader, batchBytes, listeners } = options;
-  const { limits } = batchReader;
-  const batch = koaRawBody(batchBytes, BATCH_UPLOAD_TIMEOUT);
-  const onBatch = batchRoute(options.submitBatch, limits, listeners);
-  router.post(BATCH_PATH, inFlight, batch, koaHmacAuth(auth, BATCH), onBatch);
-  const checkRoute = verifyRoute(checkBody, timeout);
-  router.post(queryPath(VERIFY), inFlight, body, koaHmacAuth(auth, VERIFY), rateLimit, checkRoute);
-  const verifyPath = queryPath(VERIFY_BATCH);
-  const lineLimit = koaRateLimit(options.admit, timeout, ({ rawBody }) =>
-    mostLines(rawBody, limits),
-  );
-  const onVerify = verifyBatchRoute(batchReader, timeout);
-  router.post(verifyPath, inFlight, batch, koaHmacAuth(auth, VERIFY_BATCH), lineLimit, onVerify);
-  for (const name of QUERIES) {
-    const queryBody = koaRawBody(queries[name].bodyLimit);
-    const route = queryRoute(queries[name], options.query);
-    router.post(queryPath(name), inFlight, queryBody, koaHmacAuth(auth, name), rateLimit, route);
-  }
-  const list = koaStreamedHmacAuth(auth, orphansList());
-  const uploads = koaLongUploads(maxInFlight);
-  router.post(queryPath(ORPHANS), uploads, list, rateLimit, orphansRoute(options.orphans));
   router.get(ALIVE_PATH, (ctx) => {
     ctx.state.data = { status: 'alive' };
   });
   router.get(READY_PATH, async (ctx) => {
-    ctx.state.data = await health.ready();
+    ctx.state.data = await options.health.ready();
   });
   router.get(DOCUMENT_PATH, (ctx) => {
     ctx.state.document = options.document();
   });
   return router;
 }
+
+/** Maximum concurrent queries of one system, and of all systems. */
+const MAX_CONCURRENT_QUERIES = { perKey: 8, total: 32 };
+
+/** Maximum concurrent resends of one client, and of all clients. */
+const MAX_CONCURRENT_RESENDS = { perKey: 4, total: 8 };
+
+type Handlers = Readonly<Record<EndpointName, Middleware<RequestState>>>;
+
+function createHandlers(options: AppOptions): Handlers {
+  const { auth, pushes, queries, findOrphans, database, settings } = options;
+  const { submit, resend, checkBody, batchReader } = pushes;
+  const { PUSH_TIMEOUT: timeout } = settings;
+  const { checkReady } = auth;
+  const handlers = {
+    ...byName(OPERATIONS, (name) => pushRoute(name, submit)),
+    [BATCH]: batchRoute(submit, batchReader.limits),
+    [RESEND]: resendRoute(resend, createBulkhead(MAX_CONCURRENT_RESENDS)),
+    [VERIFY]: verifyRoute(checkBody, timeout),
+    [VERIFY_BATCH]: verifyBatchRoute(batchReader, timeout),
+    [ORPHANS]: orphansRoute({ find: findOrphans, checkReady, database, timeout }),
+  };
+  const query = { bulkhead: createBulkhead(MAX_CONCURRENT_QUERIES), database };
+  const ofQuery = (name: QueryName) => queryRoute(queries[name], query, timeoutOf(name, settings));
+  return { ...handlers, ...byName(QUERIES, ofQuery) };
+}
+
+/** @returns a function that creates the middlewares of an endpoint: they read the body, authenticate and admit */
+function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }: AppOptions) {
+  const { admit, batchReader } = pushes;
+  const inFlight = createInFlight(maxInFlight, listeners.metrics?.inFlight);
+  const uploads = koaLongUploads(maxInFlight);
+  const { PUSH_TIMEOUT: timeout } = settings;
+  const rates = {
+    // `submit` admits pushes.
+    push: [],
+    request: [koaAdmit(admit, timeout)],
+    lines: [koaAdmit(admit, timeout, ({ rawBody }) => maxLineCount(rawBody, batchReader.limits))],
+  };
+  return ({ name, authentication, body, rate }: Endpoint) => {
+    if (authentication === 'streamed') {
+      return [uploads, koaStreamedHmacAuth(auth, orphansList()), ...rates[rate]];
+    }
+    const { bytes, setting } = body.limit;
+    const limit = setting ? settings[setting] : bytes;
+    return [
+      koaRawBody(inFlight, limit, body.uploadTimeout),
+      koaHmacAuth(auth, name),
+      ...rates[rate],
+    ];
+  };
+}
+
+const byName = <Name extends string>(
+  names: readonly Name[],
+  create: (name: Name) => Middleware<RequestState>,
+) =>
+  Object.fromEntries(names.map((name) => [name, create(name)])) as Record<
+    Name,
+    Middleware<RequestState>
+  >;

@@ -1,10 +1,21 @@
-/** Whether this process may get requests. */
+/** Decides whether this process can serve requests. Pings detect that MongoDB or Redis is unreachable. */
+import type { Connection } from 'mongoose';
+import { type Reach, watchReach } from '../concurrency/reach';
+import type { Lifecycle } from '../infra/lifecycle';
+import type { Logger } from '../infra/logger';
+import { isMongoReady, pingMongo, probeMongoWrite } from '../infra/mongo-availability';
+import { outagesOf, type ServerName } from '../infra/outages';
+import { isRedisReady } from '../infra/redis/commands';
+import type { RedisConnection } from '../infra/redis/connect';
 import { PushError } from '../protocol/errors';
-import { databaseCall, queueCall } from '../pushes/availability';
+import { databaseCall, queueCall } from '../pushes/pushes';
+import type { RedisKeys } from '../queue/keys';
+import { type PauseWatch, probePrimary } from '../queue/probe';
+import type { SchemaWatch } from '../storage/schema';
 
-/** Milliseconds: a server that is silent for longer is as good as away. */
+/** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
 const PING_TIMEOUT = 2_000;
-/** Milliseconds in which all who ask share one round trip: anybody may, as often as they like. */
+/** Milliseconds in which all health checks share one ping. They are unsigned, so their number is not limited. */
 const CACHE_TTL = 250;
 
 const PAUSED = new Error('the queue of partition jobs is paused: run matterctl queue unpause');
@@ -12,14 +23,15 @@ const PAUSED = new Error('the queue of partition jobs is paused: run matterctl q
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, DATABASE_NOT_PREPARED or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
-  /** From now on not ready, so that no new callers are sent here. What comes is still served. */
+  /** From now on `ready` fails, so that load balancers choose other processes. Requests are still accepted. */
   leave(): void;
+  /** Whether `leave` was called. */
   isLeaving(): boolean;
-  /** From now on nothing is begun: the process drains. */
+  /** From now on `check` fails, so that every new request is rejected. */
   drain(): void;
-  /** What the drivers know without asking. @throws as `ready`, except for a paused queue: queries do not need it */
+  /** Checks the last known state, without a round trip. @throws as `ready`, except for a paused queue */
   check(): void;
-  /** The same for pushes, which need the queue. @throws as `ready` */
+  /** The same check for pushes, which a paused queue cannot serve. @throws as `ready` */
   checkPushes(): void;
 }
 
@@ -28,9 +40,9 @@ export interface HealthSources {
   readonly isQueueUp: () => boolean;
   /** Whether the release step has prepared the database. */
   readonly isPrepared: () => boolean;
-  /** Whether the queue is paused with BullMQ: no worker gets a job then. */
+  /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
-  /** Round trips by a write; that of the queue takes no memory. */
+  /** Each sends a write command to the server. The command to Redis needs no memory. */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
 }
@@ -55,7 +67,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
-  /** A failure is shared as well: it is not tried anew for each who asks. */
+  /** Health checks share a failed ping as well, so that failures cause no further pings. */
   const pingThrottled = (): Promise<void> => {
     const now = performance.now();
     if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
@@ -78,4 +90,62 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
       return { status: 'ready' };
     },
   };
+}
+
+interface Servers {
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly mongo: Connection;
+  readonly schema: SchemaWatch;
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly queuePause: PauseWatch;
+}
+
+/**
+ * Pings MongoDB and Redis. If a server is unreachable, requests that wait for it are answered at once.
+ *
+ * @param subscriber the Redis connection that receives replies
+ * @param endWaiting finalizes the pushes that wait for a reply; called repeatedly while Redis is unreachable
+ */
+export function watchServers(
+  servers: Servers,
+  subscriber: RedisConnection,
+  endWaiting: () => Promise<void>,
+): { readonly database: Reach; readonly health: HealthProbe } {
+  const { mongo, schema, redis, keys, queuePause } = servers;
+  const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
+  // At `maxmemory` Redis still accepts this command: the process stays ready, and rejects pushes with
+  // QUEUE_MEMORY_FULL.
+  const probeQueue = () => probePrimary(redis, keys);
+  const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
+  const health = createHealthProbe({
+    isDatabaseUp: () => isMongoReady(mongo) && !database.isLost(),
+    isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber) && !queue.isLost(),
+    isPrepared: schema.isPrepared,
+    isQueuePaused: queuePause.isPaused,
+    probeDatabase: () => probeMongoWrite(mongo),
+    probeQueue,
+  });
+  return { database, health };
+}
+
+function watchServer(
+  { logger, lifecycle }: Servers,
+  server: ServerName,
+  ping: () => Promise<void>,
+  whileLost?: () => Promise<void>,
+): Reach {
+  const outages = outagesOf(logger);
+  const reach = watchReach({
+    ping,
+    onLost: (error) => {
+      outages.lost(server, 'pings', error);
+      logger.warn({ server, error }, 'server unreachable, ending the requests that wait for it');
+    },
+    onBack: () => outages.back(server, 'pings'),
+    whileLost,
+    onError: (error) => logger.debug({ server, error: String(error) }, 'could not evaluate a ping'),
+  });
+  return lifecycle.run(`pings of ${server}`, reach);
 }

@@ -1,31 +1,32 @@
-/** Answers that are longer than memory: lines of JSON, and the envelope as the last of them. */
+/** Answers that may be larger than the memory: NDJSON, with the envelope as the last line. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Envelope } from '../protocol/envelope';
 
+/** Milliseconds without progress after which the service disconnects a client that does not read the answer. */
 const STALL_TIMEOUT = 30_000;
 
-/** Rows in groups, which may be empty, and in the end `data` of the envelope. */
+/** Groups of rows; each row is a line. A group may be empty. The return value is `data` of the envelope. */
 export type Lines = AsyncGenerator<readonly unknown[], unknown>;
 
-/** Lines of which the first group is there: what fails before it still gets a plain answer. */
-export interface BegunLines {
+/** Lines whose first group has been read. An error before that still results in a normal error answer. */
+export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: Lines;
 }
 
-/** The envelope that ends the lines. */
+/** Builds the envelope in the last line. */
 export interface LastLine {
   success(data: unknown): Envelope;
   failure(error: unknown): Envelope;
 }
 
 /**
- * Begins; from here on the lines are closed when the response is over, however it ends.
+ * Reads the first group. When the response ends for any reason, closes the generator of the lines.
  *
- * @throws what the lines throw before their first group
+ * @throws the error of the lines before their first group
  */
-export async function beginLines(res: ServerResponse, rest: Lines): Promise<BegunLines> {
+export async function startLines(res: ServerResponse, rest: Lines): Promise<StartedLines> {
   const first = await rest.next();
   whenOver(res, () => {
     rest.return(undefined).catch(() => undefined);
@@ -34,8 +35,8 @@ export async function beginLines(res: ServerResponse, rest: Lines): Promise<Begu
 }
 
 /**
- * Calls `end` once, when the response was sent or its reader is gone, also where that has happened.
- * A response that waits behind another one is told nothing when their connection dies.
+ * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. It also
+ * listens to the socket: a response that waits for an earlier one gets no event when the connection closes.
  */
 export function whenOver(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -43,34 +44,34 @@ export function whenOver(res: ServerResponse, end: () => void): void {
     end();
     return;
   }
-  const isOver = () => {
-    res.off('close', isOver);
-    socket.off('close', isOver);
+  const endOnce = () => {
+    res.off('close', endOnce);
+    socket.off('close', endOnce);
     end();
   };
-  res.once('close', isOver);
-  socket.once('close', isOver);
+  res.once('close', endOnce);
+  socket.once('close', endOnce);
 }
 
 /**
- * The body of the response. It is made only as fast as it is taken.
+ * The body of the response. It reads lines only as fast as the client reads the answer.
  *
- * @param stallTimeout milliseconds in which the reader must take something
+ * @param stallTimeout milliseconds in which the client must read something
  */
 export function writeLines(
   res: ServerResponse,
-  lines: BegunLines,
+  lines: StartedLines,
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // The timer runs while nothing moves on the connection; with nothing to send, that is our fault.
+  // The timer expires if no data moves on the connection. If nothing waits to be sent, the service causes the delay.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });
   return Readable.from(textOf(lines, last), { objectMode: false });
 }
 
-async function* textOf({ first, rest }: BegunLines, last: LastLine): AsyncGenerator<string> {
+async function* textOf({ first, rest }: StartedLines, last: LastLine): AsyncGenerator<string> {
   let step = first;
   while (!step.done) {
     if (step.value.length > 0) yield step.value.map(toLine).join('');

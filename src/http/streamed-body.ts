@@ -1,99 +1,224 @@
-/** A body that is taken in pieces while it arrives, because it is too large to be kept. */
+/** Authenticates a request whose body is processed while it arrives (`matters/orphans`). */
+import { createHash, type Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
-import { finished as untilFinished } from 'node:stream/promises';
-import { headerValues } from '../auth/auth-headers';
-import { LONGEST_SLICE, TimeSlice } from '../concurrency/time-slice';
+import type { Middleware } from 'koa';
+import { type AuthHeaders, readAuthHeaders } from '../auth/auth-headers';
+import { callerOf, checkHeaders, type Secret, secretsToTry } from '../auth/authenticate';
+import { LONGEST_SLICE, TimeSlice } from '../concurrency/turns';
 import { PushError } from '../protocol/errors';
+import { matches, startDigest } from '../protocol/signature';
+import { databaseCall, recordRejection } from '../pushes/pushes';
+import type { KnownClient } from '../storage/directory';
+import type { BodyDigest } from '../storage/push-log';
+import { type HmacAuthDependencies, setCaller } from './authenticate';
+import { checkEncoding, createUploads, discardRest } from './body';
+import { type RequestContext, type RequestState, requestFields } from './request';
 
-/** Milliseconds: a caller that is still sending mostly reads no answer yet. */
-const DISCARD_TIMEOUT = 2_000;
-
-export interface BodyReception {
-  /** Bytes. */
-  readonly limit: number;
-  /** Milliseconds until the last piece. */
-  readonly timeout: number;
-  readonly take: (chunk: Uint8Array) => void;
+/**
+ * Limits the number of streamed uploads, but not their bytes, because their bodies are not kept in memory. They may
+ * take minutes, so other uploads have a limit of their own.
+ *
+ * @param max concurrent streamed uploads
+ */
+export function koaLongUploads(max: number): Middleware {
+  const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
+  return async ({ req }, next) => {
+    const upload = uploads.begin(req);
+    req.once('end', upload.end);
+    try {
+      await next();
+    } finally {
+      upload.end();
+    }
+  };
 }
 
-/** @throws PushError BODY_TOO_LARGE or UNSUPPORTED_ENCODING, as far as the headers tell */
-export function checkBodyHeaders(req: IncomingMessage, limit: number): void {
+export interface StreamedRoute {
+  /** The operation in the push-log entry of a rejected request. */
+  readonly operation: string;
+  /** Maximum size of the body in bytes. */
+  readonly bodyLimit: number;
+  /** Milliseconds in which the body must arrive. */
+  readonly bodyTimeout: number;
+  /**
+   * Called before the body is read, and so before the signature is verified.
+   *
+   * @returns the consumer of the body, which gets the chunks of a known client only
+   * @throws PushError if the body must not be read
+   */
+  readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
+}
+
+export type ChunkListener = (chunk: Uint8Array) => void;
+
+/**
+ * Runs the checks of `koaHmacAuth` in the same order: those of the headers before the body is read, those of the client
+ * after it. So no answer reveals anything about a client before its signature is verified.
+ *
+ * @throws (the middleware) PushError as `koaHmacAuth`, or REQUEST_TIMEOUT
+ */
+export function koaStreamedHmacAuth(
+  deps: HmacAuthDependencies,
+  route: StreamedRoute,
+): Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      await authenticateStream(deps, ctx, route);
+    } catch (error) {
+      await discardRest(ctx.req);
+      throw error;
+    }
+    await next();
+  };
+}
+
+async function authenticateStream(
+  deps: HmacAuthDependencies,
+  ctx: RequestContext,
+  { operation, bodyLimit: limit, bodyTimeout: timeout, begin }: StreamedRoute,
+): Promise<void> {
+  const { req, state } = ctx;
+  const { clients, database, clock } = deps;
   if (Number(req.headers['content-length'] ?? 0) > limit) throw new PushError('BODY_TOO_LARGE');
   checkEncoding(req);
+  const headers = readAuthHeaders(req.rawHeaders);
+  deps.checkReady();
+  const lookUp = () =>
+    databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
+  // The body cannot be read twice. Therefore the secrets come from the database and not from a cache.
+  const client = await lookUp();
+  const digest = createStreamDigest();
+  const sent = { client, headers, operation, digest: digest.read };
+  runCheck(deps, ctx, { ...sent, receivedAt: clock() }, () => checkHeaders(headers, clock()));
+  const signer = createSignerSearch(
+    secretsToTry(client, clock(), clients.maxSecretCount()),
+    headers,
+  );
+  const consume = begin(ctx, headers.clientId, client !== undefined);
+  const onChunk = (chunk: Uint8Array) => {
+    digest.update(chunk);
+    signer.update(chunk);
+    if (client) consume(chunk);
+  };
+  await receiveBody(req, { limit, timeout, onChunk });
+  // While the body arrived, the process may have started to drain.
+  deps.checkReady();
+  const receivedAt = clock();
+  // Request ids define the order of the push log, so they follow the order of receipt.
+  state.requestId = deps.newRequestId(receivedAt);
+  // While the body arrived, the client may have been disabled or its key revoked.
+  const current = await lookUp();
+  const caller = runCheck(deps, ctx, { ...sent, client: current, receivedAt }, () =>
+    callerOf(current, signer.find(), clock()),
+  );
+  setCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
-/** @throws PushError UNSUPPORTED_ENCODING */
-export function checkEncoding(req: IncomingMessage): void {
-  const encodings = headerValues(req.rawHeaders, 'content-encoding');
-  const sent = encodings.find((encoding) => encoding.trim().toLowerCase() !== 'identity');
-  if (sent !== undefined) throw unsupportedEncoding(sent);
-}
-
-const CHARSET = /^\s*(utf-?(8|16|16le|16be)|gb2312|gbk|gb18030|big5|us-ascii|iso-8859-1)\s*$/i;
-
-/** A character set in this header is a common mistake: the header is meant for compression. */
-function unsupportedEncoding(sent: string): PushError {
-  if (!CHARSET.test(sent)) return new PushError('UNSUPPORTED_ENCODING');
-  const { zh, en } = new PushError('UNSUPPORTED_ENCODING').text;
-  const header = 'Content-Type: application/json; charset=utf-8';
-  return new PushError('UNSUPPORTED_ENCODING', {
-    text: {
-      zh: `${zh}：该请求头用于压缩方式，不是字符集；请去掉它，字符集写在 ${header}`,
-      en: `${en}: this header names a compression, not a character set; leave it out, and send ${header}`,
+/** Computes the size and the hash of the body. `read` may be called once. */
+function createStreamDigest() {
+  const hash = createHash('sha256');
+  let bodySize = 0;
+  return {
+    update: (chunk: Uint8Array) => {
+      bodySize += chunk.length;
+      hash.update(chunk);
     },
-  });
+    read: (): BodyDigest => ({ bodyHash: hash.digest('hex'), bodySize }),
+  };
+}
+
+/** Computes the signature of the body with each secret, and finds the secret that signed the request. */
+function createSignerSearch(
+  secrets: readonly Secret[],
+  { clientId, timestamp, signature }: AuthHeaders,
+) {
+  const candidates = secrets.map((signer): { signer: Secret; hmac: Hmac } => ({
+    signer,
+    hmac: startDigest(signer.secret, clientId, timestamp),
+  }));
+  return {
+    update: (chunk: Uint8Array) => {
+      for (const { hmac } of candidates) hmac.update(chunk);
+    },
+    find: () => candidates.find(({ hmac }) => matches(hmac.digest(), signature))?.signer,
+  };
+}
+
+interface SentStream {
+  readonly client: KnownClient | undefined;
+  readonly headers: AuthHeaders;
+  readonly operation: string;
+  readonly receivedAt: number;
+  readonly digest: () => BodyDigest;
+}
+
+/** Runs a check. If it rejects a known client, records the rejection in the push log. */
+function runCheck<T>(
+  deps: HmacAuthDependencies,
+  ctx: RequestContext,
+  { client, digest, ...sent }: SentStream,
+  check: () => T,
+): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof PushError)) throw error;
+    const { requestId } = ctx.state;
+    const request = { ...sent, requestId, digest: digest(), logged: requestFields(ctx) };
+    recordRejection(deps.logRejection, client, request, error);
+    throw error;
+  }
+}
+
+export interface BodyReception {
+  /** Maximum size in bytes. */
+  readonly limit: number;
+  /** Milliseconds in which the whole body must arrive. */
+  readonly timeout: number;
+  readonly onChunk: ChunkListener;
 }
 
 /**
- * @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT, or BODY_INCOMPLETE where the caller broke off;
- *   what `take` throws
+ * Passes each chunk of the body to `onChunk`.
+ *
+ * @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT, or BODY_INCOMPLETE if the client closed the connection;
+ *   the errors of `onChunk`
  */
 export function receiveBody(req: IncomingMessage, reception: BodyReception): Promise<void> {
-  const { limit, timeout, take } = reception;
+  const { limit, timeout, onChunk } = reception;
   return new Promise((resolve, reject) => {
     let size = 0;
-    const settle = (error?: unknown) => {
+    const finish = (error?: unknown) => {
       clearTimeout(timer);
-      stopWaiting();
+      stopListening();
       req.off('data', onData);
       if (error === undefined) resolve();
       else reject(error);
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) return settle(new PushError('BODY_TOO_LARGE'));
+      if (size > limit) return finish(new PushError('BODY_TOO_LARGE'));
       const began = performance.now();
       try {
-        take(chunk);
+        onChunk(chunk);
       } catch (error) {
-        return settle(error);
+        return finish(error);
       }
-      worked += performance.now() - began;
-      // Of a body that comes fast, megabytes are read in one turn of the event loop.
-      if (worked < LONGEST_SLICE) return;
-      worked = 0;
+      busyMs += performance.now() - began;
+      // Megabytes of a fast body can arrive in one turn of the event loop. A pause lets other requests run.
+      if (busyMs < LONGEST_SLICE) return;
+      busyMs = 0;
       req.pause();
       void slice.next().then(() => req.resume());
     };
     const slice = new TimeSlice();
-    /** Milliseconds since the last pause. */
-    let worked = 0;
-    const timer = setTimeout(() => settle(new PushError('REQUEST_TIMEOUT')), timeout);
-    const stopWaiting = finished(req, { writable: false }, (cause) =>
-      settle(cause ? new PushError('BODY_INCOMPLETE', { cause }) : undefined),
+    /** Milliseconds in `onChunk` since the last pause. */
+    let busyMs = 0;
+    const timer = setTimeout(() => finish(new PushError('REQUEST_TIMEOUT')), timeout);
+    const stopListening = finished(req, { writable: false }, (cause) =>
+      finish(cause ? new PushError('BODY_INCOMPLETE', { cause }) : undefined),
     );
     req.on('data', onData);
   });
-}
-
-/**
- * Reads the rest of a rejected body for a moment, and forgets it: a connection that is closed
- * while its other end is sending often loses the answer.
- */
-export async function discardRest(req: IncomingMessage): Promise<void> {
-  if (req.complete) return;
-  req.resume();
-  const signal = AbortSignal.timeout(DISCARD_TIMEOUT);
-  await untilFinished(req, { writable: false, signal }).catch(() => undefined);
 }

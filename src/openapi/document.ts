@@ -1,66 +1,61 @@
 /**
- * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
- * cannot say, and what they mean, stands beside them (`meta` in src/protocol).
+ * The OpenAPI 3.1 document of the service, from the endpoint table and the schemas that validate
+ * requests. The descriptions of fields are the `meta` of these schemas.
  */
 
-import { bilingual, bilingualTitle } from '../protocol/bilingual';
+import { bilingual, bilingualTitle } from '../protocol/language';
 import { VERSION } from '../protocol/version';
-import { aboutAll } from './about';
-import { answerSchemas } from './answer-schemas';
-import { answerHeaders, parameters, securitySchemes } from './headers';
-import { type Json, toJsonSchemas } from './json-schema';
-import { batchPaths } from './operations/batch';
-import { orphansPath } from './operations/orphans';
-import { pushPaths } from './operations/pushes';
-import { queryPaths } from './operations/queries';
-import { servicePaths } from './operations/service';
-import { usualRejections } from './operations/signed';
-import { verifyPath } from './operations/verify';
+import { parameters, responseHeaders, securitySchemes } from './headers';
+import { introduction } from './introduction';
+import { type JsonValue, toJsonSchemas } from './json-schema';
+import { sharedRejections, signedPaths } from './operations';
 import { reasonExamples } from './reasons';
-import { requestSchemas } from './request-schemas';
-import { elsewhere } from './responses';
+import { unmatchedResponses } from './responses';
+import { answerSchemas, requestSchemas } from './schemas';
+import { servicePaths } from './unsigned-operations';
 
-/** @throws Error where a field is not described */
-export function openApiDocument(): Json {
+/** @throws Error if a field has no description */
+export function openApiDocument(): JsonValue {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Matter Push',
       version: VERSION,
       summary: bilingualTitle([
-        "Signed pushes into a portal's ledger of matters",
+        'Signed pushes of matters into the ledger of a portal',
         '向门户事项台账推送待办和通知',
       ]),
-      description: aboutAll(),
+      description: introduction(),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: bilingual(['Where this document is', '本文档所在的服务']) }],
+    servers: [
+      {
+        url: '/',
+        description: bilingual(['The service that serves this document', '本文档所在的服务']),
+      },
+    ],
     tags: [
       { name: 'push', description: bilingual(['Writing matters', '写入事项']) },
       {
         name: 'query',
-        description: bilingual(['Reconciling; changes nothing', '对账查询，不做任何改变']),
+        description: bilingual([
+          'Queries for reconciliation, which change nothing',
+          '对账查询，不做任何改变',
+        ]),
       },
       { name: 'service', description: bilingual(['The service itself', '服务自身']) },
     ],
-    paths: {
-      ...pushPaths(),
-      ...batchPaths(),
-      ...verifyPath(),
-      ...queryPaths(),
-      ...orphansPath(),
-      ...servicePaths(),
-    },
+    paths: { ...signedPaths(), ...servicePaths() },
     components: {
       schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }),
       securitySchemes: securitySchemes(),
       parameters: parameters(),
-      headers: answerHeaders(),
-      responses: { ...usualRejections(), ...elsewhere() },
+      headers: responseHeaders(),
+      responses: { ...sharedRejections(), ...unmatchedResponses() },
       examples: reasonExamples(),
     },
   };
 }
 
-/** As it is served, and kept in docs/openapi.json. */
+/** The document as the service sends it and as docs/openapi.json contains it. */
 export const openApiText = () => `${JSON.stringify(openApiDocument(), null, 2)}\n`;

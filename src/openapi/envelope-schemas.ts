@@ -1,33 +1,33 @@
-/** The envelope of every answer: around `data`, or around a rejection. */
+/** Schemas of the envelope: with `data`, with failed lines, and with a rejection. */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
 import { batchData, verifiedBatch } from '../protocol/batch';
-import { about } from '../protocol/bilingual';
 import type { Envelope } from '../protocol/envelope';
 import { ALL_REASONS, PushError, type Reason } from '../protocol/errors';
-import { fieldError } from '../protocol/field-error';
-import { warning } from '../protocol/warnings';
+import { about } from '../protocol/language';
+import { resendData } from '../protocol/resend';
+import { fieldError, warning } from '../protocol/warnings';
 
-/** A literal is a number to zod, whatever number it is. */
+/** The type of `code`: for a literal, zod writes the less exact type `number`. */
 const INTEGER = { type: 'integer' };
 const CODE = about(
-  '0: success; what was pushed is in the database. Otherwise also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
+  '0: success, the pushed data is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
   '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
 );
 const MESSAGE = about('For people', '供人阅读的说明');
-const DATA = about('What was asked for; null in an error', '返回的数据；出错时为 null');
+const DATA = about('The requested data; null in an error', '返回的数据；出错时为 null');
 
 const sent = {
   requestId: loggedRequestId(),
   timestamp: instant().meta(
-    about('When it was answered: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'),
+    about('The time of the answer: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'),
   ),
 };
 
 type Success = Omit<Envelope, 'reason' | 'retryable' | 'help' | 'errors' | 'warnings'>;
 
-/** @param data schema of what was asked for */
-export const successOf = <T extends z.ZodType>(data: T) =>
+/** @param data schema of `data` */
+export const successSchemaOf = <T extends z.ZodType>(data: T) =>
   z.object({
     code: z.literal(0).meta({ ...INTEGER, ...CODE }),
     message: z.literal('success').meta(MESSAGE),
@@ -40,7 +40,7 @@ export const reasonSchema = (): z.ZodType<Reason> =>
     .enum(ALL_REASONS)
     .meta(
       about(
-        'Stable reasons; new ones may be added. The table at the head of the document explains them.',
+        'Stable reasons; later versions may add reasons. The table at the start of this document explains them.',
         '稳定的错误原因，可能新增；说明见文档开头的表格。',
       ),
     );
@@ -49,7 +49,7 @@ const RETRYABLE = z
   .boolean()
   .meta(
     about(
-      'Whether the same request may succeed later: sign it again, with the same key and body',
+      'Whether the same request may succeed later; sign the retry anew, with the same key and body',
       '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
     ),
   );
@@ -57,18 +57,18 @@ const HELP = z
   .string()
   .meta(
     about(
-      "Where the reason is explained, below the service's address; of a rejected signature also how to learn the cause by its requestId",
+      'Path of the explanation of the reason, relative to the address of the service. For a rejected signature, it also explains how to find the cause by requestId.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );
 
-/** Of a batch, or its dry run, of which some lines failed. */
+/** The 207 answer to a batch, its dry run or a resend. */
 export const partialAnswer = () =>
   z
     .object({
       code: z.literal(207).meta({ ...INTEGER, ...CODE }),
       message: z.string().meta(MESSAGE),
-      data: z.union([batchData, verifiedBatch]).meta(DATA),
+      data: z.union([batchData, verifiedBatch, resendData]).meta(DATA),
       ...sent,
       reason: z
         .literal('PARTIAL_FAILURE' satisfies Reason)
@@ -76,7 +76,7 @@ export const partialAnswer = () =>
       retryable: RETRYABLE,
       help: HELP,
     } satisfies ShapeOf<Omit<Envelope, 'errors' | 'warnings'>>)
-    .meta(about('The answer to a batch of which some lines failed', '批次部分失败的响应'));
+    .meta(about('The answer to a batch in which lines failed', '批次部分失败的响应'));
 
 /** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
@@ -88,19 +88,19 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
       message: z.string().meta(MESSAGE),
       data: z.null().meta(DATA),
       ...sent,
-      reason: reason.meta(about('Stable: program against it', '稳定的错误原因，供程序判断')),
+      reason: reason.meta(about('The stable reason, for programs', '稳定的错误原因，供程序判断')),
       retryable: RETRYABLE,
       help: HELP,
       errors: z
         .array(fieldError)
         .optional()
-        .meta(about('Every problem of the request at once', '请求中的全部问题')),
+        .meta(about('All problems of the request', '请求中的全部问题')),
       warnings: z
         .array(warning)
         .optional()
         .meta(
           about(
-            'What looks wrong in a rejected body besides its errors: a misspelt field is why another one is missing',
+            'Values that look wrong in a rejected body beside its errors, such as a misspelt field because of which another one is missing',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),

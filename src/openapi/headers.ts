@@ -1,13 +1,13 @@
-/** Headers: those that sign a request, the idempotency key, and those of answers. */
+/** The headers of signed requests and of responses. */
 
-import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
-import type { Json } from './json-schema';
+import { type Bilingual, bilingual } from '../protocol/language';
+import type { JsonValue } from './json-schema';
 
 interface RequestHeader {
   readonly header: string;
   readonly about: Bilingual;
-  readonly schema: Json;
+  readonly schema: JsonValue;
   readonly example: string;
 }
 
@@ -21,7 +21,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   Timestamp: {
     header: 'X-Timestamp',
     about: [
-      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s off in either direction; signed as it is sent`,
+      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s before or after the time of the service; the signature covers the text as sent`,
       `Unix 秒级时间戳，前后最多相差 ${TIMESTAMP_WINDOW} 秒；签名使用原样字符串`,
     ],
     schema: { type: 'string', pattern: TIMESTAMP.source },
@@ -30,7 +30,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   Signature: {
     header: 'X-Signature',
     about: [
-      'HMAC-SHA256 with the secret of the client, in hex of either case, over client id, line feed, timestamp, line feed, and the very bytes of the body',
+      'HMAC-SHA256 with the secret of the client, in hex of either case, over client id, line feed, timestamp, line feed, and the exact bytes of the body',
       '以 client_secret 为密钥的 HMAC-SHA256，十六进制，不区分大小写；签名串为 clientId、换行、timestamp、换行、原始请求体字节',
     ],
     schema: { type: 'string', pattern: SIGNATURE.source },
@@ -41,7 +41,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
 const IDEMPOTENCY: RequestHeader = {
   header: 'X-Idempotency-Key',
   about: [
-    'One per change, sent again with every retry of it. A retry within 24 hours with the same body is answered with the first outcome and not applied again. Recorded in the push log.',
+    'A new key for each change, and the same key for every retry of it. A retry within 24 hours with the same body returns the first outcome and is not applied again. The push log records the key.',
     '每次变更一个，重试时保持不变。24 小时内同一键、同一请求体的重试返回首次结果，不会重复生效。记录在推送日志中。',
   ],
   schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
@@ -51,7 +51,7 @@ const IDEMPOTENCY: RequestHeader = {
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
   about: [
-    '`true`: fields that are unknown, or not used by the operation, are rejected with 400. Otherwise they are ignored, each with a warning. For tests.',
+    '`true`: fields that are unknown or that the operation does not use are rejected with 400. Otherwise they are ignored, each with a warning. Use it in tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
   schema: { type: 'string', enum: ['true', 'false'] },
@@ -68,10 +68,10 @@ const LANGUAGE: RequestHeader = {
   example: 'en',
 };
 
-/** A call is signed by all three together. */
+/** Security requirement: a request needs all three headers of the signature. */
 export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
 
-export function securitySchemes(): Record<string, Json> {
+export function securitySchemes(): Record<string, JsonValue> {
   const entries = Object.entries(SIGNING).map(([name, { header, about }]) => [
     name,
     { type: 'apiKey', in: 'header', name: header, description: bilingual(about) },
@@ -79,7 +79,7 @@ export function securitySchemes(): Record<string, Json> {
   return Object.fromEntries(entries);
 }
 
-export function parameters(): Record<string, Json> {
+export function parameters(): Record<string, JsonValue> {
   const signing = Object.entries(SIGNING).map(([name, it]) => [name, parameter(it, true)]);
   return {
     ...Object.fromEntries(signing),
@@ -99,24 +99,30 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
 });
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
-export const SIGNED = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
-/** Those of a push. */
-export const KEYED = [...SIGNED, parameterRef('IdempotencyKey'), parameterRef('StrictFields')];
+export const SIGNED_PARAMETERS = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
+/** The headers of an endpoint with `isKeyed`. */
+export const KEYED_PARAMETERS = [
+  ...SIGNED_PARAMETERS,
+  parameterRef('IdempotencyKey'),
+  parameterRef('StrictFields'),
+];
 
-const ANSWERED: Readonly<Record<string, { about: Bilingual; schema: Json; required: boolean }>> = {
+const RESPONSE_HEADERS: Readonly<
+  Record<string, { about: Bilingual; schema: JsonValue; required: boolean }>
+> = {
   'Content-Language': {
-    about: ['Of the message: `zh-CN`, or `en`', 'message 的语言：zh-CN 或 en'],
+    about: ['Language of the message: `zh-CN` or `en`', 'message 的语言：zh-CN 或 en'],
     schema: { type: 'string', enum: ['zh-CN', 'en'] },
     required: false,
   },
   'Retry-After': {
-    about: ['Seconds to wait before the next try', '重试前应等待的秒数'],
+    about: ['Seconds to wait before a retry', '重试前应等待的秒数'],
     schema: { type: 'integer', minimum: 1 },
     required: true,
   },
   RateLimit: {
     about: [
-      'Where clients have a rate: `"client";r=399;t=1`, so many pushes left, all of them after so many seconds',
+      'If the client has a rate limit: `"client";r=399;t=1` means that 399 pushes remain, and the full number again after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },
@@ -124,7 +130,7 @@ const ANSWERED: Readonly<Record<string, { about: Bilingual; schema: Json; requir
   },
   'RateLimit-Policy': {
     about: [
-      'Where clients have a rate: `"client";q=400;w=2`, so many pushes in so many seconds',
+      'If the client has a rate limit: `"client";q=400;w=2` means 400 pushes in 2 seconds',
       '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
     ],
     schema: { type: 'string' },
@@ -132,7 +138,7 @@ const ANSWERED: Readonly<Record<string, { about: Bilingual; schema: Json; requir
   },
   'Idempotency-Replayed': {
     about: [
-      '`true`: a retry, answered with the outcome of the first try and not applied again',
+      '`true`: the push is a retry; the answer has the first outcome, and the push was not applied again',
       'true 表示本次是重试，返回首次结果，未重复生效',
     ],
     schema: { type: 'string', const: 'true' },
@@ -144,26 +150,26 @@ const ANSWERED: Readonly<Record<string, { about: Bilingual; schema: Json; requir
     required: true,
   },
   ETag: {
-    about: ['Another one where the document is another', '文档内容的标识'],
+    about: ['Changes whenever the document changes', '文档内容的标识'],
     schema: { type: 'string' },
     required: true,
   },
   'Cache-Control': {
-    about: ['For how long it may be kept', '可缓存的时间'],
+    about: ['How long a cache may keep the answer', '可缓存的时间'],
     schema: { type: 'string' },
     required: true,
   },
 };
 
-export function answerHeaders(): Record<string, Json> {
-  const entries = Object.entries(ANSWERED).map(([name, { about, ...header }]) => [
+export function responseHeaders(): Record<string, JsonValue> {
+  const entries = Object.entries(RESPONSE_HEADERS).map(([name, { about, ...header }]) => [
     name,
     { description: bilingual(about), ...header },
   ]);
   return Object.fromEntries(entries);
 }
 
-export function headerRefs(names: readonly string[]): { headers?: Json } {
+export function headerRefs(names: readonly string[]): { headers?: JsonValue } {
   if (names.length === 0) return {};
   const entries = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return { headers: Object.fromEntries(entries) };

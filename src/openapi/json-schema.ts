@@ -1,24 +1,24 @@
-/** From zod schemas to schemas of OpenAPI 3.1, which are those of JSON Schema 2020-12. */
+/** Converts zod schemas to the schemas of OpenAPI 3.1, which are JSON Schema 2020-12. */
 import { z } from 'zod';
-import { ABSENT_MEANS } from '../protocol/json-schema';
+import { ABSENT_MEANS } from '../protocol/schema-rules';
 
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonValue = Readonly<Record<string, unknown>>;
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** What is sent: of a transform its beginning, of a default its absence. */
+/** `input`: the document describes what callers send, not the result of transforms and defaults. */
 const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 
-/** zod names itself and its schemas in keywords that an OpenAPI document has no need of. */
+/** Keywords of zod that an OpenAPI document does not need. */
 const DROPPED = ['$schema', '$id'];
 
 /**
- * @param named schemas by name; where one of them stands within another, it is referred to
- * @throws Error where one of them, or a field, is not described
+ * @param named schemas by name. If one of them contains another one, the result contains a reference
+ * @throws Error if a schema or a field has no description
  */
 export function toJsonSchemas<Name extends string>(
   named: Readonly<Record<Name, z.ZodType>>,
-): Record<string, Json> {
+): Record<string, JsonValue> {
   const registry = z.registry<{ id: string }>();
   const names = Object.keys(named) as Name[];
   for (const id of names) registry.add(named[id], { id });
@@ -34,32 +34,35 @@ export function toJsonSchemas<Name extends string>(
   });
   const entries = names.map((name) => [
     name,
-    described(name, tidy(schemas[name]) as Json, schemas),
+    withDescription(name, cleanKeywords(schemas[name]) as JsonValue, schemas),
   ]);
   return Object.fromEntries(entries);
 }
 
-/** Of a list whose length is looked at before its elements: zod takes its first half for all of it. */
+/**
+ * The schema of the elements of a list whose length is checked first (`bounded`). Such a list is a pipe of two lists,
+ * and zod converts only the first one, which has no element schema.
+ */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
   return schema.out.element;
 }
 
-function tidy(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(tidy);
+function cleanKeywords(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(cleanKeywords);
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node)
     .filter(([keyword]) => !DROPPED.includes(keyword))
     .map(([keyword, value]) => [
       keyword === ABSENT_MEANS ? 'default' : keyword,
-      keyword === 'anyOf' ? flat(value) : tidy(value),
+      keyword === 'anyOf' ? flattenChoices(value) : cleanKeywords(value),
     ]);
   return Object.fromEntries(entries);
 }
 
-/** A choice within a choice is one. */
-function flat(options: readonly unknown[]): unknown[] {
-  return options.map(tidy).flatMap((option) => {
+/** Merges an `anyOf` inside an `anyOf` into the outer one. */
+function flattenChoices(options: readonly unknown[]): unknown[] {
+  return options.map(cleanKeywords).flatMap((option) => {
     const { anyOf, ...rest } = option as { anyOf?: unknown[] };
     return anyOf && Object.keys(rest).length === 0 ? anyOf : [option];
   });
@@ -68,26 +71,28 @@ function flat(options: readonly unknown[]): unknown[] {
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
 /**
- * @param all a reference that says nothing of its own means what its schema does
- * @throws Error where it, or a field within it, has no description: no document with holes is written
+ * Moves the description to the front, also in fields.
+ *
+ * @param all all schemas: a reference without a description gets the description of its schema
+ * @throws Error if the schema or a field of it has no description
  */
-function described(path: string, schema: Json, all: Schemas): Json {
+function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { description = all[referredTo(schema)]?.description, ...rest } = schema;
-  if (!description) throw new Error(`nothing is said about ${path}: its schema has no "about"`);
+  if (!description) throw new Error(`missing description of ${path}: its schema has no "about"`);
   return { description, ...withDescribedFields(path, rest, all) };
 }
 
-const referredTo = ({ $ref }: Json) => String($ref).slice(schemaRef('').$ref.length);
+const referredTo = ({ $ref }: JsonValue) => String($ref).slice(schemaRef('').$ref.length);
 
-function withDescribedFields(path: string, schema: Json, all: Schemas): Json {
+function withDescribedFields(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { properties, items, anyOf } = schema as {
-    properties?: Record<string, Json>;
-    items?: Json;
-    anyOf?: Json[];
+    properties?: Record<string, JsonValue>;
+    items?: JsonValue;
+    anyOf?: JsonValue[];
   };
   const fields = Object.entries(properties ?? {}).map(([field, value]) => [
     field,
-    described(`${path}.${field}`, value, all),
+    withDescription(`${path}.${field}`, value, all),
   ]);
   return {
     ...schema,

@@ -1,6 +1,5 @@
-/** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
+/** The catalogue of reasons in the document: a table of all reasons, and an example of each. */
 
-import { bilingual } from '../protocol/bilingual';
 import { errorEnvelope } from '../protocol/envelope';
 import {
   ALL_REASONS,
@@ -9,18 +8,19 @@ import {
   PushError,
   type Reason,
 } from '../protocol/errors';
-import { MOMENT, REQUEST_ID } from './examples/moment';
-import type { Json } from './json-schema';
+import { EXAMPLE_REQUEST_ID, EXAMPLE_TIME } from '../protocol/examples/request';
+import { bilingual } from '../protocol/language';
+import type { JsonValue } from './json-schema';
 import { REASON_DESCRIPTIONS } from './reason-descriptions';
 
-/** The reason as it is answered; where the message names a matter, one of these parts. */
+/** The rejection with a reason. A message about a matter contains placeholders for the parts of its key. */
 export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {
   const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
   if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');
   return new PushError(reason, errors && { errors });
 }
 
-/** What `errors` names, of the reasons that have it. */
+/** Example of `errors` for each reason that has it. */
 const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   VALIDATION_FAILED: [
     { field: 'title', message: '不能为空' },
@@ -31,16 +31,27 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
 };
 
-/** They stand beside the results of a batch, or in one of them: see `PartialAnswer`. */
-const OF_BATCHES: readonly Reason[] = ['PARTIAL_FAILURE', 'SKIPPED_AFTER_FAILURE'];
+/** Reasons that are no rejection of a whole request: they are in the 207 envelope, or in the result of one line. */
+const OF_BATCHES: readonly Reason[] = [
+  'PARTIAL_FAILURE',
+  'SKIPPED_AFTER_FAILURE',
+  'PUSH_NOT_FOUND',
+  'RESOLVED_SINCE',
+  'BODY_NOT_STORED',
+  'STILL_QUEUED',
+];
 
-/** Those that an operation of the document may reject a request for. */
-export const TOLD_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
+/** Reasons for which an endpoint rejects a whole request. */
+export const REJECTION_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
 
-/** Examples by reason, for `components`. */
-export function reasonExamples(): Record<string, Json> {
-  const entries = TOLD_REASONS.map((reason) => {
-    const value = errorEnvelope(rejection(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
+/** Examples by reason, for `components.examples`. */
+export function reasonExamples(): Record<string, JsonValue> {
+  const entries = REJECTION_REASONS.map((reason) => {
+    const value = errorEnvelope(
+      rejection(reason, PROBLEMS[reason]),
+      EXAMPLE_REQUEST_ID,
+      EXAMPLE_TIME,
+    );
     return [
       reason,
       { summary: reason, description: bilingual(REASON_DESCRIPTIONS[reason]), value },
@@ -49,7 +60,7 @@ export function reasonExamples(): Record<string, Json> {
   return Object.fromEntries(entries);
 }
 
-/** All reasons in Markdown; a test compares it with src/protocol/errors.ts. */
+/** The table of all reasons in Markdown. */
 export function reasonTable(): string {
   const rows = ALL_REASONS.map((reason) => {
     const { code, message, retryable } = rejection(reason);

@@ -1,25 +1,24 @@
-/** Responses: one for success, and one for each code of the reasons that an operation may reject for. */
+/** Responses of the document: successes, and rejections grouped by code. */
 
-import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { successEnvelope } from '../protocol/envelope';
 import type { Reason } from '../protocol/errors';
-import type { AnswerName } from './answer-schemas';
-import { MOMENT, REQUEST_ID } from './examples/moment';
+import { EXAMPLE_REQUEST_ID, EXAMPLE_TIME } from '../protocol/examples/request';
+import { type Bilingual, bilingual } from '../protocol/language';
 import { headerRefs } from './headers';
-import { type Json, schemaRef } from './json-schema';
+import { type JsonValue, schemaRef } from './json-schema';
 import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
-/** Codes that may come after a client was admitted: its rate is known then. */
+/** Codes of rejections after the admission, whose responses have the RateLimit headers. */
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 
-/** @param examples `data` of each, by name */
-export function success(answer: AnswerName, examples: Readonly<Record<string, unknown>>) {
+/** The content of a successful response. @param answer name of its schema @param examples of `data`, by name */
+export function success(answer: string, examples: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(examples).map(([name, data]) => [
     name,
-    { value: successEnvelope(data, REQUEST_ID, MOMENT) },
+    { value: successEnvelope(data, EXAMPLE_REQUEST_ID, EXAMPLE_TIME) },
   ]);
   return {
     content: {
@@ -29,30 +28,33 @@ export function success(answer: AnswerName, examples: Readonly<Record<string, un
 }
 
 /** A response with the headers of an admitted request. */
-export const admitted = (about: Bilingual, rest: Json, headers: readonly string[] = []) => ({
+export const admitted = (about: Bilingual, rest: JsonValue, headers: readonly string[] = []) => ({
   description: bilingual(about),
   ...headerRefs(['Content-Language', ...headers, ...RATE]),
   ...rest,
 });
 
 /**
- * @param mayBeAdmitted whether the rate of a client may show
- * @returns responses by code
+ * @param mayBeAdmitted whether the responses may have the RateLimit headers
+ * @returns the responses, by code
  */
-export function rejections(reasons: readonly Reason[], mayBeAdmitted = true): Record<string, Json> {
+export function rejections(
+  reasons: readonly Reason[],
+  mayBeAdmitted = true,
+): Record<string, JsonValue> {
   const byCode = new Map<number, Reason[]>();
   for (const reason of reasons) {
     const { code } = rejection(reason);
     byCode.set(code, [...(byCode.get(code) ?? []), reason]);
   }
-  const entries = [...byCode].map(([code, those]) => [
+  const entries = [...byCode].map(([code, reasonsOfCode]) => [
     String(code),
-    rejected(code, those, mayBeAdmitted),
+    rejected(code, reasonsOfCode, mayBeAdmitted),
   ]);
   return Object.fromEntries(entries);
 }
 
-function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boolean): Json {
+function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boolean): JsonValue {
   const headers = [
     'Content-Language',
     ...(RETRY_LATER.includes(code) ? ['Retry-After'] : []),
@@ -75,8 +77,8 @@ function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boole
   };
 }
 
-/** What no operation answers: there is none. */
-export const elsewhere = (): Record<string, Json> => ({
+/** Responses to requests for an unknown path or with a wrong method, which belong to no operation. */
+export const unmatchedResponses = (): Record<string, JsonValue> => ({
   PathNotFound: rejected(404, ['PATH_NOT_FOUND'], false),
   MethodNotAllowed: { ...rejected(405, ['METHOD_NOT_ALLOWED'], false), ...headerRefs(['Allow']) },
 });

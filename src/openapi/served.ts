@@ -1,5 +1,5 @@
-/** The document as it is served. Made when somebody asks first: most processes are never asked. */
-import { etagOf } from '../protocol/etag';
+/** The OpenAPI document as bytes. It is created at its first request, because most processes get no such request. */
+import { etagOf } from '../protocol/headers';
 import { openApiText } from './document';
 
 export interface ServedDocument {
@@ -9,14 +9,14 @@ export interface ServedDocument {
 }
 
 export function createDocument(): () => ServedDocument {
-  let made: ServedDocument | undefined;
+  let document: ServedDocument | undefined;
   return () => {
-    made ??= make();
-    return made;
+    document ??= create();
+    return document;
   };
 }
 
-function make(): ServedDocument {
+function create(): ServedDocument {
   const bytes = Buffer.from(openApiText());
   return { bytes, type: 'application/json; charset=utf-8', etag: etagOf(bytes) };
 }

@@ -1,20 +1,24 @@
 /**
- * The alerts of ops/alerts that follow from one look: their names, limits and runbook sections are those of
- * the rules, which test/unit/operator/operator-alerts.test.ts compares. Prometheus waits before it fires, this does not.
+ * The alerts that the operator page computes from the current state. Names, limits and runbook sections are those of
+ * the Prometheus rules in `ops/alerts`; `test/unit/operator/operator-alerts.test.ts` compares them. Unlike Prometheus,
+ * the page shows an alert immediately, without a waiting time.
  */
-import type { ResultStatus, Status } from '../status/look';
+
+import { isFailure, type ResultStatus } from '../status/recent-pushes';
+import type { ServiceStatus } from '../status/status';
 
 export interface ShownAlert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
-  /** Its section of the runbook. */
+  /** Section of the runbook. */
   readonly runbook: string;
-  /** What it is about, for example a server; null where its name says it. */
+  /** What the alert is about, for example a server or a reason; null if the name says it. */
   readonly about: string | null;
-  /** What is over the limit: seconds, a share, or pushes a second; null where there is no number. */
+  /** The value that exceeds the limit: seconds, a share, or pushes per second; null if the alert has no value. */
   readonly value: number | null;
 }
 
+/** An alert is shown if its value exceeds this limit: seconds, a share, or pushes per second. */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
   MatterPushOldestWaiting: 5,
@@ -25,19 +29,16 @@ export const LIMITS = {
   MatterPushBadSignatures: 1,
 } as const;
 
+/** The reasons with which the service rejects requests because of load. */
 export const SHED = [
   ...['BACKLOG_FULL', 'PARTITION_FULL', 'PARTITION_BYTES_FULL', 'QUEUE_MEMORY_FULL'],
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Seconds: a rate of less than this is of a few pushes only. */
+/** Minimum seconds by which a count is divided for a rate, so that few pushes in a short time give no high rate. */
 const SHORTEST = 60;
 
-/** @param isFailure whether pushes that ended so are the service's fault */
-export function alertsOf(
-  { servers, processes, partitions, flow }: Status,
-  isFailure: (result: string) => boolean,
-): ShownAlert[] {
+export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {
   const down = servers
     .filter(({ isReachable }) => !isReachable)
     .map(({ server }) => alert('MatterPushServerDown', 'critical', null, server));
@@ -49,7 +50,7 @@ export function alertsOf(
     ...down,
     ...(noWorker ? [alert('MatterPushNoWorker', 'critical', null)] : []),
     ...ofAge(Math.max(0, ...ages) / 1_000),
-    ...(flow ? ofFlow(flow.results, Math.max(SHORTEST, flow.spanMs / 1_000), isFailure) : []),
+    ...(flow ? ofFlow(flow.results, Math.max(SHORTEST, flow.spanMs / 1_000)) : []),
   ];
 }
 
@@ -59,11 +60,7 @@ function ofAge(seconds: number): ShownAlert[] {
   return seconds > old ? [alert('MatterPushOldestWaiting', 'warning', seconds)] : [];
 }
 
-function ofFlow(
-  results: readonly ResultStatus[],
-  seconds: number,
-  isFailure: (result: string) => boolean,
-): ShownAlert[] {
+function ofFlow(results: readonly ResultStatus[], seconds: number): ShownAlert[] {
   const countOf = (is: (result: string) => boolean) =>
     results.filter(({ result }) => is(result)).reduce((sum, { count }) => sum + count, 0);
   const failing =
@@ -97,5 +94,5 @@ const alert = (
   about: string | null = null,
 ): ShownAlert => ({
   ...{ name, severity, about, value },
-  runbook: `docs/operations.md#${name.toLowerCase()}`,
+  runbook: `docs/alerts.md#${name.toLowerCase()}`,
 });

@@ -1,21 +1,20 @@
-/** The HTTP surface of the operator's screen: its page and files, what it shows as JSON, and the two changes. */
+/**
+ * The HTTP interface of the operator page: its files, its data as JSON, and two changes (pause and resume a client).
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerDocument } from '../http/document-answer';
-import type { PlainDocument } from '../http/request-state';
+import path from 'node:path';
+import { answerDocument, type PlainDocument, readPage } from '../http/documents';
 import { API_HEADERS } from '../protocol/headers';
-import { type Answer, answerChange } from './changes';
-import { readOperatorFiles } from './files';
-import type { OperatorParts } from './parts';
-import type { QueueHistory } from './queue-history';
+import { answerChange, type ChangeAnswer, createWrongTokens } from './changes';
+import type { OperatorParts, QueueHistory } from './queue-history';
 import { createScreen } from './screen';
-import { createTries } from './tries';
 
 const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/pause': true,
   '/operator/resume': false,
 };
 const READING = ['GET', 'HEAD'];
-/** For JSON; the files have theirs. */
+/** Headers of JSON answers. Files have their own headers. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   ...API_HEADERS,
@@ -23,22 +22,22 @@ const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** @throws Error where a file of the page cannot be read */
+/** @throws Error if a file of the page cannot be read */
 export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
   const screen = createScreen(parts, queue);
-  const files = readOperatorFiles();
-  const tries = createTries();
+  const files = readPage(PAGE, '/');
+  const tries = createWrongTokens();
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const [path = ''] = (req.url ?? '').split('?');
-    const paused = CHANGES[path];
+    const [address = ''] = (req.url ?? '').split('?');
+    const paused = CHANGES[address];
     if (paused !== undefined && req.method === 'POST') {
       const changed = await answerChange(req, paused, { ...parts, tries });
       screen.forget();
       return sendJson(res, changed);
     }
-    if (!READING.includes(req.method ?? '')) return refuseMethod(res, paused !== undefined);
-    if (path === '/status') return sendJson(res, { status: 200, body: await screen.read() });
-    const file = files.get(path);
+    if (!READING.includes(req.method ?? '')) return rejectMethod(res, paused !== undefined);
+    if (address === '/status') return sendJson(res, { status: 200, body: await screen.read() });
+    const file = files.get(address);
     if (file) return sendFile(req, res, file);
     const message = paused === undefined ? 'Not found' : 'To be sent by POST';
     sendJson(res, { status: paused === undefined ? 404 : 405, body: { message } });
@@ -46,15 +45,15 @@ export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
   return { answer, close: () => screen.close() };
 }
 
-function refuseMethod(res: ServerResponse, isChange: boolean): void {
+function rejectMethod(res: ServerResponse, isChange: boolean): void {
   const allowed = isChange ? ['POST'] : READING;
   res.setHeader('Allow', allowed.join(', '));
   res.setHeader('Connection', 'close');
   sendJson(res, { status: 405, body: { message: `Only ${allowed.join(' and ')}` } });
 }
 
-function sendJson(res: ServerResponse, { status, body }: Answer): void {
-  // A body that nobody has read is not waited for.
+function sendJson(res: ServerResponse, { status, body }: ChangeAnswer): void {
+  // The server then closes the connection, because the body of a rejected request may not have been read.
   if (status >= 400) res.setHeader('Connection', 'close');
   res.writeHead(status, HEADERS).end(`${JSON.stringify(body)}\n`);
 }
@@ -63,3 +62,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   const { status, headers, body } = answerDocument(file, req.headers);
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
+
+/** The bundled page, relative to dist/src/operator. */
+const PAGE = path.join(__dirname, '../../browser/operator');

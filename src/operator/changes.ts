@@ -1,25 +1,26 @@
 /**
- * Pausing a client and letting it push again, by whoever has OPERATOR_TOKEN: as `matterctl queue pause` and
- * `resume` do it, with the same entry in the audit trail. Nothing of a request is believed before its token.
+ * Pauses and resumes a client for an operator who has OPERATOR_TOKEN. It does the same as `matterctl queue pause` and
+ * `resume`, and writes the same entry into the audit trail. It checks the token before it reads the body.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { withTimeout } from '../concurrency/timeout';
-import { foldedLog } from '../runtime/folded-log';
-import { withAuditEntry } from '../storage/audit/with-entry';
-import { pauseAction, setPaused } from '../storage/directory/pause-client';
-import type { OperatorParts } from './parts';
-import type { Tries } from './tries';
+import { withTimeout } from '../concurrency/timing';
+import { foldedLog } from '../infra/folded-log';
+import { withAuditEntry } from '../storage/audit';
+import { pauseAction, setPaused } from '../storage/directory';
+import type { OperatorParts } from './queue-history';
 
-const MOST_BYTES = 8_192;
-/** Milliseconds. */
+/** Maximum bytes of a body. */
+const MAX_BYTES = 8_192;
+/** Milliseconds for the change in the database. */
 const TIMEOUT = 5_000;
 
-const wanted = z.object({
+const changeSchema = z.object({
   clientId: z.string().min(1).max(64),
-  /** Who does this, for the audit trail. */
+  /** Name of the operator for the audit trail. */
   operator: z
     .string()
     .trim()
@@ -27,57 +28,64 @@ const wanted = z.object({
   reason: z.string().trim().max(200).optional(),
 });
 
-export interface Answer {
+export interface ChangeAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-interface Rejection extends Answer {
+interface Rejection extends ChangeAnswer {
   readonly body: { readonly reason: string; readonly message: string };
 }
 
 interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> {
-  readonly tries: Tries;
+  readonly tries: WrongTokens;
 }
 
-/** @returns what is to be told; it does not fail, but for a bug */
+/** Makes the change. @returns the answer, also if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,
   parts: ChangeParts,
-): Promise<Answer> {
+): Promise<ChangeAnswer> {
   const rejection = rejectionOf(req, parts);
   if (rejection) {
     logRejection(parts, req, rejection);
     return rejection;
   }
-  const asked = wanted.safeParse(await readJson(req));
-  if (!asked.success) {
-    return no(400, 'BAD_REQUEST', 'clientId, operator (1 to 64 characters), reason (at most 200)');
+  const parsed = changeSchema.safeParse(await readJson(req));
+  if (!parsed.success) {
+    return reject(
+      400,
+      'BAD_REQUEST',
+      'clientId, operator (1 to 64 characters), reason (at most 200)',
+    );
   }
-  const { clientId, operator, reason } = asked.data;
+  const { clientId, operator, reason } = parsed.data;
   const change = { clientId, paused, ...(paused && reason && { reason }) };
   const action = { ...pauseAction(change), operator, host: hostname() };
   const { mongo, logger } = parts;
   const onUnended = (cause: unknown) =>
-    logger.warn({ error: String(cause) }, 'the audit trail does not tell how a change ended');
+    logger.warn(
+      { error: String(cause) },
+      'the audit trail does not contain the result of a change',
+    );
   const made = withAuditEntry(mongo, action, () => setPaused(mongo, change), {
     explain,
     onUnended,
   });
   try {
     await withTimeout(made, TIMEOUT);
-    logger.info({ clientId, paused, operator }, "client changed on the operator's screen");
+    logger.info({ clientId, paused, operator }, 'client paused or resumed on the operator page');
     return { status: 200, body: { clientId, paused } };
   } catch (error) {
     if (error instanceof Error && error.name === 'DirectoryError') {
-      return no(400, 'NOT_POSSIBLE', error.message);
+      return reject(400, 'NOT_POSSIBLE', error.message);
     }
-    return no(503, 'NOT_CONFIRMED', `${explain(error)}; look whether it was changed`);
+    return reject(503, 'NOT_CONFIRMED', `${explain(error)}; look whether it was changed`);
   }
 }
 
-/** A wrong token may come in crowds: the log has the first of a second, and how many more there were. */
+/** Uses the folded log, because many requests with a wrong token can arrive in a second. */
 function logRejection(
   { logger }: ChangeParts,
   req: IncomingMessage,
@@ -87,63 +95,108 @@ function logRejection(
   foldedLog(logger)(kind, { address: req.socket.remoteAddress });
 }
 
-/** Before the body is read. */
+/** Checks the headers of a request. @returns the rejection; undefined if the body may be read */
 function rejectionOf(req: IncomingMessage, { token, tries }: ChangeParts): Rejection | undefined {
   if (token === '') {
-    return no(404, 'CHANGES_OFF', 'nothing can be changed here: OPERATOR_TOKEN is not set');
+    return reject(404, 'CHANGES_OFF', 'nothing can be changed here: OPERATOR_TOKEN is not set');
   }
-  if (!isFromHere(req)) return no(403, 'CROSS_SITE', 'a request of another site is not taken');
+  if (!isFromOwnPage(req))
+    return reject(403, 'CROSS_SITE', 'a request of another site is not taken');
   const given = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
-  if (given === undefined) return no(401, 'TOKEN_MISSING', 'Authorization: Bearer <token>');
+  if (given === undefined) return reject(401, 'TOKEN_MISSING', 'Authorization: Bearer <token>');
   if (!isSame(given, token)) return wrongToken(req.socket.remoteAddress ?? '', tries);
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? '')) {
-    return no(415, 'NOT_JSON', 'the content type has to be application/json');
+    return reject(415, 'NOT_JSON', 'the content type has to be application/json');
   }
   return undefined;
 }
 
-/** Only wrong tokens are counted: someone who sends ten of them must not lock out the operator. */
-function wrongToken(address: string, tries: Tries): Rejection {
+/** Counts only wrong tokens, so that an attacker who sends wrong tokens cannot lock out the operator. */
+function wrongToken(address: string, tries: WrongTokens): Rejection {
   if (!tries.mayTry(address)) {
-    return no(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
+    return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
   }
   tries.wrong(address);
-  return no(401, 'TOKEN_WRONG', 'it is not OPERATOR_TOKEN');
+  return reject(401, 'TOKEN_WRONG', 'it is not OPERATOR_TOKEN');
 }
 
-/** A browser names the site of a page that sends a POST; a program names none. */
-function isFromHere({ headers }: IncomingMessage): boolean {
+/**
+ * Whether the request does not come from another web page. A browser sends the origin of its page; a program sends
+ * none.
+ */
+function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin, host } = headers;
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** In constant time, whatever their lengths. */
+/** Compares in constant time, so that the duration reveals neither the token nor its length. */
 const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** @returns undefined where it is too long, or no JSON */
+/** @returns undefined if the body is too long or not JSON */
 async function readJson(req: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of req) {
       size += chunk.length;
-      if (size > MOST_BYTES) return undefined;
+      if (size > MAX_BYTES) return undefined;
       chunks.push(chunk);
     }
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    // Cut off, or not JSON: either way nothing is to be done.
+    // The body is incomplete or not JSON. The schema rejects undefined, so both get the same answer.
     return undefined;
   }
 }
 
-const no = (status: number, reason: string, message: string): Rejection => ({
+const reject = (status: number, reason: string, message: string): Rejection => ({
   status,
   body: { reason, message },
 });
 
 const explain = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+
+// Counts of wrong tokens by address. The right token is always accepted.
+
+export interface WrongTokens {
+  /** Whether this address has sent fewer wrong tokens than the limit in the current span. */
+  mayTry(address: string): boolean;
+  /** Counts a wrong token of this address. */
+  wrong(address: string): void;
+}
+
+/** Maximum wrong tokens of one address in a span of SPAN milliseconds. */
+const MAX_WRONG = 10;
+const SPAN = 60_000;
+/** Maximum addresses in memory. Further addresses share one count. */
+const MAX_ADDRESSES = 1_000;
+const OTHERS = '';
+
+/** @param clock a monotonic clock in milliseconds */
+export function createWrongTokens(clock: () => number = () => performance.now()): WrongTokens {
+  const counts = new Map<string, { count: number; until: number }>();
+  const keyOf = (address: string) => {
+    if (counts.has(address)) return address;
+    for (const [key, { until }] of counts) if (until <= clock()) counts.delete(key);
+    return counts.size < MAX_ADDRESSES ? address : OTHERS;
+  };
+  return {
+    mayTry: (address) => {
+      const known = counts.get(keyOf(address));
+      return !known || known.until <= clock() || known.count < MAX_WRONG;
+    },
+    wrong: (address) => {
+      const key = keyOf(address);
+      const known = counts.get(key);
+      const isOver = !known || known.until <= clock();
+      counts.set(
+        key,
+        isOver ? { count: 1, until: clock() + SPAN } : { ...known, count: known.count + 1 },
+      );
+    },
+  };
+}

@@ -1,16 +1,18 @@
-/** The last hour: pushes by minute, as all processes have counted them, what waited, and what happened. */
-import type { Connection } from 'mongoose';
-import { systemClock } from '../concurrency/clock';
-import { withTimeout } from '../concurrency/timeout';
-import type { Status } from '../status/look';
-import { createAuditTrail } from '../storage/audit/trail';
-import { type CountsRead, createReadCounts } from '../storage/push-log/read-counts';
-import { type Mark, marksOf } from './marks';
-import { HISTORY, type QueueHistory, type QueueSample } from './queue-history';
-import { KINDS, type Kind, kindOf } from './results';
+/** The last hour on the operator page: pushes per minute of all processes, waiting pushes, and events. */
 
+import type { Connection } from 'mongoose';
+import { systemClock, withTimeout } from '../concurrency/timing';
+import type { ServerName } from '../infra/outages';
+import { isReason } from '../protocol/errors';
+import { isFailure } from '../status/recent-pushes';
+import type { ServiceStatus } from '../status/status';
+import { type AuditEntry, createAuditTrail } from '../storage/audit';
+import { type CountsRead, createReadCounts } from '../storage/push-log';
+import { HISTORY, type NotedOutage, type QueueHistory, type QueueSample } from './queue-history';
+
+/** Number of pushes of each kind that were received in one minute. */
 export type Minute = Readonly<Record<Kind, number>> & {
-  /** Where it begins, epoch milliseconds. */
+  /** Start of the minute, epoch milliseconds. */
   readonly at: number;
 };
 
@@ -18,27 +20,27 @@ export interface History {
   /** Epoch milliseconds. */
   readonly from: number;
   readonly to: number;
-  /** Null where MongoDB does not tell. */
+  /** Null if MongoDB is unavailable. */
   readonly minutes: readonly Minute[] | null;
-  /** There is more than is counted: the first minutes may be too low. */
+  /** Whether the read of the push counts stopped at its limit. Then the oldest minutes can have too few pushes. */
   readonly isCut: boolean;
-  /** As this process has seen it since its start. */
+  /** The samples that this process has taken of the queue since its start. */
   readonly queue: readonly QueueSample[];
-  /** The oldest first. */
+  /** Events, oldest first. */
   readonly marks: readonly Mark[];
-  /** Whether entries of the audit trail are among them. */
+  /** Whether `marks` include the audit trail. They do not if MongoDB is unavailable. */
   readonly hasAudit: boolean;
 }
 
 const MINUTE = 60_000;
 const TIMEOUT = 4_000;
-const MOST_ENTRIES = 50;
+const MAX_ENTRIES = 50;
 
 type Read = Pick<History, 'minutes' | 'isCut'> & {
-  readonly audit: Parameters<typeof marksOf>[0]['audit'];
+  readonly audit: EventSources['audit'];
 };
 
-/** @returns to be asked with what was seen just now; it does not fail, and is over in time */
+/** @returns a reader of the last hour. Its reads never fail and end within TIMEOUT milliseconds */
 export function createHistory(mongo: Connection, queue: QueueHistory) {
   const counts = createReadCounts(mongo);
   const trail = createAuditTrail(mongo, systemClock);
@@ -46,7 +48,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
     const inTime = <T>(call: Promise<T>) => withTimeout(call, TIMEOUT).catch(() => null);
     const [counted, entries] = await Promise.all([
       inTime(counts.read({ from, to }, 'minute')),
-      inTime(trail.list({ since: from }, MOST_ENTRIES)),
+      inTime(trail.list({ since: from }, MAX_ENTRIES)),
     ]);
     const minutes = counted && minutesOf(counted, from, to);
     return { minutes, isCut: counted?.cutAt !== undefined, audit: entries };
@@ -57,10 +59,10 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       const from = to - HISTORY;
       return { from, to, ...(await read(from, to)) };
     },
-    /** What was read, with what this process has noted and what the look has shown. */
+    /** Adds to a result of `read` what this process has recorded, and events that the current status shows. */
     complete: (
       { audit, ...read }: Read & Pick<History, 'from' | 'to'>,
-      status: Status,
+      status: ServiceStatus,
     ): History => {
       const outages = queue.outages();
       const marks = marksOf({ audit, outages, status, from: read.from });
@@ -69,7 +71,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
   };
 }
 
-/** One for each minute, also where nothing came. */
+/** One element for each minute of the window, including minutes without pushes. */
 function minutesOf({ counts }: CountsRead, from: number, to: number): Minute[] {
   const none = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
   const minutes = Array.from({ length: (to - from) / MINUTE }, (_, n) => ({
@@ -81,4 +83,100 @@ function minutesOf({ counts }: CountsRead, from: number, to: number): Minute[] {
     if (minute) minute[kindOf(result)] += pushes;
   }
   return minutes;
+}
+
+export const KINDS = ['written', 'unchanged', 'rejected', 'failed'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Results of accepted pushes that did not change the matter. */
+const UNCHANGED: readonly string[] = ['STALE_IGNORED', 'REPLAYED', 'ALREADY_DELETED'];
+
+/** @param result an outcome, REPLAYED, or a reason */
+export function kindOf(result: string): Kind {
+  if (isFailure(result)) return 'failed';
+  if (isReason(result)) return 'rejected';
+  return UNCHANGED.includes(result) ? 'unchanged' : 'written';
+}
+
+// Events: outages, starts of processes, and audit entries.
+
+/** `at` and `until` in epoch milliseconds. */
+export type Mark = { readonly at: number } & (
+  | {
+      readonly kind: 'outage';
+      readonly server: ServerName;
+      /** End of the outage; null during the outage. */
+      readonly until: number | null;
+      readonly error: string;
+    }
+  | {
+      /** Processes of one version that started together: a deployment, or a restart. */
+      readonly kind: 'start';
+      readonly version: string;
+      readonly processes: readonly string[];
+    }
+  | ({ readonly kind: 'audit' } & Pick<AuditEntry, 'operator' | 'command' | 'subject' | 'outcome'>)
+);
+
+/** Where the events come from. */
+interface EventSources {
+  /** Null if MongoDB is unavailable. */
+  readonly audit: readonly AuditEntry[] | null;
+  /** Outages that this process has recorded. */
+  readonly outages: readonly NotedOutage[];
+  readonly status: ServiceStatus;
+  /** Epoch milliseconds. */
+  readonly from: number;
+}
+
+/**
+ * Starts within DEPLOYMENT_SPAN milliseconds are one deployment. Outages of two processes within SAME_OUTAGE milliseconds are one.
+ */
+const DEPLOYMENT_SPAN = 60_000;
+const SAME_OUTAGE = 5_000;
+
+/** @returns the events, oldest first */
+function marksOf({ audit, outages, status, from }: EventSources): Mark[] {
+  const entries = (audit ?? []).map(
+    ({ at, operator, command, subject, outcome }): Mark => ({
+      ...{ kind: 'audit', at: at.getTime(), operator, command, subject, outcome },
+    }),
+  );
+  return [...outagesOf(outages, status), ...startsOf(status), ...entries]
+    .filter((mark) => mark.at >= from || (mark.kind === 'outage' && isInside(mark.until, from)))
+    .sort((a, b) => a.at - b.at);
+}
+
+const isInside = (until: number | null, from: number) => until === null || until >= from;
+
+function outagesOf(noted: readonly NotedOutage[], { servers }: ServiceStatus): Mark[] {
+  const reported = servers.flatMap(({ server, lastOutage }) => {
+    if (!lastOutage) return [];
+    const { since, lastedMs, error } = lastOutage;
+    const at = Date.parse(since);
+    return [{ server, since: at, until: lastedMs === null ? null : at + lastedMs, error }];
+  });
+  const others = noted.filter(
+    ({ server, since }) =>
+      !reported.some((one) => one.server === server && Math.abs(one.since - since) < SAME_OUTAGE),
+  );
+  return [...reported, ...others].map(({ server, since, until, error }) => ({
+    ...{ kind: 'outage', at: since, server, until, error },
+  }));
+}
+
+function startsOf({ at, processes }: ServiceStatus): Mark[] {
+  const now = Date.parse(at);
+  const starts = (processes ?? [])
+    .map(({ name, version, uptimeMs, silentMs }) => ({
+      ...{ at: now - uptimeMs - silentMs, name, version },
+    }))
+    .sort((a, b) => a.at - b.at);
+  const groups: { at: number; version: string; processes: string[] }[] = [];
+  for (const { at: started, name, version } of starts) {
+    const group = groups.find((it) => it.version === version && started - it.at < DEPLOYMENT_SPAN);
+    if (group) group.processes.push(name);
+    else groups.push({ at: started, version, processes: [name] });
+  }
+  return groups.map((group) => ({ kind: 'start', ...group }));
 }

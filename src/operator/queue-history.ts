@@ -1,14 +1,19 @@
-/** What no server remembers: how much waited in the last hour, and when this process missed its servers. */
-import { systemClock } from '../concurrency/clock';
-import { startPollLoop } from '../concurrency/poll-loop';
-import { type Outage, type Outages, SERVERS, type ServerName } from '../runtime/outages';
+/** What this process has recorded in the last hour: numbers of waiting pushes, and outages of MongoDB and Redis. */
+
+import type { Connection } from 'mongoose';
+import { startPollLoop, systemClock } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
+import { type Outage, type Outages, SERVERS, type ServerName } from '../infra/outages';
+import type { RedisConnection } from '../infra/redis/connect';
+import type { PartitionBacklog } from '../observability/observability';
+import type { RedisKeys } from '../queue/keys';
 
 export interface QueueSample {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Pushes in all partitions; null where Redis did not tell. */
+  /** Pushes in all partitions; null if Redis was unavailable. */
   readonly waiting: number | null;
-  /** Milliseconds for which the oldest one waits. */
+  /** Age of the oldest waiting push in milliseconds. */
   readonly oldestMs: number | null;
 }
 
@@ -17,43 +22,42 @@ export interface NotedOutage extends Outage {
 }
 
 export interface QueueHistory {
-  /** The oldest first. */
+  /** The samples, oldest first. */
   samples(): readonly QueueSample[];
   outages(): readonly NotedOutage[];
   stop(): Promise<void>;
 }
 
-interface PartitionAge {
-  readonly waiting: number;
-  readonly oldestMs: number | null;
-}
-
+/** Milliseconds that the history covers. */
 export const HISTORY = 3_600_000;
-/** Milliseconds between two looks, lengthened by up to half at random. */
+/** Milliseconds between two samples, randomly extended by up to half. */
 const INTERVAL = 12_000;
-const MOST_OUTAGES = 100;
+const MAX_OUTAGES = 100;
 
-/** @param look rejects where Redis cannot be asked */
+/**
+ * @param look reads the backlogs of all partitions; it rejects if Redis is unavailable
+ * @param outagesOfProcess the outages that this process has noticed
+ */
 export function startQueueHistory(
-  look: () => Promise<readonly PartitionAge[]>,
-  ofProcess: Outages,
+  readBacklogs: () => Promise<readonly PartitionBacklog[]>,
+  outagesOfProcess: Outages,
   clock = systemClock,
 ): QueueHistory {
   let samples: QueueSample[] = [];
   const outages = new Map<string, NotedOutage>();
   const note = async () => {
     for (const server of SERVERS) {
-      const last = ofProcess.last(server);
+      const last = outagesOfProcess.last(server);
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { since }] of outages) {
-      if (since < clock() - HISTORY || outages.size > MOST_OUTAGES) outages.delete(key);
+      if (since < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
     }
-    const sample = await look().then(sumOf, () => ({ waiting: null, oldestMs: null }));
+    const sample = await readBacklogs().then(sumOf, () => ({ waiting: null, oldestMs: null }));
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // Its only failure is told by the sample.
+  // A failed read needs no log line, because its sample shows it.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,
@@ -62,10 +66,25 @@ export function startQueueHistory(
   };
 }
 
-function sumOf(partitions: readonly PartitionAge[]): Omit<QueueSample, 'at'> {
+function sumOf(partitions: readonly PartitionBacklog[]): Omit<QueueSample, 'at'> {
   const ages = partitions.flatMap(({ oldestMs }) => oldestMs ?? []);
   return {
     waiting: partitions.reduce((sum, { waiting }) => sum + waiting, 0),
     oldestMs: ages.length > 0 ? Math.max(...ages) : null,
   };
+}
+
+/** What the operator page gets from its process. */
+export interface OperatorParts {
+  /** Name of the process that serves the page. */
+  readonly name: string;
+  /** PORTAL_TIME_ZONE, in which the page shows all times. */
+  readonly timeZone: string;
+  readonly mongo: Connection;
+  /** A fail-fast connection that was ready at the start. */
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly logger: Logger;
+  /** OPERATOR_TOKEN; empty: the page is read-only. */
+  readonly token: string;
 }

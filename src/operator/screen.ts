@@ -1,72 +1,75 @@
-/** What the operator's screen shows, as GET /status answers it: what `matterctl status` knows, and the last hour. */
-import { createStuckWatch, type StuckPartition } from '../queue/stuck';
-import { lookAtAll, type Status } from '../status/look';
-import { MongoLook } from '../status/mongo-look';
-import { RedisLook } from '../status/redis-look';
+/**
+ * Builds the data of the operator page (`GET /status`): the data of `matterctl status`, the alerts, and the last hour.
+ */
+import { createStuckWatch, type StuckPartition } from '../queue/inspect/stuck';
+import { MongoStatusReader } from '../status/mongo-status';
+import { RedisStatusReader } from '../status/redis-status';
+import { readStatus, type ServiceStatus } from '../status/status';
 import { alertsOf, type ShownAlert } from './alerts';
 import { createHistory, type History } from './history';
-import type { OperatorParts } from './parts';
-import type { QueueHistory } from './queue-history';
-import { isFailure } from './results';
+import type { OperatorParts, QueueHistory } from './queue-history';
 
-export interface OperatorStatus extends Status {
-  /** The process that answers. */
+export interface OperatorStatus extends ServiceStatus {
+  /** Name of the process that serves the page. */
   readonly process: string;
-  /** In which the page shows all times. */
+  /** Time zone in which the page shows all times. */
   readonly timeZone: string;
-  /** Whether clients can be paused here. */
+  /** Whether operators can pause clients on this page: OPERATOR_TOKEN is set. */
   readonly canChange: boolean;
-  /** What stands still at this look as it did some seconds before; null where Redis cannot be asked. */
+  /** Partitions whose job made no progress for at least 1 s; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
   readonly alerts: readonly ShownAlert[];
   readonly history: History;
 }
 
-/** Milliseconds for which a look, and what was read of the last hour, is shown to others. */
-const FRESH = 1_000;
-const FRESH_HISTORY = 5_000;
+/** Milliseconds for which the current state and the last hour are cached. */
+const STATUS_TTL = 1_000;
+const HISTORY_TTL = 5_000;
 
 export interface Screen {
-  /** It does not fail, and is over within seconds. */
+  /** Reads the data. It never fails and ends within seconds. */
   read(): Promise<OperatorStatus>;
-  /** Something was changed: the next read looks anew. */
+  /** Clears the cache after a change, so that the next read shows the change. */
   forget(): void;
   close(): Promise<void>;
 }
 
 export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen {
-  const redisLook = new RedisLook(parts.redis, async () => parts.keys);
-  const mongoLook = new MongoLook(parts.mongo);
+  const redisStatus = new RedisStatusReader(parts.redis, async () => parts.keys);
+  const mongoStatus = new MongoStatusReader(parts.mongo);
   const history = createHistory(parts.mongo, queue);
-  const stuckOf = createStuckWatch();
-  const look = shared(FRESH, async () => {
-    const status = await lookAtAll(mongoLook, redisLook);
-    return { status, stuck: status.partitions && stuckOf(status.partitions) };
+  const findStuck = createStuckWatch();
+  const cachedStatus = cached(STATUS_TTL, async () => {
+    const status = await readStatus(mongoStatus, redisStatus);
+    return { status, stuck: status.partitions && findStuck(status.partitions) };
   });
-  const hour = shared(FRESH_HISTORY, history.read);
+  const cachedHistory = cached(HISTORY_TTL, history.read);
   return {
     read: async () => {
-      const [{ status, stuck }, read] = await Promise.all([look.get(), hour.get()]);
+      const [{ status, stuck }, read] = await Promise.all([
+        cachedStatus.get(),
+        cachedHistory.get(),
+      ]);
       return {
         ...status,
         process: parts.name,
         timeZone: parts.timeZone,
         canChange: parts.token !== '',
         stuck,
-        alerts: alertsOf(status, isFailure),
+        alerts: alertsOf(status),
         history: history.complete(read, status),
       };
     },
     forget: () => {
-      look.forget();
-      hour.forget();
+      cachedStatus.forget();
+      cachedHistory.forget();
     },
-    close: () => redisLook.close(),
+    close: () => redisStatus.close(),
   };
 }
 
-/** However many ask at a time, one looks. */
-function shared<T>(ms: number, call: () => Promise<T>) {
+/** Callers share one call of `call` while it runs and for `ms` milliseconds after its result. */
+function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return {
     get: (): Promise<T> => {

@@ -1,16 +1,16 @@
-/** What the schemas of answers are made of. They describe; nothing is parsed with them but in tests. */
+/** Parts of the schemas of answers. These schemas document the answers; only tests validate with them. */
 import { z } from 'zod';
-import { about } from './bilingual';
+import { about } from './language';
 
-/** The type of an answer: that of its schema, which nobody changes. */
-export type Answer<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
+/** The read-only type of an answer, from its schema. */
+export type Answer<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
-type Unchanging<T> = T extends object ? { readonly [Name in keyof T]: Unchanging<T[Name]> } : T;
+type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
 
-/** Makes the compiler hold a schema against a type of the domain, field by field. */
+/** For `satisfies`: the compiler compares the fields of a schema with the fields of a type. */
 export type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
-/** The values of a union of texts: the compiler misses none of them. */
+/** The schema of a union of string literals. The compiler reports a literal that `values` lacks. */
 export function oneOf<T extends string>(values: Readonly<Record<T, true>>): z.ZodType<T> {
   return z.enum(Object.keys(values)) as unknown as z.ZodType<T>;
 }
@@ -19,14 +19,14 @@ export const instant = () => z.string().meta({ format: 'date-time' });
 export const requestId = () => z.string().regex(/^[0-9a-f]{24}$/);
 export const matterId = () => z.string().regex(/^\d{1,19}$/);
 export const count = () => z.int().min(0).meta({ maximum: undefined });
-/** Lower-case. */
+/** Text of exactly this many lower-case hex digits. */
 export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 
-/** Of the request that a row is about. */
+/** The id of a request that has an entry in the push log. */
 export const loggedRequestId = () =>
   requestId().meta(
     about(
-      'Finds the request in the push log; quote it in questions',
+      'Identifies the request in the push log; name it in support requests',
       '凭它可在推送日志中查到本次请求',
     ),
   );
@@ -36,15 +36,15 @@ export const nextCursor = () =>
     .nullable()
     .meta(
       about(
-        'Where the next page begins; null: this was the last one',
+        'The cursor of the next page; null: this is the last page',
         '下一页的游标；null 表示最后一页',
       ),
     );
-/** Pushes that have no entry in the push log. */
+/** The number of pushes without an entry in the push log. */
 export const notRecorded = () =>
   count().meta(
     about(
-      'Pushes like these that have no entry of their own, because they were rejected in crowds or while the database was away; counted to the minute',
+      'Pushes of this kind without a log entry, because too many were rejected at once or the database was unavailable; counted by the minute',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

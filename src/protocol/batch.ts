@@ -1,60 +1,57 @@
 /**
- * A batch: NDJSON, one push a line, in the form of a push file (decisions, "Batches"). Lines are numbered
- * from 1; empty ones count in the numbers and are no pushes. A byte order mark at the start, CRLF and a last
- * line without line feed are accepted.
+ * A batch: NDJSON with one push per line, like a file for `matterctl push` (contract 7). Lines are numbered from 1.
+ * Empty lines have numbers but are no pushes. A byte order mark at the start, CRLF and a last line without line feed
+ * are accepted.
  */
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
 import { OPERATIONS } from '../domain/operation';
 import { type Answer, count, loggedRequestId, matterId } from './answer-shape';
-import { about } from './bilingual';
 import { type Envelope, helpFor } from './envelope';
 import { PushError, type Reason } from './errors';
-import { fieldError } from './field-error';
 import { IDEMPOTENCY_KEY } from './headers';
-import type { Language } from './language';
-import { MATTER } from './matter-texts';
+import { about, type Language } from './language';
+import { MATTER } from './matter-view';
 import type { bodySchemas } from './requests';
-import { TEXTS } from './texts';
-import { warning } from './warnings';
-import { saying } from './zod-texts';
+import { TEXTS, zodMessage } from './texts';
+import { fieldError, warning } from './warnings';
 
-/** Defaults of BATCH_MAX_ITEMS, and of BATCH_BODY_LIMIT in bytes. */
+/** Defaults of the settings BATCH_MAX_ITEMS and BATCH_BODY_LIMIT (bytes). */
 export const BATCH_MAX_ITEMS = 1_000;
 export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 
-/** Characters of a key, that of a line and one that is derived from the key of its batch. */
-export const MAX_KEY = 255;
+/** Maximum length of an idempotency key; of one that `derivedKey` returns too. */
+export const MAX_KEY_LENGTH = 255;
 
-/** What goes before the body of a line: it is looked into like that of a single push. */
+/** The schema of a line, without the fields of `body`, which are validated like the body of a single push. */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
   body: z.looseObject({}),
-  key: z.string().regex(IDEMPOTENCY_KEY, saying(TEXTS.idempotencyKey)).optional(),
+  key: z.string().regex(IDEMPOTENCY_KEY, zodMessage(TEXTS.idempotencyKey)).optional(),
 });
 
 /**
- * The key of a line that has none of its own, where its batch has one.
+ * The idempotency key of a line that has none, in a batch with the header X-Idempotency-Key (contract 7.2).
  *
- * @param line its number, from 1
+ * @param line number of the line, from 1
  */
 export const derivedKey = (batchKey: string, line: number) => `${batchKey}/${line}`;
 
-/** All of a line in one schema: what the OpenAPI document tells. */
+/** The whole line as one schema, for the OpenAPI document. */
 export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
   z
     .union(
       OPERATIONS.map((name) =>
         z.object({
-          op: z.literal(name).meta(about('What is done', '要执行的操作')),
+          op: z.literal(name).meta(about('The operation', '要执行的操作')),
           body: pushes[name].meta({
-            ...about('As in a push of its own', '与单独推送时的请求体一致'),
-            // Its rules stand with the body itself, which the document refers to.
+            ...about('The body, as in a single push', '与单独推送时的请求体一致'),
+            // The document refers to the schema of the body, which has these rules.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
             about(
-              'The idempotency key of this push. Without it `<X-Idempotency-Key of the batch>/<line number>`, where the batch has one. Once in a batch for each op.',
+              'The idempotency key of this push. Absent: `<X-Idempotency-Key of the batch>/<line number>`, if the batch has that header. Within a batch, each key may occur once per op.',
               '本行的幂等键；未填时为“批次的 X-Idempotency-Key/行号”（批次有该请求头时）。同一批次内同一操作的键不能重复。',
             ),
           ),
@@ -64,16 +61,19 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
     .meta(about('One line of a batch: a push', '批次中的一行，即一次推送'));
 
 const lineNumber = count().meta(
-  about('Its number in the body, from 1; empty lines count', '行号，从 1 开始，空行计入'),
+  about(
+    'The number of the line in the body, from 1; empty lines count',
+    '行号，从 1 开始，空行计入',
+  ),
 );
 
-const told = {
+const lineFields = {
   line: lineNumber,
   code: z
     .int()
     .meta(
       about(
-        '0: in the database. Else the code that the push would have got by itself.',
+        '0: the push is in the database. Otherwise the code that a single push would get.',
         '0 表示已落库；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
@@ -81,13 +81,15 @@ const told = {
   reason: z
     .string()
     .optional()
-    .meta(about('Where it failed: a reason of the catalogue', '失败原因，见错误目录')),
+    .meta(
+      about('If the line failed: the reason, as in the table of reasons', '失败原因，见错误目录'),
+    ),
   retryable: z
     .boolean()
     .optional()
     .meta(
       about(
-        'Where it failed: whether the same line may succeed later',
+        'If the line failed: whether the same line may succeed later',
         '失败时：同一行稍后重发是否可能成功',
       ),
     ),
@@ -96,22 +98,22 @@ const told = {
     .optional()
     .meta(
       about(
-        'What is wrong with the line, the first 20, but all unknown users; fields are those of its body',
+        'The problems of the line: all unknown users, and at most 20 others; fields are those of its body',
         '该行的问题，最多列出前 20 个（未知用户全部列出），字段以 body 为准',
       ),
     ),
-  warnings: z.array(warning).optional().meta(about('What looks wrong in it', '看起来有问题的内容')),
+  warnings: z.array(warning).optional().meta(about('Values that look wrong', '看起来有问题的内容')),
 };
 
 const externalId = z
   .string()
   .nullable()
-  .meta(about('The matter that it is about, as far as known', '涉及的事项，未知时为 null'));
+  .meta(about('The matter of the push; null if unknown', '涉及的事项，未知时为 null'));
 
-/** What became of one line. */
+/** The result of one line. */
 export const batchResult = z
   .object({
-    ...told,
+    ...lineFields,
     requestId: loggedRequestId(),
     externalId,
     matterId: matterId().optional().meta(MATTER.matterId),
@@ -119,25 +121,28 @@ export const batchResult = z
       .enum(OUTCOMES)
       .optional()
       .meta(
-        about('Where its code is 0: as of a single push', 'code 为 0 时的处理结果，与单独推送一致'),
+        about(
+          'If the code is 0: the outcome, as of a single push',
+          'code 为 0 时的处理结果，与单独推送一致',
+        ),
       ),
     replayed: z
       .literal(true)
       .optional()
       .meta(
         about(
-          'It was answered with the outcome of an earlier push with this key and body',
+          'The result is the outcome of an earlier push with the same key and body',
           '返回的是同一幂等键、同一内容首次推送的结果',
         ),
       ),
   })
-  .meta(about('What became of one line', '一行的处理结果'));
+  .meta(about('The result of one line', '一行的处理结果'));
 export type BatchResult = Answer<typeof batchResult>;
 
-const totals = {
-  total: count().meta(about('Lines with something in them', '非空行数')),
-  succeeded: count().meta(about('Lines whose code is 0', 'code 为 0 的行数')),
-  failed: count().meta(about('The others', '其余行数')),
+export const totals = {
+  total: count().meta(about('Number of lines that are not empty', '非空行数')),
+  succeeded: count().meta(about('Number of lines with code 0', 'code 为 0 的行数')),
+  failed: count().meta(about('Number of the other lines', '其余行数')),
 };
 
 /** `data` of a batch. */
@@ -146,13 +151,13 @@ export const batchData = z
     ...totals,
     results: z.array(batchResult).meta(about('In the order of the lines', '与各行顺序一致')),
   })
-  .meta(about('What became of each line of a batch', '批次逐行的处理结果'));
+  .meta(about('The result of each line of a batch', '批次逐行的处理结果'));
 export type BatchData = Answer<typeof batchData>;
 
-/** What was found of one line in a dry run. */
+/** The result of one line of a dry run. */
 export const verifiedLine = z
-  .object({ ...told, externalId })
-  .meta(about('What was found of one line', '一行的校验结果'));
+  .object({ ...lineFields, externalId })
+  .meta(about('The result of the validation of one line', '一行的校验结果'));
 export type VerifiedLine = Answer<typeof verifiedLine>;
 
 /** `data` of the dry run of a batch. */
@@ -161,16 +166,16 @@ export const verifiedBatch = z
     ...totals,
     results: z.array(verifiedLine).meta(about('In the order of the lines', '与各行顺序一致')),
   })
-  .meta(about('What was found of each line of a batch', '批次逐行的校验结果'));
+  .meta(about('The results of the validation of a batch', '批次逐行的校验结果'));
 export type VerifiedBatch = Answer<typeof verifiedBatch>;
 
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
 /**
- * The envelope of a batch of which some lines failed, or would fail.
+ * The envelope of a batch in which lines failed, or would fail.
  *
  * @param data BatchData or VerifiedBatch
- * @param retryable whether one of them may succeed later
+ * @param retryable whether one of the failed lines may succeed later
  */
 export function partialEnvelope(
   data: unknown,

@@ -1,6 +1,6 @@
 /**
- * Cursors: where the next page of a query begins. Opaque to callers; bound to the query that made
- * them, so that one cannot be used with other filters by mistake.
+ * Cursors of paged queries. Callers must not interpret a cursor. It contains a digest of its query, so that the service
+ * rejects it in a query with other filters.
  */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';
@@ -10,15 +10,15 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query everything that chooses the rows: filters and order, without page size
- * @param position where the next page begins, as short text
+ * @param query filters and order, without the page size
+ * @param position the first row of the next page, as short text
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');
 }
 
 /**
- * @param form the whole position must match it
+ * @param form pattern of the whole position
  * @returns the position
  * @throws PushError VALIDATION_FAILED naming `cursor`
  */

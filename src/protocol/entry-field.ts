@@ -1,13 +1,13 @@
-/** How a field of the push log is described: what the database keeps of it, who is shown it, and how. */
+/** Describes a field of a push-log entry: its stored form, its readers and its schema. */
 import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
-import { about, type Bilingual } from './bilingual';
+import { about, type Bilingual } from './language';
 
-/** What the database keeps under the field's name (storage/push-log/entry-model.ts has their types). */
+/** The type of the field in the database. `storage/push-log/entry.ts` converts it. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
-/** `nobody`: the service needs it and shows it to no one, or shows other fields that are made of it. */
-export type Audience = 'clients' | 'operators' | 'nobody';
+/** Who sees the field. `service`: no reader, because only the service uses it. */
+export type Audience = 'clients' | 'operators' | 'service';
 
 export interface EntryField<
   Stored extends StoredForm | undefined = StoredForm | undefined,
@@ -15,12 +15,12 @@ export interface EntryField<
   ShownTo extends Audience = Audience,
   Schema extends z.ZodType = z.ZodType,
 > {
-  /** Undefined: it is made of other fields, or its value has a structure of its own. */
+  /** Undefined if the field is derived from other fields or has a structure. */
   readonly stored: Stored;
-  /** Whether there are entries without it. They are shown with null. */
+  /** Whether an entry may lack the field. Readers then see null. */
   readonly optional: Optional;
   readonly shownTo: ShownTo;
-  /** Of the value that is shown. */
+  /** The schema of the value that readers see. */
   readonly schema: Schema;
 }
 
@@ -36,8 +36,8 @@ export const INSTANT = { stored: 'instant', schema: instant() } as const;
 export const REQUEST_ID = { stored: 'requestId', schema: requestId() } as const;
 export const MATTER_ID = { stored: 'matterId', schema: matterId() } as const;
 
-/** In every entry. */
-export function always<F extends StoredForm, S extends z.ZodType>(
+/** A field of every entry. */
+export function requiredField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
 ): EntryField<F, false, 'clients', S> {
@@ -45,8 +45,8 @@ export function always<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: false, shownTo: 'clients', schema: shown };
 }
 
-/** In some entries. */
-export function sometimes<F extends StoredForm, S extends z.ZodType>(
+/** A field that an entry may lack. */
+export function optionalField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
 ): EntryField<F, true, 'clients', z.ZodNullable<S>> {
@@ -54,8 +54,8 @@ export function sometimes<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** Of a structure of its own, or made of other fields: the presenter says how (queries/presenters/entry.ts). */
-export function presented<S extends z.ZodType>(
+/** A field that the presenter (queries/presenters/entry.ts) builds, because it has a structure or is derived. */
+export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual
 ): EntryField<undefined, true, 'clients', S> {
@@ -63,18 +63,18 @@ export function presented<S extends z.ZodType>(
   return { stored: undefined, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** In some entries, and for operators alone: no part of the answer to clients. */
-export function forOperators<F extends StoredForm, S extends z.ZodType>({
+/** A field that an entry may lack, and that only operators see. */
+export function operatorField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,
 }: Form<F, S>): EntryField<F, true, 'operators', z.ZodNullable<S>> {
   return { stored, optional: true, shownTo: 'operators', schema: schema.nullable() };
 }
 
-/** In some entries, and shown to nobody. */
-export function internal<F extends StoredForm, S extends z.ZodType>({
+/** A field that an entry may lack, and that only the service uses. */
+export function internalField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,
-}: Form<F, S>): EntryField<F, true, 'nobody', S> {
-  return { stored, optional: true, shownTo: 'nobody', schema };
+}: Form<F, S>): EntryField<F, true, 'service', S> {
+  return { stored, optional: true, shownTo: 'service', schema };
 }

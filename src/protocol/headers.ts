@@ -1,19 +1,50 @@
-/** The forms of the headers of a request (specification 5; decisions, "Authentication"), and headers of every answer. */
+/** The forms of request headers (contract 2.2), and the headers of responses. */
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
 
-/** Unix time in seconds, as sent: it is part of what is signed. */
+/** Unix time in seconds, as sent: the signature covers this text. */
 export const TIMESTAMP = /^\d{1,12}$/;
-/** Seconds that it may be off in either direction (specification 5.2). */
+/** Maximum difference from the time of the service in seconds (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
 /** HMAC-SHA256 in hex, either case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
 /**
- * 1 to 255 printable characters (decisions, "Idempotency key"). Blanks at its ends are no part of a header, so a key
- * that had them in a line of a batch would be another one where its push comes alone.
+ * 1 to 255 printable characters (contract 2.2). Blanks at the ends are rejected, because HTTP strips them from a
+ * header: the same key in a batch and in a single push would differ.
  */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** An answer is for its caller only: no cache keeps it, and no browser takes it for another type than it is. */
+/** No cache may store a response, and no browser may guess its type. */
 export const API_HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const;
+
+/** @returns a strong ETag, which differs if the bytes differ */
+export function etagOf(bytes: Buffer): string {
+  const digest = createHash('sha256').update(bytes).digest('base64url');
+  return `"${digest.slice(0, 27)}"`;
+}
+
+/**
+ * A host or an IPv6 address in brackets, and a port. Responses without a signature check are protected from DNS
+ * rebinding by the Host header: a foreign page can let its own host name resolve to this server, and then read the
+ * responses.
+ */
+const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
+
+/**
+ * @param header the Host header; undefined in a request of HTTP/1.0, which no browser sends
+ * @param ownNames host names of this service, from the settings
+ * @returns whether the host is an IP address, localhost, or one of these names
+ */
+export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
+  if (header === undefined) return true;
+  const [, ipv6, name = ''] = HOST.exec(header) ?? [];
+  if (ipv6 !== undefined) return isIP(ipv6) === 6;
+  const host = plain(name);
+  return host !== '' && (isIP(host) === 4 || ['localhost', ...ownNames.map(plain)].includes(host));
+}
+
+/** Lower case, without the dot at the end that a host name may have. */
+const plain = (name: string) => name.toLowerCase().replace(/\.$/, '');

@@ -1,27 +1,25 @@
 /**
- * A list of external ids as NDJSON, read while it arrives: each line a JSON string, or an object
- * with the field `externalId`. Only the ids are kept.
+ * A list of external ids as NDJSON, parsed while it arrives. Each line is a JSON string or an object with the field
+ * `externalId`. Only the ids are kept in memory.
  */
 import { z } from 'zod';
-import { about } from './bilingual';
 import { type Problem, PushError, problem } from './errors';
 import { externalId } from './fields';
-import { told } from './language';
-import { MATTER } from './matter-texts';
-import { TEXTS } from './texts';
-import { inBoth, toldOf } from './zod-texts';
+import { about, localized } from './language';
+import { MATTER } from './matter-view';
+import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Longest line, in characters: an id, or an object that has more fields than asked for. */
-const MAX_LINE = 16_384;
-/** Problems that are named. */
+/** Maximum length of a line in characters. An object may have more fields than `externalId`. */
+const MAX_LINE_LENGTH = 16_384;
+/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
 
-/** What is wrong is told at the end only: until then nobody knows whether the caller may know it. */
+/** Parses chunks. Throws errors only at the end, because the signature must be verified before any other check. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /**
-   * @returns the different ids
+   * @returns the ids without duplicates
    * @throws PushError INVALID_ENCODING, or VALIDATION_FAILED naming `(body)` or lines
    */
   end(): ReadonlySet<string>;
@@ -39,7 +37,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
     listed += 1;
     tooMany = listed > maxLines;
     if (tooMany) ids.clear();
-    // What follows changes nothing: a line that is no JSON takes many times as long as one that is.
+    // The result is an error already. Further lines are not parsed, because invalid JSON takes long to parse.
     if (tooMany || problems.length === MAX_PROBLEMS) return;
     const { id, wrong } = readLine(line);
     if (id !== undefined) ids.add(id);
@@ -57,9 +55,9 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Cuts UTF-8 into lines. After bytes that are no UTF-8 nothing is taken any more. */
+/** Splits UTF-8 into lines. Ignores everything after the first invalid byte. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // A byte order mark at the start is dropped, as in a batch: other tools write it into lists.
+  // The decoder drops a byte order mark at the start, which a batch may have too.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -78,8 +76,8 @@ function createLineSplitter(takeLine: (line: string) => void) {
       takeLine(waiting.slice(start, end));
       start = end + 1;
     }
-    // One character more than allowed is enough to know that a line is too long.
-    rest = waiting.slice(start, start + MAX_LINE + 1);
+    // The rest is cut one character above MAX_LINE_LENGTH, where `readLine` still detects that the line is too long.
+    rest = waiting.slice(start, start + MAX_LINE_LENGTH + 1);
   };
   return {
     take: (chunk: Uint8Array) => take(decode(chunk)),
@@ -92,29 +90,29 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
 }
 
-/** What a line may be. Not parsed with: the check of a million takes long (see below). */
+/** The schema of a line, for the OpenAPI document. Parsing a million lines with it would take too long. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
   .meta(about('One line of the list of ids', '业务主键列表的一行'));
 
-type Line = { id: string; wrong?: never } | { id?: never; wrong: ReturnType<typeof told> };
+type Line = { id: string; wrong?: never } | { id?: never; wrong: ReturnType<typeof localized> };
 
 function readLine(line: string): Line {
-  if (line.length > MAX_LINE) return { wrong: told(TEXTS.longLine(MAX_LINE)) };
+  if (line.length > MAX_LINE_LENGTH) return { wrong: localized(TEXTS.longLine(MAX_LINE_LENGTH)) };
   const value = parse(line);
-  if (value === undefined) return { wrong: told(TEXTS.lineNotJson) };
+  if (value === undefined) return { wrong: localized(TEXTS.lineNotJson) };
   const id = typeof value === 'object' && value !== null ? Reflect.get(value, FIELD) : value;
   if (typeof id === 'string' && isPlainId(id)) return { id };
-  const parsed = externalId.safeParse(id, inBoth);
+  const parsed = externalId.safeParse(id, bilingualErrors);
   return parsed.success
     ? { id: parsed.data }
-    : { wrong: toldOf(parsed.error.issues[0]?.message ?? '') };
+    : { wrong: localizedOf(parsed.error.issues[0]?.message ?? '') };
 }
 
 const FIELD = 'externalId';
-/** Ids that are good at first sight, as nearly all are: the full check of a million takes long. */
 const MAX_ID = 128;
 const WITHOUT_CONTROLS = /^\P{Cc}+$/u;
+/** A fast check that accepts nearly all ids. The schema would take too long for a million ids. */
 const isPlainId = (id: string) =>
   id.length <= MAX_ID && WITHOUT_CONTROLS.test(id) && id.isWellFormed() && id.trim() !== '';
 
@@ -122,7 +120,12 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Not parsing is the answer itself; JSON has no undefined.
+    // `undefined` means invalid JSON: no JSON text has this value.
     return undefined;
   }
 }
+
+/** Maximum body of a query with a list of ids, names or rows, in bytes. BODY_LIMIT does not apply to it. */
+export const LARGE_QUERY_LIMIT = 1024 * 1024;
+/** Maximum body of `matters/orphans` in bytes: enough for a million ids. */
+export const ID_LIST_LIMIT = 64 * 1024 * 1024;

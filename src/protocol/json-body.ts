@@ -1,25 +1,23 @@
-/** From raw bytes to a JSON object: nothing is replaced, guessed or cut on the way. */
+/** Parses bytes as a JSON object. Invalid bytes and bodies with too much structure are rejected, never repaired. */
 import type { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
-import { structureProblem } from './json-scan';
-import { TEXTS } from './texts';
-import { toldOf } from './zod-texts';
+import { localizedOf, TEXTS } from './texts';
 
-// ignoreBOM keeps a leading byte order mark in the text, where JSON.parse rejects it: it is named, never dropped.
 const BYTE_ORDER_MARK = '\ufeff';
+// `ignoreBOM` keeps a leading byte order mark in the text, so that the error can name it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param around levels around the push, which may be nested so much deeper
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if it is nested too deeply or has too many
- *   values, whether they are read or not
+ * @param outerLevels levels around the body of the push, which do not count toward the maximum depth
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body is nested too deeply or has too
+ *   many values, unused fields included
  */
-export function parseJsonBody(raw: Uint8Array, around = 0): JsonObject {
+export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);
-  const tooMuch = structureProblem(raw, around);
-  if (tooMuch) throw new PushError('VALIDATION_FAILED', { errors: [tooMuch] });
+  const excess = structureProblem(raw, outerLevels);
+  if (excess) throw new PushError('VALIDATION_FAILED', { errors: [excess] });
   const body = parse(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new PushError('INVALID_JSON');
@@ -28,19 +26,19 @@ export function parseJsonBody(raw: Uint8Array, around = 0): JsonObject {
 }
 
 /**
- * The errors of a failed validation, a line per field, in both languages.
+ * Converts the errors of a failed validation to problems in both languages.
  *
- * @param most of them, the first ones
- * @param at path of what was validated
+ * @param max maximum number of problems
+ * @param at path of the validated value in the body
  */
 export function fieldErrors(
   { issues }: z.ZodError,
-  most = issues.length,
+  max = issues.length,
   at: readonly PropertyKey[] = [],
 ): Problem[] {
   return issues
-    .slice(0, most)
-    .map((issue) => ({ field: pathOf([...at, ...issue.path]), ...toldOf(issue.message) }));
+    .slice(0, max)
+    .map((issue) => ({ field: pathOf([...at, ...issue.path]), ...localizedOf(issue.message) }));
 }
 
 function pathOf(path: readonly PropertyKey[]): string {
@@ -63,4 +61,57 @@ function parse(text: string): unknown {
     const errors = text.startsWith(BYTE_ORDER_MARK) ? [problem('(body)', TEXTS.mark)] : undefined;
     throw new PushError('INVALID_JSON', { cause, ...(errors && { errors }) });
   }
+}
+
+/**
+ * Maximum depth of a body (contract 4.11). The three limits are checked before `JSON.parse`, because a body of 1 MiB
+ * may contain half a million lists. They leave room for unused fields.
+ */
+export const MAX_JSON_DEPTH = 32;
+/** Maximum number of objects and lists together. The largest push without unknown fields has about 1,000. */
+export const MAX_BRACKETS = 2_500;
+/** Maximum number of fields and list elements. The largest known body, a `matters/diff` of 1,000 lines, has 5,000. */
+export const MAX_COMMAS = 10_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/**
+ * Checks the limits of the structure. Reads each byte once, and does not check that the bytes are valid JSON.
+ *
+ * @param raw UTF-8
+ * @param outerLevels levels around the body of the push, which do not count toward the maximum depth
+ * @param field `field` of the problem
+ * @returns the first exceeded limit as a problem
+ */
+export function structureProblem(
+  raw: Uint8Array,
+  outerLevels = 0,
+  field = '(body)',
+): Problem | undefined {
+  let depth = 0;
+  let brackets = 0;
+  let commas = 0;
+  for (let at = 0; at < raw.length; at += 1) {
+    const byte = raw[at];
+    if (byte === QUOTE) at = endOfString(raw, at);
+    else if (byte === COMMA) {
+      commas += 1;
+      if (commas > MAX_COMMAS) return problem(field, TEXTS.tooManyCommas(MAX_COMMAS));
+    } else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1;
+      brackets += 1;
+      if (depth > MAX_JSON_DEPTH + outerLevels) return problem(field, TEXTS.depth(MAX_JSON_DEPTH));
+      if (brackets > MAX_BRACKETS) return problem(field, TEXTS.tooManyBrackets(MAX_BRACKETS));
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+  }
+  return undefined;
+}
+
+/** @param from position of the opening quote @returns position of the closing quote, or the end */
+function endOfString(raw: Uint8Array, from: number): number {
+  let at = from + 1;
+  while (at < raw.length && raw[at] !== QUOTE) at += raw[at] === BACKSLASH ? 2 : 1;
+  return at;
 }

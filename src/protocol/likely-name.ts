@@ -1,6 +1,7 @@
-/** Which field was probably meant by a name that no field has. */
-
-/** What other systems call these fields; in lower case, letters and digits alone. */
+/**
+ * Suggests the field that an unknown name probably means. Aliases are the names of fields in other systems, in lower
+ * case and without punctuation.
+ */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   deadlineAt: ['dueat', 'due', 'duedate', 'duetime', 'deadline', 'deadlinetime', 'expireat'],
   externalId: ['id', 'bizid', 'bizkey', 'businesskey', 'businessid', 'extid', 'outerid'],
@@ -20,12 +21,12 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   partyRole: ['role', 'type', 'partytype'],
 };
 
-/** Longest name that is compared letter by letter. */
+/** Longer names get no suggestion, because the comparison letter by letter would take too long. */
 const MAX_COMPARED = 40;
 
 /**
- * @param known names of which one may have been meant
- * @returns undefined where none of them is near
+ * @param known names of the fields
+ * @returns the most similar name; undefined if no name is similar
  */
 export function likelyName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED) return undefined;
@@ -35,20 +36,20 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   const same = names.find((it) => plain(it) === wanted);
   const alias = same ?? names.find((it) => ALIASES[it]?.includes(wanted));
   if (alias !== undefined) return alias;
-  // A third of a word may be wrong, and three letters at most: beyond that it is another word.
-  const most = Math.min(3, Math.floor(wanted.length / 3));
+  // At most a third of the letters may differ, and at most three.
+  const maxEdits = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
-    // Each letter more or less is an edit of its own.
-    .filter((it) => Math.abs(plain(it).length - wanted.length) <= most)
+    // The number of edits is at least the difference in length, so this skips most comparisons.
+    .filter((it) => Math.abs(plain(it).length - wanted.length) <= maxEdits)
     .map((it) => ({ it, edits: editDistance(wanted, plain(it)) }))
-    .filter(({ edits }) => edits <= most)
+    .filter(({ edits }) => edits <= maxEdits)
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.it;
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** Letters put in, left out, replaced, or swapped with their neighbour. */
+/** The minimum number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

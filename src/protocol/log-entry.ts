@@ -1,209 +1,227 @@
 /**
- * The fields of a push-log entry, each described once: how it is kept, to whom it is shown, and what it
- * means, in both languages. The stored type and the schema of the database, the answer of push-logs/query
- * in openapi.json and on the reference page, and what `matterctl log` shows are made of this table
- * (docs/architecture.md, "Where to add").
+ * The fields of a push-log entry (contract 5.3). This table describes each field once: stored form, readers and
+ * meaning in both languages. The database schema, the answer of push-logs/query, the OpenAPI document and `matterctl
+ * log` use it.
  */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';
 import { type Answer, instant, requestId, type ShapeOf } from './answer-shape';
-import { about } from './bilingual';
 import {
   type Audience,
-  always,
-  forOperators,
   hex,
   INSTANT,
-  internal,
+  internalField,
   MATTER_ID,
   NUMBER,
-  presented,
+  operatorField,
+  optionalField,
+  presentedField,
   REQUEST_ID,
-  sometimes,
+  requiredField,
   TEXT,
 } from './entry-field';
-import { fieldError } from './field-error';
+import { about } from './language';
 import { LOG_STATES } from './log-states';
-import { warning } from './warnings';
+import { fieldError, warning } from './warnings';
 
 const names = () => z.array(z.string()).optional();
 const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();
 
-/** A field that a push changed. */
+/** A field of the matter that a push changed. */
 export const fieldChange = z
   .object({
     field: z.string().meta(about('The field that changed', '改变的字段')),
-    from: value().meta(about('Before, of states and times only', '改变前的值，仅状态和时间')),
-    to: value().meta(about('After, of states and times only', '改变后的值，仅状态和时间')),
-    added: names().meta(
-      about('Parties that came, as `ROLE username`', '新增的参与人，形如 ROLE username'),
+    from: value().meta(
+      about('The value before, only of states and times', '改变前的值，仅状态和时间'),
     ),
-    removed: names().meta(about('Parties that left', '移除的参与人')),
-    unread: names().meta(about('Parties that have it unread again', '重新变为未读的参与人')),
+    to: value().meta(
+      about('The value after, only of states and times', '改变后的值，仅状态和时间'),
+    ),
+    added: names().meta(
+      about('Added parties, as `ROLE username`', '新增的参与人，形如 ROLE username'),
+    ),
+    removed: names().meta(about('Removed parties, as `ROLE username`', '移除的参与人')),
+    unread: names().meta(
+      about('Parties for which the matter became unread again', '重新变为未读的参与人'),
+    ),
   } satisfies ShapeOf<FieldChange>)
   .meta(
     about(
-      'A field that a push changed; titles and texts are only named',
+      'A field that a push changed; of titles and texts the values are not stored',
       '推送改变的字段；标题和正文只列字段名',
     ),
   );
 
 const BY_QUEUE = [
-  'ISO-8601 in UTC, by the clock of the queue',
+  'ISO-8601 in UTC, by the clock of the queue (Redis)',
   'ISO-8601 格式，UTC 时间，以队列时钟为准',
 ] as const;
 
 export const ENTRY_FIELDS = {
-  requestId: presented(
+  requestId: presentedField(
     requestId(),
-    'Finds the request in the push log; quote it in questions',
+    'Identifies the request in the push log; name it in support requests',
     '凭它可在推送日志中查到本次请求',
   ),
-  clientId: always(TEXT, 'The client that sent it', '发送方 client_id'),
-  systemCode: sometimes(TEXT, 'System code of that client', '该 client 绑定的系统编码'),
-  operation: always(
+  clientId: requiredField(TEXT, 'The client that sent the request', '发送方 client_id'),
+  systemCode: optionalField(TEXT, 'System code of that client', '该 client 绑定的系统编码'),
+  operation: requiredField(
     TEXT,
-    'upsert, status, reopen, delete, or the name of a query; matters/batch: a batch that was rejected as a whole, or a line without an operation',
+    'upsert, status, reopen, delete, or the name of a query; matters/batch: a batch rejected as a whole, or a line without an operation',
     '操作名，或查询接口名；matters/batch 表示整体被拒绝的批次，或没有操作的行',
   ),
-  externalId: sometimes(
+  externalId: optionalField(
     TEXT,
-    'The matter that it was about, as far as known',
+    'The matter of the request; null if unknown',
     '涉及的事项，未知时为 null',
   ),
-  idempotencyKey: sometimes(
+  idempotencyKey: optionalField(
     TEXT,
     'X-Idempotency-Key as it was sent',
     '当时发送的 X-Idempotency-Key',
   ),
-  attempt: presented(
+  attempt: presentedField(
     z.int().min(1).max(100).nullable(),
     'Attempt number (1-based) among the requests of this client, operation and key; null without a key, or beyond 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ),
-  batchId: sometimes(
+  batchId: optionalField(
     REQUEST_ID,
-    'Of a line of a batch: the requestId of the answer to the batch',
+    'For a line of a batch: the requestId of the answer to the batch',
     '批次中的一行：该批次响应的 requestId',
   ),
-  batchLine: sometimes(NUMBER, 'Its number in that batch, from 1', '在该批次中的行号，从 1 开始'),
-  bodyHash: always(hex(64), 'SHA-256 of the raw body, hex', '原始请求体的 SHA-256（十六进制）'),
-  bodySize: always(NUMBER, 'Bytes of the raw body', '原始请求体的字节数'),
-  secretId: sometimes(TEXT, 'Which of the secrets signed', '签名所用密钥的编号'),
-  receivedAt: always(
+  batchLine: optionalField(
+    NUMBER,
+    'The number of the line in that batch, from 1',
+    '在该批次中的行号，从 1 开始',
+  ),
+  bodyHash: requiredField(
+    hex(64),
+    'SHA-256 of the raw body, hex',
+    '原始请求体的 SHA-256（十六进制）',
+  ),
+  bodySize: requiredField(NUMBER, 'Size of the raw body in bytes', '原始请求体的字节数'),
+  secretId: optionalField(
+    TEXT,
+    'The id of the secret that signed the request',
+    '签名所用密钥的编号',
+  ),
+  receivedAt: requiredField(
     INSTANT,
-    'When all of it was there: ISO-8601 in UTC',
+    'When the whole request had arrived: ISO-8601 in UTC',
     '完整收到的时间：ISO-8601，UTC',
   ),
-  deadlineAt: always(
+  deadlineAt: requiredField(
     INSTANT,
-    'Until when its caller waits for the confirmation: ISO-8601 in UTC',
+    'Until when the caller waits for the confirmation: ISO-8601 in UTC',
     '调用方等待确认的截止时间：ISO-8601，UTC',
   ),
-  /** When it was in its partition. */
-  queuedAt: sometimes(INSTANT, ...BY_QUEUE),
-  /** When a worker took it up. */
-  startedAt: sometimes(INSTANT, ...BY_QUEUE),
-  settledAt: sometimes(
+  /** When the push was added to its partition. */
+  queuedAt: optionalField(INSTANT, ...BY_QUEUE),
+  /** When a worker started to process the push. */
+  startedAt: optionalField(INSTANT, ...BY_QUEUE),
+  settledAt: optionalField(
     INSTANT,
-    'When it was persisted, or ended without an effect: ISO-8601 in UTC',
+    'When the push was persisted, or ended without an effect: ISO-8601 in UTC',
     '落库或终止的时间：ISO-8601，UTC',
   ),
-  state: presented(
+  state: presentedField(
     z.enum(LOG_STATES),
-    'QUEUED: under way. PERSISTED: written. REPLAYED: a retry that was answered with the first outcome. REFUSED: see `reason`. EXPIRED: not confirmed in time, and never applied.',
+    'QUEUED: in progress. PERSISTED: written. REPLAYED: a retry that returned the first outcome. REFUSED: rejected, see `reason`. EXPIRED: not confirmed in time and never applied.',
     'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
   ),
-  outcome: presented(
+  outcome: presentedField(
     z.string().nullable(),
-    'What the caller of an accepted push was told',
+    'The outcome in the answer, if the push succeeded',
     '成功推送的结果',
   ),
-  reason: presented(
+  reason: presentedField(
     z.string().nullable(),
-    'What the caller of another one was told',
+    'The reason in the answer, if the push failed',
     '未成功推送的原因',
   ),
-  problems: presented(
+  problems: presentedField(
     z.array(fieldError),
-    'Which fields were wrong, the first 20',
+    'Problems of fields, at most 20',
     '有问题的字段，最多 20 个',
   ),
-  warnings: presented(
+  warnings: presentedField(
     z.array(warning),
-    'What looks wrong in the body, whatever became of the push',
+    'Values of the body that look wrong, of successful and failed pushes',
     '请求体中看起来有问题的内容，与推送结果无关',
   ),
-  stale: presented(
+  stale: presentedField(
     z
       .object({
-        sent: instant().meta(about('Of the push: ISO-8601 in UTC', '推送中的值：ISO-8601，UTC')),
+        sent: instant().meta(
+          about('The time in the push: ISO-8601 in UTC', '推送中的值：ISO-8601，UTC'),
+        ),
         stored: instant().meta(
-          about('Of the matter: ISO-8601 in UTC', '台账中的值：ISO-8601，UTC'),
+          about('The time in the ledger: ISO-8601 in UTC', '台账中的值：ISO-8601，UTC'),
         ),
       })
       .nullable(),
-    'Of STALE_IGNORED: its `sourceUpdatedAt`, and the newer one that it met',
+    'For STALE_IGNORED: `sourceUpdatedAt` of the push, and the newer one in the ledger',
     'STALE_IGNORED 时：本次的 sourceUpdatedAt 与已保存的较新值',
   ),
-  matterId: sometimes(
+  matterId: optionalField(
     MATTER_ID,
     'Id in the portal: 64 bits as a string of decimal digits',
     '门户中的事项编号：64 位整数，以十进制字符串表示',
   ),
-  revision: sometimes(
+  revision: optionalField(
     NUMBER,
-    'Of the matter after it, where it changed the matter',
+    'The revision of the matter after the push; null if the push did not change it',
     '推送改变事项后的修订号，未改变时为 null',
   ),
-  changes: presented(z.array(fieldChange), 'What it changed in the matter', '对事项的改变'),
-  duplicateOf: sometimes(
+  changes: presentedField(z.array(fieldChange), 'The changes of the matter', '对事项的改变'),
+  duplicateOf: optionalField(
     REQUEST_ID,
-    'Of a retry: the request whose outcome it was answered with',
+    'For a retry: the first request, whose outcome was returned',
     '重试所返回结果的首次请求',
   ),
-  resentFrom: sometimes(
+  resentFrom: optionalField(
     REQUEST_ID,
-    'Of a resend: the request that an operator sent again with this one',
-    '运维人员用本次请求重发的原请求',
+    'For a resend: the original request that was sent again',
+    '重发时：被重发的原请求',
   ),
-  mark: presented(
+  mark: presentedField(
     z.literal('KEY_REUSED').nullable(),
-    'KEY_REUSED: the key came with another body before',
+    'KEY_REUSED: the key was used with another body before',
     'KEY_REUSED：该幂等键曾用于不同的请求体',
   ),
-  traceId: sometimes(
+  traceId: optionalField(
     hex(32),
-    "The trace of the request, in the operators' tracing system; null where no traces are kept",
+    'The trace id of the request in the tracing system of the operators; null if tracing is off',
     '该请求的 trace id，供运维方在链路追踪系统中查找；未开启追踪时为 null',
   ),
-  /** The process that settled it. */
-  worker: forOperators(TEXT),
-  /** Who sent it again. */
-  operator: forOperators(TEXT),
+  /** The name of the process that settled the push. */
+  worker: operatorField(TEXT),
+  /** The operator who resent the push. */
+  operator: operatorField(TEXT),
   /**
-   * Digest of client, operation, idempotency key and body, of what is queued or persisted: a retry
-   * finds its prior result by it.
+   * Digest of client, operation, idempotency key and body of a queued or persisted push. A retry finds its prior
+   * result by this digest.
    */
-  idempotencyFingerprint: internal(TEXT),
-  /** Of a push that ended without an effect: its reason, by which failures are found. */
-  failure: internal(TEXT),
-  /** When the database removes the entry; absent: after PUSH_LOG_RETENTION. */
-  expireAt: internal(INSTANT),
+  idempotencyFingerprint: internalField(TEXT),
+  /** The reason, if the push had no effect. The queries for failures search this field. */
+  failure: internalField(TEXT),
+  /** When the database removes the entry. Absent: after PUSH_LOG_RETENTION. */
+  expireAt: internalField(INSTANT),
 } as const;
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** For `meta` of a schema elsewhere that is about a field of an entry: a filter, a row of failures. */
+/** `meta` for another schema with the same field, such as a filter: the description of the field. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });
 
-/** What a client is shown of an entry: JSON-safe, absent values null, instants ISO-8601 UTC. */
+/** An entry as clients see it: JSON-safe, absent values null, instants in ISO-8601 UTC. */
 export const entryView = z.object(shapeFor('clients'));
 export type EntryView = Answer<typeof entryView>;
 
-/** The same for operators, who read English. */
+/** An entry as operators see it. */
 export const operatorEntryView = z.object(shapeFor('clients', 'operators'));
 export type OperatorEntryView = Answer<typeof operatorEntryView>;
 

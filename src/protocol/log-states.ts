@@ -1,5 +1,6 @@
-/** Where a push of the log stands. Apart from its fields: the options of `matterctl` name them without a schema. */
-
-/** `QUEUED` until it is settled; every other state is final. */
+/**
+ * The states of a logged push: `QUEUED` until it is settled; every other state is final. This file does not load zod,
+ * so that `matterctl` starts fast.
+ */
 export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
 export type LogState = (typeof LOG_STATES)[number];

@@ -1,23 +1,23 @@
 /**
- * Ids that look alike and are different ones (decisions, "Look-alike ids"): ids are compared byte by byte, and a
- * blank at an end or a character without width is easily overlooked. Pure; served to the console too.
+ * Finds characters of an id that readers overlook: blanks at its ends and zero-width characters (contract 1.2). Ids
+ * that differ only in them look alike and name different matters. Pure; the console uses this module too.
  */
 
-/** Characters without width: zero-width ones, all direction marks, the soft hyphen, the byte order mark. */
+/** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** @returns the id without what is easily overlooked in it: of two that look alike, the same text */
+/** @returns the id without blanks at the ends and zero-width characters: the same text for ids that look alike */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
-/** A character of an id that is easily overlooked. */
+/** A character of an id that readers overlook. */
 export interface Overlooked {
-  /** From 1, in characters. */
+  /** Position of the character in the id, from 1. */
   readonly position: number;
   /** For example `U+3000`. */
   readonly codePoint: string;
 }
 
-/** @returns the first such character; undefined: there is none */
+/** @returns the first character of the id that readers overlook, or undefined */
 export function overlookedIn(id: string): Overlooked | undefined {
   if (lookAlike(id) === id) return undefined;
   const characters = [...id];

@@ -1,27 +1,27 @@
-/** The bodies of the queries about matters, with which a third party compares its data with ours. */
+/** The bodies of the queries about matters. Source systems use these queries to compare their data with the ledger. */
 import { z } from 'zod';
-import { about } from './bilingual';
 import { type Problem, PushError, problem } from './errors';
 import * as fields from './fields';
 import { fieldErrors } from './json-body';
-import { absentMeans } from './json-schema';
-import { MATTER } from './matter-texts';
-import { matterView } from './matter-view';
+import { about } from './language';
+import { parseDay } from './local-day';
+import { MATTER, matterView } from './matter-view';
 import { bounded, cursor, orderedWindow, pageSize, readQuery, WINDOW } from './query-body';
-import { TEXTS } from './texts';
-import { FORMS, parseDay } from './time';
-import { inBoth, saying } from './zod-texts';
+import { absentMeans } from './schema-rules';
+import { bilingualErrors, TEXTS, zodMessage } from './texts';
+import { FORMS } from './time';
 
-/** Most ids of one get, and most lines of one diff. */
+/** Maximum ids in the body of `matters/get`. */
 const MAX_IDS = 500;
+/** Maximum lines in the body of `matters/diff`. */
 const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Builds the reader of each body. That of a diff is a generator with a step for each row: a thousand rows take too
- * long to be read in one go.
+ * Creates the parser of each body. The parser of a diff is a generator that yields after each row: parsing a thousand
+ * rows without a pause would block the process.
  *
- * @throws (the built ones) PushError VALIDATION_FAILED
+ * @throws (the parsers) PushError VALIDATION_FAILED
  */
 export function createMatterQueryReaders(timeZone: string) {
   const { get, query, digest } = matterQuerySchemas(timeZone);
@@ -34,7 +34,7 @@ export function createMatterQueryReaders(timeZone: string) {
   };
 }
 
-/** What the readers read by. */
+/** The schemas of the bodies. @param timeZone the zone of local date-times in them (PORTAL_TIME_ZONE) */
 export function matterQuerySchemas(timeZone: string) {
   return {
     get: getSchema,
@@ -47,16 +47,21 @@ export function matterQuerySchemas(timeZone: string) {
 const getSchema = z
   .object({
     externalIds: bounded(fields.externalId, MAX_IDS).meta(
-      about('The matters that are asked for', '要查询的业务主键'),
+      about('The requested matters', '要查询的业务主键'),
     ),
   })
   .meta(about('Ids of matters', '事项的业务主键'));
 
-/** All that are given must hold; a page of a search may be short, or empty, and not be the last. */
+/** Optional filters of `matters/query`. A matter must match all filters of a query. */
 const searchFields = {
   externalIdPrefix: fields
     .nullIsAbsent(fields.externalId)
-    .meta(about('Only matters whose `externalId` begins so', '只返回 externalId 以此开头的事项')),
+    .meta(
+      about(
+        'Only matters whose `externalId` begins with this text',
+        '只返回 externalId 以此开头的事项',
+      ),
+    ),
   matterType: fields
     .nullIsAbsent(matterView.shape.matterType)
     .meta(about('Only matters of this kind', '只返回该事项类型')),
@@ -68,11 +73,11 @@ const searchFields = {
     .meta(about('Only matters with this status', '只返回该办理状态的事项')),
   username: fields
     .nullIsAbsent(fields.username)
-    .meta(about('Only matters of which this user is a party', '只返回该用户参与的事项')),
+    .meta(about('Only matters with this user as a party', '只返回该用户参与的事项')),
   newestFirst: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
     ...about(
-      'True: what changed last comes first, also from page to page',
+      'True: the latest change comes first, across all pages',
       '为 true 时按变更时间倒序返回（翻页同序）',
     ),
   }),
@@ -91,48 +96,62 @@ function querySchema(timeZone: string) {
   });
   return orderedWindow(schema, 'updatedFrom', 'updatedTo').meta(
     about(
-      'A window of changes; `updatedFrom` must lie before `updatedTo`',
+      'A window of changes; `updatedFrom` must be before `updatedTo`',
       '变更时间窗；updatedFrom 必须早于 updatedTo',
     ),
   );
 }
 
-/** Nothing changed here before there was a clock. */
+/** An instant of a change in the ledger: not before 1970. */
 const changeInstant = (timeZone: string) =>
-  fields.anyInstant(timeZone).refine((value) => value >= 0, saying(TEXTS.before1970));
+  fields.anyInstant(timeZone).refine((value) => value >= 0, zodMessage(TEXTS.before1970));
 
 function diffRow(timeZone: string) {
   return z.object({
     externalId: fields.externalId.meta(MATTER.externalId),
     bizStatus: fields
       .nullIsAbsent(fields.bizStatus)
-      .meta(about('Expected; compared where it is given', '来源系统的办理状态')),
+      .meta(
+        about('The status in the source system; compared if it is present', '来源系统的办理状态'),
+      ),
     externalStatusCode: fields
       .text(128)
       .nullable()
       .optional()
-      .meta(about('Expected; null or empty: none', '来源系统的原始状态码；null 或空表示没有')),
+      .meta(
+        about(
+          'The original status in the source system; null or empty: none',
+          '来源系统的原始状态码；null 或空表示没有',
+        ),
+      ),
     sourceUpdatedAt: fields
       .anyInstant(timeZone)
       .nullable()
       .optional()
-      .meta(about('Expected; null: none', '来源系统的最后更新时间；null 表示没有')),
-    deleted: fields.nullIsAbsent(z.boolean()).meta(about('Expected', '来源系统中是否已删除')),
+      .meta(
+        about(
+          'The time of the last change in the source system; null: none',
+          '来源系统的最后更新时间；null 表示没有',
+        ),
+      ),
+    deleted: fields
+      .nullIsAbsent(z.boolean())
+      .meta(about('Whether the matter is deleted in the source system', '来源系统中是否已删除')),
   });
 }
 
-/** What the OpenAPI document tells of it; it is read by `readDiff`. */
+/** The schema of the body for the OpenAPI document. `readDiff` parses the body. */
 function diffSchema(timeZone: string) {
   return z
     .object({
       lines: bounded(diffRow(timeZone), MAX_LINES).meta(
         about(
-          'What the caller expects; no id twice. What is absent is not compared.',
+          'The matters of the source system; no id may occur twice. Absent fields are not compared.',
           '来源系统的记录，业务主键不能重复。未传的字段不比较。',
         ),
       ),
     })
-    .meta(about('What the caller expects of its matters', '来源系统的事项记录'));
+    .meta(about('The matters of the source system', '来源系统的事项记录'));
 }
 
 const diffRows = z.object({ lines: z.array(z.unknown()).min(1).max(MAX_LINES) });
@@ -147,7 +166,7 @@ function* readDiff(
   const errors: Problem[] = [];
   const seen = new Set<string>();
   for (const [index, one] of readQuery(diffRows, body).lines.entries()) {
-    const { data, error } = row.safeParse(one, inBoth);
+    const { data, error } = row.safeParse(one, bilingualErrors);
     if (error) errors.push(...fieldErrors(error, undefined, ['lines', index]));
     else {
       const field = `lines[${index}].externalId`;
@@ -176,17 +195,22 @@ function digestSchema(timeZone: string) {
       toDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
       open: fields.nullIsAbsent(z.boolean()).meta({
         ...absentMeans(false),
-        ...about('True: without the concluded ones', '为 true 时不含已办结的事项'),
+        ...about('True: without concluded matters', '为 true 时不含已办结的事项'),
       }),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
       path: ['toDay'],
-      message: saying(TEXTS.notEarlier('fromDay')),
+      message: zodMessage(TEXTS.notEarlier('fromDay')),
     })
-    .meta(about('Which matters to count; days in their order', '统计范围；toDay 不能早于 fromDay'));
+    .meta(
+      about(
+        'The matters to count; `toDay` must not be before `fromDay`',
+        '统计范围；toDay 不能早于 fromDay',
+      ),
+    );
 }
 
-/** A local day of the portal's zone. */
+/** A day in the time zone of the portal. */
 const day = (timeZone: string) =>
   z
     .string()
@@ -194,6 +218,6 @@ const day = (timeZone: string) =>
     .transform((value, ctx) => {
       const parsed = parseDay(value, timeZone);
       if (parsed) return parsed;
-      ctx.issues.push({ code: 'custom', message: saying(TEXTS.day), input: value });
+      ctx.issues.push({ code: 'custom', message: zodMessage(TEXTS.day), input: value });
       return z.NEVER;
     });

@@ -1,23 +1,26 @@
-/** `push-logs/stats`: how many pushes ended how, when, and how long they took. */
+/** `push-logs/stats`: numbers and durations of pushes, by time, operation and result. */
 import { z } from 'zod';
 import { OPERATIONS } from '../domain/operation';
 import { type Answer, count, notRecorded, instant as shownInstant } from './answer-shape';
-import { about } from './bilingual';
 import { anyInstant, nullIsAbsent } from './fields';
-import { absentMeans } from './json-schema';
+import { about } from './language';
 import { asInEntry } from './log-entry';
-import { oneOrMoreWords, orderedWindow, WINDOW } from './query-body';
+import { oneOrMoreNames, orderedWindow, WINDOW } from './query-body';
+import { absentMeans } from './schema-rules';
 
 export const STATS_BUCKETS = ['minute', 'hour', 'day'] as const;
 export type StatsBucket = (typeof STATS_BUCKETS)[number];
 
-const BY = about('Length of the rows, in the time zone of the portal', '统计粒度，按门户时区');
+const BY = about(
+  'The time that a row covers; days and hours are those of the time zone of the portal',
+  '统计粒度，按门户时区',
+);
 const FILTER = about(
-  'One name, or several of which one must hold; those of the other of the two count too. REPLAYED: an earlier outcome was repeated.',
+  'One name, or a list of names of which one must match. With both outcome and reason, pushes that match either of them count. REPLAYED: a retry returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
-/** @param timeZone zone in which local date-times are read (PORTAL_TIME_ZONE) */
+/** The schema of the body. @param timeZone the zone of local date-times in it (PORTAL_TIME_ZONE) */
 export function statsSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -27,16 +30,16 @@ export function statsSchema(timeZone: string) {
       .transform((value) => value ?? 'hour')
       .meta({ ...absentMeans('hour'), ...BY }),
     operation: nullIsAbsent(z.enum(OPERATIONS)).meta(asInEntry('operation')),
-    outcome: oneOrMoreWords.meta(FILTER),
-    reason: oneOrMoreWords.meta(FILTER),
+    outcome: oneOrMoreNames.meta(FILTER),
+    reason: oneOrMoreNames.meta(FILTER),
   });
   return orderedWindow(body, 'from', 'to').meta(
-    about('What to count; `from` must lie before `to`', '统计范围；from 必须早于 to'),
+    about('The pushes to count; `from` must be before `to`', '统计范围；from 必须早于 to'),
   );
 }
 
 const PERCENTILE = about(
-  'Milliseconds from receipt to answer, to within 15 %; null: there were none',
+  'Milliseconds from receipt to answer, with an error of at most 15 %; null: there were no pushes',
   '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
 );
 const times = {
@@ -52,13 +55,13 @@ export const statsTotal = z
     notRecorded: notRecorded(),
     ...times,
   })
-  .meta(about('Of all rows', '合计'));
+  .meta(about('The totals of all rows', '合计'));
 export type StatsTotal = Answer<typeof statsTotal>;
 
 export const statsRow = z
   .object({
     start: shownInstant().meta(
-      about('Where its time begins: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
+      about('The start of the time of this row: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
     ),
     operation: z.string().meta(asInEntry('operation')),
     outcome: z
@@ -66,39 +69,44 @@ export const statsRow = z
       .nullable()
       .meta(
         about(
-          'REPLAYED: an earlier outcome was repeated; null: they failed',
+          'REPLAYED: retries that returned an earlier outcome; null: the pushes failed',
           'REPLAYED 表示返回了首次结果；失败时为 null',
         ),
       ),
     reason: z
       .string()
       .nullable()
-      .meta(about('Why they failed; null: they did not', '失败原因；成功时为 null')),
+      .meta(about('Why the pushes failed; null: they succeeded', '失败原因；成功时为 null')),
     pushes: count().meta(about('Pushes', '推送数')),
     notRecorded: notRecorded(),
     ...times,
   })
-  .meta(about('Of one time, operation and outcome or reason', '一个时段、操作、结果或原因的统计'));
+  .meta(
+    about(
+      'Pushes of one time, one operation, and one outcome or reason',
+      '一个时段、操作、结果或原因的统计',
+    ),
+  );
 export type StatsRow = Answer<typeof statsRow>;
 
 /** `data` of push-logs/stats. */
 export const pushStats = z
   .object({
-    timeZone: z.string().meta(about('Time zone of the days', '日期所用的时区')),
+    timeZone: z.string().meta(about('The time zone of days and hours', '日期所用的时区')),
     by: z.enum(STATS_BUCKETS).meta(BY),
-    /** Whole minutes, hours or days. */
+    /** `from` and `to` are full minutes, hours or days, like the rows. */
     from: shownInstant().meta(
-      about('Where the counted window begins: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
+      about('The start of the counted window: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
     ),
     to: shownInstant().meta(
-      about('Where it ends: ISO-8601 in UTC', '统计窗口的终点：ISO-8601，UTC'),
+      about('The end of the counted window: ISO-8601 in UTC', '统计窗口的终点：ISO-8601，UTC'),
     ),
-    total: statsTotal.meta(about('Of everything', '合计')),
+    total: statsTotal.meta(about('The totals of all rows', '合计')),
     rows: z
       .array(statsRow)
       .meta(
         about(
-          'In the order of time; what did not happen has no row',
+          'Ordered by time; only combinations with pushes have a row',
           '按时间顺序；没有发生的不返回',
         ),
       ),
@@ -106,10 +114,10 @@ export const pushStats = z
       .boolean()
       .meta(
         about(
-          'False: there was too much to count; `from` is where the counted part begins',
+          'False: there were too many pushes to count all of them; only those after `from` are counted',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),
   })
-  .meta(about('How many pushes ended how, and how long they took', '推送的结果数量与耗时'));
+  .meta(about('Numbers and durations of pushes', '推送的结果数量与耗时'));
 export type PushStats = Answer<typeof pushStats>;

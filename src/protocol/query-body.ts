@@ -1,14 +1,13 @@
-/** What the bodies of the query endpoints have in common: windows and pages. */
+/** Parts of the bodies of signed queries: windows, pages, filters and lists. */
 import { z } from 'zod';
-import { about } from './bilingual';
 import { PushError } from './errors';
 import { nullIsAbsent } from './fields';
 import { fieldErrors } from './json-body';
-import { absentMeans } from './json-schema';
-import { TEXTS } from './texts';
-import { inBoth, saying } from './zod-texts';
+import { about } from './language';
+import { absentMeans } from './schema-rules';
+import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
-/** Most rows of one page. */
+/** Maximum rows of one page. */
 const MAX_PAGE = 500;
 
 export const pageSize = (fallback: number, max = MAX_PAGE) =>
@@ -16,48 +15,50 @@ export const pageSize = (fallback: number, max = MAX_PAGE) =>
     .transform((value) => value ?? fallback)
     .meta(absentMeans(fallback));
 
-const word = z.string().min(1).max(64);
-/** Most values of a filter that takes several. */
-const MAX_WORDS = 50;
+const name = z.string().min(1).max(64);
+/** Maximum names in one filter. */
+const MAX_NAMES = 50;
 
-/** One name in capitals, or a list of those of which one must hold. */
-export const oneOrMoreWords = nullIsAbsent(
-  z.union([word, z.array(word).min(1).max(MAX_WORDS)], {
-    error: saying(TEXTS.names(MAX_WORDS)),
+/** A filter: one name, or a list of names of which one must match. */
+export const oneOrMoreNames = nullIsAbsent(
+  z.union([name, z.array(name).min(1).max(MAX_NAMES)], {
+    error: zodMessage(TEXTS.names(MAX_NAMES)),
   }),
 );
 
 export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   about(
-    '`nextCursor` of the page before, with everything else unchanged',
+    '`nextCursor` of the previous page; all other fields must stay unchanged',
     '上一页返回的 nextCursor，其他条件保持不变',
   ),
 );
 
-/** A list. The length comes first: one far too long is rejected without a word about each element. */
+/** A list. Checks its length before its elements, so that a far too long list causes one error. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
-/** Of both ends of a window. */
+/** Description of the start and the end of a window. */
 export const WINDOW = about(
-  'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',
+  'In any form of `sourceUpdatedAt`; the window includes its start and excludes its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 
 /**
- * Refines an object whose fields `from` and `to` span a window: the first belongs to it, the second
- * does not.
+ * Checks that the start of a window is before its end. The window includes its start and excludes its end.
+ *
+ * @param from name of the field with the start
+ * @param to name of the field with the end
  */
 export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
   return schema.refine((value) => isOrdered(value, from, to), {
     path: [to],
-    message: saying(TEXTS.later(from)),
+    message: zodMessage(TEXTS.later(from)),
   });
 }
 
-/** @throws PushError VALIDATION_FAILED naming every field that is wrong */
+/** Parses the body of a query. @throws PushError VALIDATION_FAILED naming every invalid field */
 export function readQuery<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
-  const parsed = schema.safeParse(body, inBoth);
+  const parsed = schema.safeParse(body, bilingualErrors);
   if (parsed.success) return parsed.data;
   throw new PushError('VALIDATION_FAILED', { errors: fieldErrors(parsed.error) });
 }

@@ -1,23 +1,23 @@
-/** The bodies of the four operations (specification 4.1-4.4), validated into domain operations. */
+/** Validates the bodies of the four operations (contract 4.1 to 4.4) and converts them to operations of the domain. */
 import { z } from 'zod';
 import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
-import { about } from './bilingual';
+import { MAX_LENGTH } from './field-rules';
 import * as fields from './fields';
-import { absentMeans, needsWhere } from './json-schema';
-import { MATTER, PUSHED_STATUS } from './matter-texts';
-import { TEXTS } from './texts';
-import { inBoth, saying } from './zod-texts';
+import { about } from './language';
+import { MATTER, PUSHED_STATUS } from './matter-view';
+import { absentMeans, requiredIf } from './schema-rules';
+import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
-/** What the contract needs to know of the portal. */
+/** Settings of the portal that the validation needs. */
 export interface ContractSettings {
-  /** IANA zone in which local date-times are read. */
+  /** IANA time zone of local date-times. */
   readonly timeZone: string;
   readonly clock: () => number;
 }
 
-/** A validated body: the operation and the key that it is about (absent: the service assigns one). */
+/** A validated body. `externalId` is undefined if the service assigns the id. */
 export interface ParsedBody {
   readonly operation: Operation;
   readonly externalId: string | undefined;
@@ -25,18 +25,18 @@ export interface ParsedBody {
 
 export type BodyParser = (body: unknown) => z.ZodSafeParseResult<ParsedBody>;
 
-/** Builds the parser of each operation. A parser reports every problem of a body at once. */
+/** Creates the parser of each operation. A parser reports every problem of a body, not only the first one. */
 export function createBodyParsers(settings: ContractSettings): Record<OperationName, BodyParser> {
   const schemas = bodySchemas(settings);
   return {
-    upsert: (body) => schemas.upsert.safeParse(body, inBoth),
-    status: (body) => schemas.status.safeParse(body, inBoth),
-    reopen: (body) => schemas.reopen.safeParse(body, inBoth),
-    delete: (body) => schemas.delete.safeParse(body, inBoth),
+    upsert: (body) => schemas.upsert.safeParse(body, bilingualErrors),
+    status: (body) => schemas.status.safeParse(body, bilingualErrors),
+    reopen: (body) => schemas.reopen.safeParse(body, bilingualErrors),
+    delete: (body) => schemas.delete.safeParse(body, bilingualErrors),
   };
 }
 
-/** What the parsers parse by. */
+/** The schemas of the bodies, by operation. */
 export function bodySchemas(settings: ContractSettings) {
   return {
     upsert: upsertSchema(settings),
@@ -53,7 +53,10 @@ export const party = z
   })
   .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
-/** The length of the list is checked before its elements. The type is that of a party for the client's types. */
+/**
+ * An element of `parties`, validated only after the length of the list. Its type is that of a party, because the
+ * types of `matter-push/client` are derived from it.
+ */
 const uncheckedParty = z.unknown() as z.ZodType<unknown, z.input<typeof party>>;
 
 function upsertSchema({ timeZone, clock }: ContractSettings) {
@@ -64,22 +67,24 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         .nullIsAbsent(fields.externalId)
         .meta(
           about(
-            'The business key of the caller; needed for a TODO. Without it the service assigns one that starts with `auto:`, the same again for a retry. Own ids may not start with `auto:`.',
+            'The business key in the source system; required for a TODO. Without it the service assigns an id that starts with `auto:`; a retry gets the same id. Ids of source systems must not start with `auto:`.',
             '来源系统的业务主键，TODO 必填。不传时由服务分配以 auto: 开头的编号，重试得到同一编号；自有编号不能以 auto: 开头。',
           ),
         ),
       title: fields.title.meta(MATTER.title),
       ...contentFields(timeZone),
-      // Clearing a status returns the matter to the default of a new one.
+      // Null resets the status to the default of a new matter.
       bizStatus: fields.bizStatus
         .nullish()
         .transform((value) => (value === null ? 'PENDING' : value))
         .meta(PUSHED_STATUS.upsert),
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
+      sourceUpdatedAt: fields
+        .nullIsAbsent(fields.pushedInstant(timeZone, clock))
+        .meta(MATTER.pushedTime),
       replaceParties: fields.nullIsAbsent(z.boolean()).meta({
         ...absentMeans(false),
         ...about(
-          'True: the list of parties becomes exactly `parties`. Whoever stays keeps the read state.',
+          'True: `parties` replaces the list of parties. Parties in both lists keep their read state.',
           '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
         ),
       }),
@@ -87,29 +92,29 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         .nullIsAbsent(z.array(uncheckedParty).max(MAX_PARTIES).pipe(z.array(party)))
         .meta(
           about(
-            'Parties, merged with those that are there by username and role unless `replaceParties` is true; newcomers start unread',
+            'Parties, merged by username and role with the existing parties unless `replaceParties` is true; new parties are unread',
             '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
           ),
         ),
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
-      message: saying(TEXTS.requiredForTodo),
-      when: unless('externalId'),
+      message: zodMessage(TEXTS.requiredForTodo),
+      when: unlessInvalid('externalId'),
     })
     .refine((body) => body.replaceParties !== true || body.parties !== undefined, {
       path: ['parties'],
-      message: saying(TEXTS.requiredToReplace),
-      when: unless('parties'),
+      message: zodMessage(TEXTS.requiredToReplace),
+      when: unlessInvalid('parties'),
     })
     .meta({
       ...about(
-        'A field that is absent stays as it is, null clears it',
+        'An absent field stays as it is; null clears a field',
         '未传的字段保持不变，null 清空',
       ),
       allOf: [
-        needsWhere('matterType', 'TODO', 'externalId', 'string'),
-        needsWhere('replaceParties', true, 'parties', 'array'),
+        requiredIf('matterType', 'TODO', 'externalId', 'string'),
+        requiredIf('replaceParties', true, 'parties', 'array'),
       ],
     })
     .transform((body) => toUpsert(body));
@@ -141,20 +146,32 @@ function toUpsert(body: UpsertBody): ParsedBody {
   };
 }
 
-/** Fields that may be absent, and that null clears. */
+/** The optional fields of an upsert that null clears. */
 const contentFields = (timeZone: string) =>
   ({
-    summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
-    content: fields.text(65_536).nullable().optional().meta(MATTER.content),
+    summary: fields.text(MAX_LENGTH.summary).nullable().optional().meta(MATTER.summary),
+    content: fields.text(MAX_LENGTH.content).nullable().optional().meta(MATTER.content),
     pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
     mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
     bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
-    priority: fields.text(32).nullable().optional().meta(MATTER.priority),
+    priority: fields.text(MAX_LENGTH.priority).nullable().optional().meta(MATTER.priority),
     deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
-    initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
+    initiatorExtId: fields
+      .text(MAX_LENGTH.initiatorExtId)
+      .nullable()
+      .optional()
+      .meta(MATTER.initiatorExtId),
     initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
-    externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
-    externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
+    externalStatusCode: fields
+      .text(MAX_LENGTH.externalStatusCode)
+      .nullable()
+      .optional()
+      .meta(MATTER.externalStatusCode),
+    externalStatusLabel: fields
+      .text(MAX_LENGTH.externalStatusLabel)
+      .nullable()
+      .optional()
+      .meta(MATTER.externalStatusLabel),
     payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
@@ -166,28 +183,35 @@ const STATUS_BODY = {
 function statusSchema(
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
-  resets: boolean,
+  resetsByDefault: boolean,
 ) {
   return z
     .object({
       externalId: fields.externalId.meta(MATTER.externalId),
       bizStatus: fields.nullIsAbsent(fields.bizStatus).meta(PUSHED_STATUS[op]),
-      externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
-      externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
+      externalStatusCode: fields
+        .text(MAX_LENGTH.externalStatusCode)
+        .nullable()
+        .optional()
+        .meta(MATTER.externalStatusCode),
+      externalStatusLabel: fields
+        .text(MAX_LENGTH.externalStatusLabel)
+        .nullable()
+        .optional()
+        .meta(MATTER.externalStatusLabel),
+      sourceUpdatedAt: fields
+        .nullIsAbsent(fields.pushedInstant(timeZone, clock))
+        .meta(MATTER.pushedTime),
       resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta({
-        ...absentMeans(resets),
-        ...about(
-          'Whether it becomes unread again for those who handle it',
-          '是否把处理人重新置为未读',
-        ),
+        ...absentMeans(resetsByDefault),
+        ...about('Whether the matter becomes unread for its ASSIGNEEs', '是否把处理人重新置为未读'),
       }),
     })
     .meta(STATUS_BODY[op])
     .transform(
       ({ externalId, resetAssigneeUnread, ...rest }): ParsedBody => ({
         externalId,
-        operation: { op, ...rest, resetAssigneeUnread: resetAssigneeUnread ?? resets },
+        operation: { op, ...rest, resetAssigneeUnread: resetAssigneeUnread ?? resetsByDefault },
       }),
     );
 }
@@ -196,7 +220,9 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
       externalId: fields.externalId.meta(MATTER.externalId),
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
+      sourceUpdatedAt: fields
+        .nullIsAbsent(fields.pushedInstant(timeZone, clock))
+        .meta(MATTER.pushedTime),
     })
     .meta(about('A soft delete', '软删除'))
     .transform(
@@ -207,8 +233,11 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
     );
 }
 
-/** Rules across fields run beside other fields' errors, so that every problem is named at once. */
-function unless(field: string) {
+/**
+ * Runs a rule across fields unless `field` itself has an error. By default zod skips such rules after any error, and
+ * the answer would not name every problem.
+ */
+function unlessInvalid(field: string) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&
     value !== null &&

@@ -1,35 +1,33 @@
-/** What a client may ask about itself and about the portal's users: `users/check`, `clients/me`. */
+/** The queries of a client about itself (`clients/me`) and about the users of the portal (`users/check`). */
 import { z } from 'zod';
 import { type Answer, count, instant } from './answer-shape';
-import { about } from './bilingual';
 import * as fields from './fields';
-import { MATTER } from './matter-texts';
+import { about } from './language';
+import { MATTER } from './matter-view';
 import { bounded } from './query-body';
 
-/** Most names of one check. */
+/** Maximum usernames in one body. */
 const MAX_USERNAMES = 1_000;
 
-/** The length comes first: what is far too long is rejected without a word about each name. */
+/** Checks the length of the list before its elements, so that a far too long list causes one error. */
 export const usersCheckSchema = z
   .object({
     usernames: bounded(fields.username, MAX_USERNAMES).meta(
-      about('Login names that a push would name', '推送中将要使用的登录名'),
+      about('Login names that a push is going to contain', '推送中将要使用的登录名'),
     ),
   })
   .meta(about('Login names', '登录名列表'));
 
-export const clientSelfSchema = z
-  .object({})
-  .meta(about('Nothing is asked for: an empty object', '无需参数，传空对象'));
+export const clientSelfSchema = z.object({}).meta(about('An empty object', '无需参数，传空对象'));
 
 export const checkedUser = z
   .object({
-    username: z.string().meta(about('As it was asked for', '所查询的登录名')),
+    username: z.string().meta(about('The name in the request', '所查询的登录名')),
     state: z
       .enum(['ENABLED', 'DISABLED', 'UNKNOWN'])
       .meta(
         about(
-          'ENABLED may be named in a push; DISABLED and UNKNOWN are rejected there as UNKNOWN_USER',
+          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with the name is rejected with UNKNOWN_USER',
           'ENABLED 可用于推送；DISABLED（已停用）与 UNKNOWN（不存在）在推送中会以 UNKNOWN_USER 被拒绝',
         ),
       ),
@@ -42,20 +40,20 @@ export const checkedUsers = z
   .object({
     allEnabled: z
       .boolean()
-      .meta(about('Whether all of them may be named in a push', '是否全部可以在推送中使用')),
+      .meta(about('Whether a push may contain all of the names', '是否全部可以在推送中使用')),
     users: z
       .array(checkedUser)
-      .meta(about('In the order asked, each name once', '按请求顺序返回，每个登录名一次')),
+      .meta(about('In the order of the request, each name once', '按请求顺序返回，每个登录名一次')),
   })
-  .meta(about('What the directory knows of the names', '登录名的状态'));
+  .meta(about('The state of each name', '登录名的状态'));
 export type CheckedUsers = Answer<typeof checkedUsers>;
 
 export const clientRate = z
   .object({
     perSecond: count().meta(about('Requests per second', '每秒请求数')),
-    burst: count().meta(about('Requests at once above it', '可突发的请求数')),
+    burst: count().meta(about('Requests that are allowed at once after a pause', '可突发的请求数')),
   })
-  .meta(about('A rate', '速率限制'));
+  .meta(about('A rate limit', '速率限制'));
 export type ClientRate = Answer<typeof clientRate>;
 
 const TIME = about('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间');
@@ -66,35 +64,41 @@ export const secretView = z
     createdAt: instant().meta(TIME),
     endsAt: instant()
       .nullable()
-      .meta(about('When it ends; null: it has no end', '失效时间；null 表示长期有效')),
+      .meta(
+        about('When the secret expires; null: it does not expire', '失效时间；null 表示长期有效'),
+      ),
     lastUsedAt: instant()
       .nullable()
       .meta(
         about(
-          'Known within a minute; null: never',
+          'When it was last used, updated within a minute; null: never',
           '最后使用时间，一分钟内更新；null 表示从未使用',
         ),
       ),
   })
-  .meta(about('A secret by its id, never itself', '密钥的编号与时间，不含密钥'));
+  .meta(about('Id and times of a secret, without the secret itself', '密钥的编号与时间，不含密钥'));
 export type SecretView = Answer<typeof secretView>;
 
-const SCOPES = ['query', 'push'] as const;
 const scopes = () =>
   z
-    .array(z.enum(SCOPES))
+    .array(z.enum(['query', 'push']))
     .meta(
       about(
-        'What it is good for; a push without `push` is rejected as SCOPE_NOT_ALLOWED',
+        'What the key allows; without `push`, a push is rejected with SCOPE_NOT_ALLOWED',
         '权限范围；没有 push 时推送会以 SCOPE_NOT_ALLOWED 被拒绝',
       ),
     );
 
+const BODIES = about(
+  'False: answers omit titles, contents, payloads and stored bodies',
+  '为 false 时返回结果不含标题、正文、扩展数据和原始请求体',
+);
+
 export const queryKeyView = secretView
-  .extend({ scopes: scopes() })
+  .extend({ scopes: scopes(), bodies: z.boolean().meta(BODIES) })
   .meta(
     about(
-      'A query key by its id, never itself; one that has ended is told for a day',
+      'Id and times of a query key, without the key itself; an expired key is listed for a day',
       '查询密钥的编号与时间，不含密钥；到期后仍显示一天',
     ),
   );
@@ -104,11 +108,12 @@ export const signedWith = z
   .object({
     secretId: z.string().meta(about('As the push log names it', '与推送日志中的 secretId 一致')),
     scopes: scopes(),
+    bodies: z.boolean().meta(BODIES),
     endsAt: instant()
       .nullable()
       .meta(
         about(
-          'When a query key ends; null: it is a secret of the client',
+          'When the query key expires; null: a secret of the client signed the request',
           '查询密钥的失效时间；null 表示使用的是 client_secret',
         ),
       ),
@@ -116,7 +121,7 @@ export const signedWith = z
       .nullable()
       .meta(
         about(
-          'What holds for requests like this one: a query key has a rate of its own; null: none',
+          'The rate limit for this request: a query key has a limit of its own; null: no limit',
           '本次请求所适用的速率：查询密钥有自己的速率；null 表示不限',
         ),
       ),
@@ -129,71 +134,81 @@ export const retentions = z
     pushLog: z.number().meta(about('Entries of the push log', '推送日志条目')),
     bodies: z
       .number()
-      .meta(about('Bodies as they were sent; 0: not kept', '原始请求体；0 表示不保存')),
+      .meta(about('Bodies as they were sent; 0: not stored', '原始请求体；0 表示不保存')),
     replay: z
       .number()
       .meta(
         about(
-          'How long a retry is answered with its first outcome; 0: it is applied again',
+          'How long a retry returns the first outcome; 0: retries are applied again',
           '重试返回首次结果的时长；0 表示重新执行',
         ),
       ),
   })
-  .meta(about('How long what is kept', '保存时长'));
+  .meta(about('How long the service stores data', '保存时长'));
 export type Retentions = Answer<typeof retentions>;
 
 export const serviceLimits = z
   .object({
-    bodyBytes: count().meta(about('Largest body of a push, bytes', '推送请求体的最大字节数')),
+    bodyBytes: count().meta(
+      about('Maximum size of the body of a push, bytes', '推送请求体的最大字节数'),
+    ),
     pushTimeout: count().meta(
       about(
-        'How long a push waits for its write, milliseconds',
+        'How long a push waits for the confirmation of the database, milliseconds',
         '推送等待落库确认的最长时间（毫秒）',
       ),
     ),
-    batchLines: count().meta(about('Most lines of a batch', '一个批次的最大行数')),
-    batchBytes: count().meta(about('Largest body of a batch, bytes', '批次请求体的最大字节数')),
+    batchLines: count().meta(about('Maximum lines of a batch', '一个批次的最大行数')),
+    batchBytes: count().meta(
+      about('Maximum size of the body of a batch, bytes', '批次请求体的最大字节数'),
+    ),
     batchTimeout: count().meta(
       about(
-        'How long a batch waits for its writes, milliseconds',
+        'How long a batch waits for the confirmation of the database, milliseconds',
         '批次等待落库确认的最长时间（毫秒）',
       ),
     ),
     timestampWindow: count().meta(
-      about('How far X-Timestamp may be off, seconds', 'X-Timestamp 允许的偏差（秒）'),
+      about(
+        'Maximum difference of X-Timestamp from the clock of the service, seconds',
+        'X-Timestamp 允许的偏差（秒）',
+      ),
     ),
     signatureGrace: z
       .number()
       .nullable()
       .meta(
         about(
-          'How long a signature may be used for something else too, seconds; null: as long as it is valid',
+          'How long the same signature may be used for other requests, seconds; null: as long as it is valid',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),
-    parties: count().meta(about('Parties of a matter', '单个事项的参与人数')),
+    parties: count().meta(about('Maximum parties of a matter', '单个事项的参与人数')),
   })
   .meta(about('Limits of the service', '服务的限制'));
 export type ServiceLimits = Answer<typeof serviceLimits>;
 
 const pause = z.object({
   since: instant().meta(TIME),
-  reason: z.string().nullable().meta(about('In the words of the operator', '运维人员填写的原因')),
+  reason: z
+    .string()
+    .nullable()
+    .meta(about('The reason that the operator entered', '运维人员填写的原因')),
 });
 
 /** `data` of clients/me. */
 export const clientSelf = z
   .object({
-    clientId: z.string().meta(about('The client that asks', '当前 client_id')),
+    clientId: z.string().meta(about('The calling client', '当前 client_id')),
     systemCode: z.string().meta(MATTER.systemCode),
     rate: clientRate
       .nullable()
-      .meta(about('Its own rate, or that of all; null: none', '速率限制；null 表示不限')),
+      .meta(about('The rate limit of the client; null: no limit', '速率限制；null 表示不限')),
     paused: pause
       .nullable()
       .meta(
         about(
-          'Its pushes are answered CLIENT_PAUSED; null: they are taken',
+          'Set if its pushes are rejected with CLIENT_PAUSED; null: they are accepted',
           '推送已被暂停（返回 CLIENT_PAUSED）；null 表示未暂停',
         ),
       ),
@@ -201,7 +216,7 @@ export const clientSelf = z
       .array(secretView)
       .meta(
         about(
-          'Without the secrets themselves; the current one first',
+          'Ids and times of the secrets, without the secrets themselves; the current one first',
           '密钥信息（不含密钥本身），当前密钥在前',
         ),
       ),
@@ -209,7 +224,7 @@ export const clientSelf = z
       .array(queryKeyView)
       .meta(
         about(
-          'Keys for people in a browser, beside the secrets',
+          'Query keys, with which people use the console in a browser',
           '供浏览器使用的查询密钥，独立于 client_secret',
         ),
       ),
@@ -218,18 +233,18 @@ export const clientSelf = z
     ),
     timeZone: z
       .string()
-      .meta(about('In which local date-times are read', '解析本地时间所用的门户时区')),
+      .meta(about('The time zone of local date-times', '解析本地时间所用的门户时区')),
     concludedStatuses: z
       .array(z.string())
       .meta(about('Values of bizStatus that conclude a matter', '表示事项已办结的 bizStatus 值')),
     retentions: retentions.meta(
-      about('How long what is kept, in seconds', '各类数据的保存时长（秒）'),
+      about('How long the service stores data, in seconds', '各类数据的保存时长（秒）'),
     ),
     limits: serviceLimits.meta(about('Limits of the service', '服务的限制')),
     serviceTime: instant().meta(
       about('The clock of the service: ISO-8601 in UTC', '服务当前时间：ISO-8601，UTC'),
     ),
-    version: z.string().meta(about('Of the service', '服务版本')),
+    version: z.string().meta(about('The version of the service', '服务版本')),
   })
-  .meta(about('What holds for the client that asks', '当前 client 的信息'));
+  .meta(about('Settings of the calling client', '当前 client 的信息'));
 export type ClientSelf = Answer<typeof clientSelf>;

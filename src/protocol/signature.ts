@@ -1,8 +1,8 @@
-/** The signature (specification 5.1): HMAC-SHA256 over client id, timestamp and the raw bytes. */
+/** The signature (contract 3.1): HMAC-SHA256 over client id, timestamp and the bytes of the body. */
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { SIGNATURE } from './headers';
 
-/** Signs a body. Also what a caller does: used by the tool and the tests. @returns lower-case hex */
+/** Signs a body as a caller does. Tools and tests use it. @returns lower-case hex */
 export function sign(
   secret: string,
   clientId: string,
@@ -17,7 +17,7 @@ export function isSignatureForm(value: string): boolean {
   return SIGNATURE.test(value);
 }
 
-/** Compares in constant time. `signature` must have the form of one. */
+/** Whether the secret signed the body. `signature` must pass `isSignatureForm`; otherwise the comparison may throw. */
 export function verify(
   secret: string,
   clientId: string,
@@ -28,12 +28,12 @@ export function verify(
   return matches(digest(secret, clientId, timestamp, rawBody), signature);
 }
 
-/** The same for a body that comes in pieces: begins a digest that takes them. */
+/** Starts a digest for a body that arrives in parts. */
 export function startDigest(secret: string, clientId: string, timestamp: string): Hmac {
   return createHmac('sha256', secret).update(`${clientId}\n${timestamp}\n`);
 }
 
-/** Compares in constant time. `signature` must have the form of one. */
+/** Compares a digest with a signature in constant time. `signature` must pass `isSignatureForm`. */
 export function matches(expected: Buffer, signature: string): boolean {
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }

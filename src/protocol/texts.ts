@@ -1,5 +1,7 @@
-/** The one catalogue of what callers are told of fields and headers: errors and warnings, in both languages. */
-import type { Text } from './language';
+/** The texts of errors and warnings about fields and headers, in both languages. */
+
+import { z } from 'zod';
+import { localized, type Text } from './language';
 
 const text = (zh: string, en: string): Text => ({ zh, en });
 
@@ -8,17 +10,14 @@ const WITH_OFFSET = '2026-01-31T09:00:00+08:00';
 
 export const TEXTS = {
   required: text('必填', 'is required'),
-  requiredForTodo: text('matterType 为 TODO 时必填', 'is required where matterType is TODO'),
-  requiredToReplace: text(
-    'replaceParties 为 true 时必填',
-    'is required where replaceParties is true',
-  ),
+  requiredForTodo: text('matterType 为 TODO 时必填', 'is required if matterType is TODO'),
+  requiredToReplace: text('replaceParties 为 true 时必填', 'is required if replaceParties is true'),
   blank: text('不能为空', 'must not be blank'),
   surrogates: text('含有不成对的代理字符', 'contains an unpaired surrogate'),
   controls: text('不能含有控制字符', 'must not contain control characters'),
   url: text(
     '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file、缺少主机名的 URL 和文件路径（C:\\…）',
-    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file, a URL without a host and a path of a file (C:\\…) are rejected',
+    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; the schemes javascript, data, vbscript and file, URLs without a host and file paths (C:\\…) are rejected',
   ),
   status: text(
     '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
@@ -26,14 +25,14 @@ export const TEXTS = {
   ),
   mark: text(
     '请求体以 BOM（U+FEFF）开头，请使用不带 BOM 的 UTF-8 发送',
-    'the body begins with a byte order mark (U+FEFF): send UTF-8 without it',
+    'the body begins with a byte order mark (U+FEFF): send UTF-8 without a byte order mark',
   ),
   overlooked: (position: number, codePoint: string) =>
     text(
       `第 ${position} 个字符（${codePoint}）不易察觉；业务主键按字节比较，不含该字符的是另一个事项`,
-      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, and the id without it is another matter`,
+      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so the id without this character names another matter`,
     ),
-  json: text('必须是 JSON 字符串', 'must be a string that holds JSON'),
+  json: text('必须是 JSON 字符串', 'must be a string with a JSON document'),
   instantType: text(
     '必须是时间戳（数字或字符串）或 ISO-8601 时间字符串',
     'must be a timestamp (a number or a string) or an ISO-8601 time as a string',
@@ -53,75 +52,82 @@ export const TEXTS = {
       `${value} is a date, not a timestamp: write ${day}T00:00:00 or ${value}000000`,
     );
   },
-  years: text('年份必须在 1970 到 9999 之间', 'must be of a year from 1970 to 9999'),
+  years: text('年份必须在 1970 到 9999 之间', 'must have a year from 1970 to 9999'),
   longPast: text(
     '早于 2000 年，请检查：可能是未赋值的默认时间，或不是时间戳的数字',
-    'is before the year 2000: is it a default of a database, or a number that is no timestamp?',
+    'is before the year 2000: check whether it is a default value of a database, or a number that is not a timestamp',
   ),
   hostAsScheme: text(
     '看起来缺少协议，可能应为 http://… 或 https://…',
-    'seems to lack its scheme; did you mean http://… or https://…?',
+    'seems to have no scheme; did you mean http://… or https://…?',
   ),
-  day: text('必须是 yyyy-MM-dd 格式的日期', 'must be a date as yyyy-MM-dd'),
+  day: text('必须是 yyyy-MM-dd 格式的日期', 'must be a date in the form yyyy-MM-dd'),
   tooFarAhead: text('比当前时间晚 24 小时以上', 'is more than 24 hours in the future'),
   before1970: text('不能早于 1970-01-01', 'must not be before 1970-01-01'),
   later: (than: string) => text(`必须晚于 ${than}`, `must be later than ${than}`),
   notEarlier: (than: string) => text(`不能早于 ${than}`, `must not be earlier than ${than}`),
-  repeated: text('重复出现', 'stands here twice'),
+  repeated: text('重复出现', 'occurs more than once'),
   requestId: text('必须是 24 位十六进制', 'must be 24 hex digits'),
-  names: (most: number) =>
+  bodyField: text(
+    '必须是请求体的字段，如 title 或 parties[].username',
+    'must be a field of a body, such as title or parties[].username',
+  ),
+  names: (max: number) =>
     text(
-      `必须是一个名称，或 1 到 ${most} 个名称的列表`,
-      `must be a name, or a list of 1 to ${most} names`,
+      `必须是一个名称，或 1 到 ${max} 个名称的列表`,
+      `must be a name, or a list of 1 to ${max} names`,
     ),
   notWithOutcome: text(
     '不能与 outcome 同时使用：成功的推送没有 reason',
-    'cannot be used with outcome: a push that succeeded has no reason',
+    'cannot be used with outcome: a successful push has no reason',
   ),
-  withBodies: (most: number) =>
-    text(`includeBody 为 true 时最大为 ${most}`, `is at most ${most} where includeBody is true`),
+  withBodies: (max: number) =>
+    text(`includeBody 为 true 时最大为 ${max}`, `must be at most ${max} if includeBody is true`),
   cursor: text(
     '不是有效的游标，请使用上一页返回的 nextCursor',
-    'is not a cursor; use the nextCursor of the page before',
+    'is not a valid cursor; use the nextCursor of the previous page',
   ),
   otherCursor: text(
     '游标属于另一个查询，请保持查询条件不变',
-    'belongs to another query; keep the filters as they are',
+    'belongs to another query; do not change the filters between pages',
   ),
   tooHeavy: text(
     '查询结果过大，请减少一次查询的数量',
-    'would make too large an answer; ask for fewer at a time',
+    'would make the answer too large; request fewer at a time',
   ),
-  tooManyGroups: (most: number) =>
+  tooManyGroups: (max: number) =>
     text(
-      `分组超过 ${most} 个，请用 bizType、fromDay、toDay 缩小范围`,
-      `makes more than ${most} groups; narrow it by bizType, fromDay, toDay`,
+      `分组超过 ${max} 个，请用 bizType、fromDay、toDay 缩小范围`,
+      `results in more than ${max} groups; narrow the query by bizType, fromDay or toDay`,
     ),
-  depth: (most: number) =>
-    text(`JSON 嵌套超过 ${most} 层`, `is nested more than ${most} levels deep`),
-  tooManyBrackets: (most: number) =>
-    text(`对象和数组超过 ${most} 个`, `has more than ${most} objects and lists`),
-  tooManyCommas: (most: number) =>
-    text(`字段和数组元素超过 ${most} 个`, `has more than ${most} fields and elements`),
+  depth: (max: number) => text(`JSON 嵌套超过 ${max} 层`, `is nested more than ${max} levels deep`),
+  tooManyBrackets: (max: number) =>
+    text(`对象和数组超过 ${max} 个`, `has more than ${max} objects and lists`),
+  tooManyCommas: (max: number) =>
+    text(`字段和数组元素超过 ${max} 个`, `has more than ${max} fields and elements`),
   windowTooLong: (by: string, hours: number) =>
     text(
       `按 ${by} 统计时最长 ${hours} 小时`,
-      `by ${by} the window may be ${hours} hours long at most`,
+      `the window may have at most ${hours} hours if by is ${by}`,
     ),
-  tooManyLines: (most: number) => text(`超过 ${most} 行`, `has more than ${most} lines`),
-  tooManyLineFeeds: (most: number) =>
-    text(`换行超过 ${most} 个`, `has more than ${most} line breaks`),
+  tooManyLines: (max: number) => text(`超过 ${max} 行`, `has more than ${max} lines`),
+  tooManyLineFeeds: (max: number) => text(`换行超过 ${max} 个`, `has more than ${max} line breaks`),
+  storedBodies: (max: number) =>
+    text(
+      `这些推送的请求体合计超过 ${max} 字节，请减少数量`,
+      `the stored bodies of these pushes have more than ${max} bytes together; request fewer pushes`,
+    ),
   encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
-  longLine: (most: number) => text(`一行超过 ${most} 个字符`, `is longer than ${most} characters`),
-  lineNotJson: text('不是合法的 JSON', 'is not JSON'),
+  longLine: (max: number) => text(`一行超过 ${max} 个字符`, `is longer than ${max} characters`),
+  lineNotJson: text('不是合法的 JSON', 'is not valid JSON'),
   line: text('必须是含 op 和 body 的 JSON 对象', 'must be a JSON object with op and body'),
-  batchKey: (most: number) =>
-    text(`批次的幂等键最长 ${most} 个字符`, `may have ${most} characters where it is of a batch`),
-  keyRepeated: (line: number) => text(`与第 ${line} 行重复`, `is that of line ${line} too`),
-  onlyOnce: text('只能出现一次', 'must be sent once'),
+  batchKey: (max: number) =>
+    text(`批次的幂等键最长 ${max} 个字符`, `may have at most ${max} characters in a batch`),
+  keyRepeated: (line: number) => text(`与第 ${line} 行重复`, `is the same as in line ${line}`),
+  onlyOnce: text('只能出现一次', 'must occur only once'),
   idempotencyKey: text(
     '必须是 1 到 255 个可打印的 ASCII 字符，首尾不能是空格',
-    'must be 1 to 255 printable ASCII characters, without a blank at either end',
+    'must be 1 to 255 printable ASCII characters, without blanks at the ends',
   ),
   trueOrFalse: text('必须是 true 或 false', 'must be true or false'),
   unknownUser: (username: string, similar?: string) =>
@@ -140,14 +146,14 @@ export const TEXTS = {
   ),
 } as const;
 
-/** What is said of a field that its operation does not read. @param isRejected else it is ignored */
+/** Texts about a field that the operation does not use. @param isRejected whether the field is rejected, not ignored */
 export function unusedText(isRejected: boolean) {
   const zh = isRejected ? '' : '，已忽略';
   const en = isRejected ? '' : ', ignored';
   return {
     systemCode: text(
       `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,
-      `the system code is the one that the client is bound to${en}`,
+      `the service takes the system code from the client${en}`,
     ),
     notApplicable: (operation: string) =>
       text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),
@@ -158,3 +164,33 @@ export function unusedText(isRejected: boolean) {
       ),
   };
 }
+
+/** Separates the two languages in a message of zod, which is one string. No text contains this character. */
+const BETWEEN = '\u0000';
+
+const chinese = z.locales.zhCN().localeError;
+const english = z.locales.en().localeError;
+
+/** Converts a text to a message of a zod schema. */
+export const zodMessage = ({ zh, en }: Text): string => zh + BETWEEN + en;
+
+/** Options for `safeParse`: the default messages of zod in both languages. Messages of a schema take precedence. */
+export const bilingualErrors = {
+  error: (issue: z.core.$ZodRawIssue) => {
+    const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
+    if (issue.input !== undefined) return zodMessage({ zh, en });
+    const { required } = TEXTS;
+    // A missing field. For an enum, the text also lists its values.
+    if (issue.code === 'invalid_type') return zodMessage(required);
+    return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
+  },
+};
+
+/** Converts a message of a failed parse back to both languages. */
+export function localizedOf(message: string): ReturnType<typeof localized> {
+  const [zh = '', en = zh] = message.split(BETWEEN);
+  return localized({ zh, en });
+}
+
+const messageOf = (made: ReturnType<typeof chinese>) =>
+  (typeof made === 'string' ? made : made?.message) ?? '';

@@ -1,29 +1,28 @@
-/** Times on the wire (decisions, "sourceUpdatedAt formats"). Everything becomes epoch milliseconds. */
-import { DateTime } from 'luxon';
+/** Converts the time forms of contract 4.6 to epoch milliseconds and back. Pure; the console uses this module too. */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date alone. As epoch seconds it would be of 1970 to 1973. */
+/** A date without a time, which is rejected. Read as epoch seconds it would be a day in 1970. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** yyyyMMddHHmmss. As epoch milliseconds it would be after the year 2286. */
+/** yyyyMMddHHmmss. Read as epoch milliseconds it would be after the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
-  /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
 const PLAIN_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Below it a number is taken as seconds (the year 5138), from it on as milliseconds (1973). */
+/** Smaller numbers are epoch seconds (up to the year 5138); others are epoch milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
-/** Before it ISO-8601 has a sign in front of the year, and the text could not be sent again. */
+/** The start of the year 0. ISO-8601 writes earlier years with a sign, which the service does not accept. */
 const FIRST_INSTANT = -62_167_219_200_000;
-/** Before it a time of a matter is a mistake: the default of a database, or a number that is no timestamp. */
+/** Earlier times are probably mistakes, such as the default of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
-/** The forms that are read here, in words of JSON Schema. */
+/** The accepted forms as JSON Schema. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
-  // Eight digits may be a date, which is rejected; fourteen are a date and time.
+  // Eight digits may be a date, which is rejected. Fourteen digits are yyyyMMddHHmmss.
   instantText: {
     pattern: [
       String.raw`^(\d{1,7}|\d{9,13}|\d{15})$`,
@@ -48,7 +47,7 @@ export const FORMS = {
  * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), 14 digits yyyyMMddHHmmss,
  * ISO-8601 with offset, or local date-time in the portal's zone.
  *
- * @returns epoch milliseconds, or undefined where the value is none of these
+ * @returns epoch milliseconds, or undefined for any other value
  */
 export function parseInstant(value: string | number, timeZone: string): number | undefined {
   const text = String(value);
@@ -64,70 +63,118 @@ export function parseInstant(value: string | number, timeZone: string): number |
   return instant === undefined || instant < FIRST_INSTANT ? undefined : instant;
 }
 
-/** Whether it is a calendar date in eight digits: `20261125`. */
+/** Whether the value is a calendar date in eight digits: `20261125`. */
 export function isDateDigits(value: unknown): boolean {
   const [, year, month, day] = DATE_DIGITS.exec(String(value)) ?? [];
-  return year !== undefined && DateTime.fromISO(`${year}-${month}-${day}`).isValid;
+  return year !== undefined && isCalendarDate(Number(year), Number(month), Number(day));
 }
 
-/** Whether an instant can be written as local time with a year of 1970 to 9999, as `deadlineAt` is. */
-export function isWritable(instant: number, timeZone: string): boolean {
-  const { year } = DateTime.fromMillis(instant, { zone: timeZone });
+function isCalendarDate(year: number, month: number, day: number): boolean {
+  const date = new Date(utc(year, month, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** Whether the local time of an instant has a year of 1970 to 9999. `deadlineAt` must have one. */
+export function isWritableInstant(instant: number, timeZone: string): boolean {
+  const year = new Date(localAt(instant, timeZone)).getUTCFullYear();
   return year >= 1970 && year <= 9999;
 }
 
-/** Reads an ISO-8601 date-time, local in the portal's zone unless it carries an offset. */
+/** Parses an ISO-8601 date-time: local time of the portal unless it has an offset. */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
-  // Most of what is pushed, on the way of every push. Days that not every month has are left to the
-  // calendar below: the engine takes 30 February for 1 March.
+  // Fast path for most pushes. It excludes days 29 to 31, because `Date.parse` converts 30 February to 1 March.
   if (PLAIN_UTC.test(text)) return Date.parse(text);
-  if (!DATE_TIME.test(text)) return undefined;
-  const parsed = DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone });
-  return parsed.isValid ? parsed.toMillis() : undefined;
+  const found = DATE_TIME.exec(text);
+  if (!found) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
+    .slice(1, 7)
+    .map((it) => Number(it ?? 0));
+  const ms = Math.floor(Number(`0.${found[7] ?? 0}`) * 1000);
+  // Midnight at the end of a day may be written as hour 24.
+  const isMidnight = hour === 24 && minute === 0 && second === 0 && ms === 0;
+  if ((hour > 23 && !isMidnight) || minute > 59 || second > 59) return undefined;
+  if (!isCalendarDate(year, month, day)) return undefined;
+  const local = utc(year, month, day, hour, minute, second) + ms;
+  const offset = found[8];
+  if (offset === undefined) return instantOf(local, timeZone);
+  if (offset === 'Z') return local;
+  const [hours, minutes] = [Number(offset.slice(1, 3)), Number(offset.slice(-2))];
+  return local - (offset[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** Writes an instant as ISO-8601 local date-time of the portal's zone (the form of `deadlineAt`). */
-export function formatLocal(instant: number, timeZone: string): string {
-  const local = DateTime.fromMillis(instant, { zone: timeZone });
-  return local.toISO({ includeOffset: false, suppressMilliseconds: true }) ?? '';
+/** Formats an instant as ISO-8601 local time of the portal, like `deadlineAt`. */
+export const formatLocal = (instant: number, timeZone: string): string =>
+  new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
+
+/**
+ * Formats an instant like `formatLocal`, but in UTC if the local time is ambiguous: when clocks are set back, one hour
+ * occurs twice.
+ */
+export function formatUnambiguous(instant: number, timeZone: string): string {
+  const local = formatLocal(instant, timeZone);
+  return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
 }
 
-/** A local day: its date as yyyy-MM-dd, its first instant, and the first instant after it. */
-export interface LocalDay {
-  readonly date: string;
-  /** Epoch milliseconds. */
-  readonly start: number;
-  readonly end: number;
+/**
+ * Converts local time to an instant. When clocks change, a local time may occur twice or never: the offset of now then
+ * decides, as in luxon.
+ */
+function instantOf(local: number, timeZone: string): number {
+  const guessed = offsetAt(Date.now(), timeZone);
+  const first = local - guessed;
+  const second = offsetAt(first, timeZone);
+  if (second === guessed) return first;
+  const third = offsetAt(local - second, timeZone);
+  return local - (second === third ? second : Math.min(second, third));
 }
 
-/** @returns undefined where the text is no date as yyyy-MM-dd, or none that the zone had */
-export function parseDay(text: string, timeZone: string): LocalDay | undefined {
-  if (!DATE.test(text)) return undefined;
-  const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
-  const day = noon.isValid ? dayAt(noon.toMillis(), timeZone) : undefined;
-  return day?.date === text ? day : undefined;
+/** Milliseconds between UTC and local time. */
+const offsetAt = (instant: number, timeZone: string) => localAt(instant, timeZone) - instant;
+
+/** The local time of an instant, as the epoch milliseconds of the same date and time in UTC. */
+export function localAt(instant: number, timeZone: string): number {
+  const numbers: number[] = [];
+  let isBeforeChrist = false;
+  for (const { type, value } of formatOf(timeZone).formatToParts(instant)) {
+    if (type === 'era') isBeforeChrist = value === 'BC';
+    else if (type !== 'literal') numbers.push(Number(value));
+  }
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const fraction = ((instant % 1000) + 1000) % 1000;
+  return utc(isBeforeChrist ? 1 - year : year, month, day, hour, minute, second) + fraction;
 }
 
-/** The local day of an instant. Days are not always 24 hours long. */
-export function dayAt(instant: number, timeZone: string): LocalDay {
-  const moment = DateTime.fromMillis(instant, { zone: timeZone });
-  const next = moment.startOf('day').plus({ days: 1 });
-  return {
-    date: moment.toISODate() ?? '',
-    start: firstInstant(moment),
-    end: firstInstant(next),
-  };
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The cached format of a zone. Its parts are month, day, year, era, hour, minute and second, in this order. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    era: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  formats.set(timeZone, format);
+  return format;
 }
 
-/** Where the local hour of an instant begins; in some zones not with one of UTC. Epoch milliseconds. */
-export function hourAt(instant: number, timeZone: string): number {
-  return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
-}
-
-/** Midnight may come twice, or not at all where the clock is put forward at midnight. */
-function firstInstant(moment: DateTime): number {
-  const candidates = moment.startOf('day').getPossibleOffsets();
-  return Math.min(...candidates.map((candidate) => candidate.toMillis()));
+/** `Date.UTC` for every year. @param month from 1 @param clock hour, minute and second */
+function utc(year: number, month: number, day: number, ...clock: number[]): number {
+  const [hour = 0, minute = 0, second = 0] = clock;
+  if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second);
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
+  return new Date(new Date(0).setUTCFullYear(year, month - 1, day)).setUTCHours(
+    hour,
+    minute,
+    second,
+  );
 }
 
 function fromEpoch(value: number): number | undefined {

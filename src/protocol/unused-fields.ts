@@ -1,17 +1,17 @@
-/** The fields of a body that its operation does not read (decisions, "Operations"). */
+/** Finds fields of a body that its operation does not use (contract 4.9). */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
 import type { JsonObject } from './json-body';
-import { told } from './language';
+import { localized } from './language';
 import { likelyName } from './likely-name';
 import { bodySchemas, party } from './requests';
 import { unusedText } from './texts';
-import type { WarningInBoth } from './warnings';
+import type { LocalizedWarning } from './warnings';
 
-/** Fields that are named; a body may have a hundred thousand others. */
-const MAX_NAMED = 20;
-/** Longest name in an answer or in the log. */
-const MAX_NAME = 64;
+/** Maximum number of reported fields. */
+const MAX_REPORTED = 20;
+/** Maximum characters of a field name in answers and in the log. */
+const MAX_NAME_LENGTH = 64;
 
 const SCHEMAS = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
 const fieldsOf = (name: OperationName) => new Set(Object.keys(SCHEMAS[name].in.shape));
@@ -26,24 +26,24 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
- * Fields that are unknown, or known and not used by this operation, also within `parties`: the first 20.
+ * Finds fields that are unknown or not used by this operation, also in the elements of `parties`. Returns the first 20.
  *
- * @param isRejected whether they are rejected, so that the message does not call them ignored
- * @param ofLine unknown fields beside the body, in its line of a batch
+ * @param isRejected whether the service rejects these fields instead of ignoring them
+ * @param ofLine unknown fields beside `op`, `key` and `body`, if the push is a line of a batch
  */
 export function unusedFields(
   body: JsonObject,
   operation: OperationName,
   isRejected: boolean,
   ofLine: readonly string[] = [],
-): readonly WarningInBoth[] {
+): readonly LocalizedWarning[] {
   const fields = FIELDS[operation];
   const found = ofLine
-    .slice(0, MAX_NAMED)
+    .slice(0, MAX_REPORTED)
     .map((name) => unknown('(line).', name, LINE_FIELDS, isRejected));
   for (const name of Object.keys(body)) {
     if (fields.has(name)) continue;
-    if (found.length === MAX_NAMED) return found;
+    if (found.length === MAX_REPORTED) return found;
     found.push(unused(name, operation, isRejected));
   }
   const { parties } = body;
@@ -52,20 +52,24 @@ export function unusedFields(
     if (typeof element !== 'object' || element === null) continue;
     for (const name of Object.keys(element)) {
       if (PARTY_FIELDS.has(name)) continue;
-      if (found.length === MAX_NAMED) return found;
+      if (found.length === MAX_REPORTED) return found;
       found.push(unknown(`parties[${index}].`, name, PARTY_FIELDS, isRejected));
     }
   }
   return found;
 }
 
-function unused(name: string, operation: OperationName, isRejected: boolean): WarningInBoth {
+function unused(name: string, operation: OperationName, isRejected: boolean): LocalizedWarning {
   const texts = unusedText(isRejected);
   if (name === 'systemCode') {
-    return { field: name, ...told(texts.systemCode), kind: 'SYSTEM_CODE_IGNORED' };
+    return { field: name, ...localized(texts.systemCode), kind: 'SYSTEM_CODE_IGNORED' };
   }
   if (!ALL_FIELDS.has(name)) return unknown('', name, FIELDS[operation], isRejected);
-  return { field: name, ...told(texts.notApplicable(operation)), kind: 'FIELD_NOT_APPLICABLE' };
+  return {
+    field: name,
+    ...localized(texts.notApplicable(operation)),
+    kind: 'FIELD_NOT_APPLICABLE',
+  };
 }
 
 function unknown(
@@ -73,12 +77,13 @@ function unknown(
   name: string,
   known: ReadonlySet<string>,
   isRejected: boolean,
-): WarningInBoth {
+): LocalizedWarning {
   const suggestion = likelyName(name, known);
-  const field = path + (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+  const field =
+    path + (name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name);
   return {
     field,
-    ...told(unusedText(isRejected).unknown(suggestion)),
+    ...localized(unusedText(isRejected).unknown(suggestion)),
     kind: 'UNKNOWN_FIELD',
     ...(suggestion !== undefined && { suggestion }),
   };

@@ -1,8 +1,8 @@
-/** The body of a dry run: an operation, and the body that its push would have. */
+/** The body of a dry run (`verify`): an operation, and the body of a push with that operation. */
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../domain/operation';
-import { about } from './bilingual';
 import { type JsonObject, parseJsonBody } from './json-body';
+import { about } from './language';
 import { readQuery } from './query-body';
 import type { bodySchemas } from './requests';
 
@@ -10,38 +10,34 @@ const wrapper = z.object({ operation: z.enum(OPERATIONS), push: z.looseObject({}
 
 export interface VerifyBody {
   readonly operation: OperationName;
-  /** As it was sent, not yet looked into. */
+  /** The body of the push, not validated yet. */
   readonly push: JsonObject;
 }
 
-/**
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED naming `operation` or `push`
- */
+/** @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED naming `operation` or `push` */
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // Not zod's copy: what is looked into is what would be pushed.
+  // The parsed object and not zod's copy of it: the dry run validates exactly what a push would contain.
   return { operation, push: body.push as JsonObject };
 }
 
-/** The whole of it in one schema: what the OpenAPI document tells. */
+/** The whole body as one schema, for the OpenAPI document. */
 export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
   z
     .union(
       OPERATIONS.map((name) =>
         z.object({
-          operation: z.literal(name).meta(about('What would be done', '要校验的操作')),
+          operation: z.literal(name).meta(about('The operation to verify', '要校验的操作')),
           push: pushes[name].meta({
             ...about(
-              'The body that would be sent to that operation; errors name its fields as they would there',
+              'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // Its rules stand with the body itself, which the document refers to.
+            // The document refers to the schema of that body, which has these rules.
             allOf: undefined,
           }),
         }),
       ),
     )
-    .meta(
-      about('An operation, and the body that its push would have', '操作，以及该次推送的请求体'),
-    );
+    .meta(about('An operation, and the body of a push with it', '操作，以及该次推送的请求体'));

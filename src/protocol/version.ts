@@ -1,2 +1,2 @@
-/** Of the product, as package.json has it. */
+/** Version of the product, as in package.json. */
 export const VERSION = '0.1.0';

@@ -1,16 +1,16 @@
-/** Calls that other servers must answer: each has a deadline, and a failure becomes a 503. */
-import { withTimeout } from '../concurrency/timeout';
+/** Calls to MongoDB and Redis with a timeout. A failure becomes a PushError with code 503. */
+import { withTimeout } from '../concurrency/timing';
+import { isOutOfMemory } from '../infra/redis/commands';
 import { PushError } from '../protocol/errors';
-import { isOutOfMemory } from '../queue/redis';
 
-/** @throws PushError DATABASE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
+/** @throws PushError DATABASE_UNAVAILABLE if the call fails or takes longer than `timeout` milliseconds */
 export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => new PushError('DATABASE_UNAVAILABLE', { cause }));
 }
 
 /**
- * @throws PushError QUEUE_UNAVAILABLE where the call fails or is not over within `timeout` ms, or
- *   QUEUE_MEMORY_FULL where it was rejected because Redis is at `maxmemory`: nothing was done then
+ * @throws PushError QUEUE_UNAVAILABLE if the call fails or takes longer than `timeout` milliseconds. QUEUE_MEMORY_FULL if
+ *   Redis rejected the call at its `maxmemory`, so that it had no effect
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => {
@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** A PushError of the call itself passes as it is: it says more. */
+/** Adds the timeout, and converts the error. A PushError of the call itself is kept, because it is more specific. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

@@ -1,9 +1,10 @@
 /**
- * From the lines of a batch to pushes: each with its key, its own id where the service assigns one, and all
- * that is wrong with it. The same for a batch and for its dry run.
+ * Validates the lines of a batch (contract 7): each with its key and all its problems. A batch and its dry
+ * run use the same code. The work is done in time slices, and the users of all lines are looked up together.
  */
-import { TimeSlice } from '../concurrency/time-slice';
-import { derivedKey, MAX_KEY } from '../protocol/batch';
+import type { PushHeaders } from '../auth/auth-headers';
+import { TimeSlice } from '../concurrency/turns';
+import { derivedKey, MAX_KEY_LENGTH } from '../protocol/batch';
 import {
   type BatchLimits,
   LINE_DIGITS,
@@ -11,60 +12,67 @@ import {
   type ReadLine,
   readLine,
 } from '../protocol/batch-lines';
-import { type Problem, PushError, problem } from '../protocol/errors';
+import { MAX_PROBLEMS, PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
 import { TEXTS } from '../protocol/texts';
-import type { CheckBodies } from './check-bodies';
-import type { PushHeaders } from './push-request';
-import type { CheckedBody } from './validate-push';
+import {
+  type BodyContext,
+  type BodyWithUsers,
+  type CheckedBody,
+  checkUsers,
+  findUnknownUsers,
+  orRejection,
+  parseBody,
+  type UnknownUsers,
+  type ValidatorDependencies,
+} from './validate';
 
 export interface BatchReader {
   readonly checkBodies: CheckBodies;
   readonly limits: BatchLimits;
 }
 
-/** A line, and what is known of it. */
+/** A line with the result of its validation. */
 export interface CheckedLine {
   readonly line: RawLine;
-  /** Undefined where it cannot be read. */
+  /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** Its own key, or that which its batch gives it. */
+  /** The key of the line, or the key derived from that of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
-  /** Its key is that of another line: it is no retry of anything. */
+  /** True if an earlier line of the batch has the same key. Such a line is rejected, and it is no retry of an earlier request. */
   readonly isRepeated: boolean;
 }
 
-/** A key of a batch leaves room for the number of a line. */
-const MAX_BATCH_KEY = MAX_KEY - 1 - LINE_DIGITS;
+/** The key of a batch must leave room for the line number. */
+const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
-/** @throws PushError VALIDATION_FAILED where something is wrong with the headers, which hold for all lines */
+/** @throws PushError VALIDATION_FAILED if a header, which applies to all lines, is invalid */
 export function checkBatchHeaders({ headerErrors, idempotencyKey = '' }: PushHeaders): void {
   const tooLong = problem('X-Idempotency-Key', TEXTS.batchKey(MAX_BATCH_KEY));
-  const errors: readonly Problem[] =
-    idempotencyKey.length > MAX_BATCH_KEY ? [...headerErrors, tooLong] : headerErrors;
+  const errors =
+    idempotencyKey.length > MAX_BATCH_KEY ? [...headerErrors, tooLong] : [...headerErrors];
   if (errors.length > 0) throw new PushError('VALIDATION_FAILED', { errors });
 }
 
-/** @returns one for each line, in their order */
+/** @returns one result for each line, in order */
 export async function checkLines(
   { checkBodies, limits }: BatchReader,
   lines: readonly RawLine[],
   { idempotencyKey: batchKey, strictFields }: PushHeaders,
 ): Promise<CheckedLine[]> {
   const keys = new Map<string, number>();
-  const found: ReadKey[] = [];
+  const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // The batch was cut into lines a moment ago.
+  // Splitting the batch into lines has already used time of this turn of the event loop.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
     found.push(readWithKey(line, limits, batchKey, keys));
   }
-  const headerErrors: readonly Problem[] = [];
-  const bodies = found.flatMap(({ read, error }): Body[] =>
+  const bodies = found.flatMap(({ read, error }): [JsonObject, BodyContext][] =>
     read && !error
-      ? [[read.body, { operation: read.op, headerErrors, strictFields, unknown: read.unknown }]]
+      ? [[read.body, { operation: read.op, headerErrors: [], strictFields, unknown: read.unknown }]]
       : [],
   );
   const checked = (await checkBodies(bodies)).values();
@@ -77,31 +85,88 @@ export async function checkLines(
   }));
 }
 
-interface ReadKey extends Pick<CheckedLine, 'line' | 'read' | 'key'> {
+interface LineWithKey {
+  readonly line: RawLine;
+  readonly read: ReadLine | undefined;
+  readonly key: string | undefined;
   readonly error: PushError | undefined;
 }
 
-/** @param keys of the lines before it, with their numbers */
+/** @param keys of the earlier lines, with their numbers */
 function readWithKey(
   line: RawLine,
   limits: BatchLimits,
   batchKey: string | undefined,
   keys: Map<string, number>,
-): ReadKey {
+): LineWithKey {
   const read = readLine(line, limits);
   if (read instanceof PushError) return { line, read: undefined, key: undefined, error: read };
   const key = read.key ?? (batchKey === undefined ? undefined : derivedKey(batchKey, line.number));
   if (key === undefined) return { line, read, key, error: undefined };
-  const named = `${read.op} ${key}`;
-  const before = keys.get(named);
-  if (before === undefined) keys.set(named, line.number);
-  return { line, read, key, error: before === undefined ? undefined : repeatedKey(before) };
+  const owner = `${read.op} ${key}`;
+  const earlier = keys.get(owner);
+  if (earlier === undefined) keys.set(owner, line.number);
+  return { line, read, key, error: earlier === undefined ? undefined : repeatedKey(earlier) };
 }
 
-type Body = readonly [JsonObject, Parameters<CheckBodies>[0][number][1]];
-
-/** @param line that has it too */
-function repeatedKey(line: number): PushError {
-  const errors = [problem('key', TEXTS.keyRepeated(line))];
+function repeatedKey(earlierLine: number): PushError {
+  const errors = [problem('key', TEXTS.keyRepeated(earlierLine))];
   return new PushError('VALIDATION_FAILED', { errors });
+}
+
+/**
+ * Validates many bodies. A PushError has at most MAX_PROBLEMS problems, because a batch may contain a million of them. Only
+ * UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
+ */
+export type CheckBodies = (
+  bodies: readonly (readonly [JsonObject, BodyContext])[],
+) => Promise<(CheckedBody | PushError)[]>;
+
+/** Maximum unknown users that all bodies together report in full. Afterwards each body reports at most MAX_PROBLEMS. */
+const MAX_USER_PROBLEMS = 10_000;
+
+export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
+  return async (bodies) => {
+    const parsed: (BodyWithUsers | PushError)[] = [];
+    const slice = new TimeSlice();
+    for (const [body, context] of bodies) {
+      if (slice.isOver()) await slice.next();
+      parsed.push(orRejection(() => parseBody(deps, body, context, MAX_PROBLEMS)));
+    }
+    const unknown = await findAllUnknownUsers(deps, parsed, slice);
+    let left = MAX_USER_PROBLEMS;
+    const results: (CheckedBody | PushError)[] = [];
+    for (const body of parsed) {
+      if (slice.isOver()) await slice.next();
+      const maxErrors = Math.max(MAX_PROBLEMS, left);
+      const checked =
+        body instanceof PushError ? body : orRejection(() => checkUsers(body, unknown, maxErrors));
+      if (checked !== body && checked instanceof PushError) left -= checked.errors?.length ?? 0;
+      results.push(checked);
+    }
+    return results;
+  };
+}
+
+/** Usernames in one query: a batch of 8 MiB may contain hundreds of thousands. */
+const MAX_NAMES = 2_000;
+
+async function findAllUnknownUsers(
+  deps: ValidatorDependencies,
+  bodies: readonly (BodyWithUsers | PushError)[],
+  slice: TimeSlice,
+): Promise<UnknownUsers> {
+  const usernames = new Set<string>();
+  for (const body of bodies) {
+    if (slice.isOver()) await slice.next();
+    if (!(body instanceof PushError)) for (const name of body.usernames) usernames.add(name);
+  }
+  const all = [...usernames];
+  const unknown = new Map<string, string | undefined>();
+  for (let at = 0; at < all.length; at += MAX_NAMES) {
+    if (slice.isOver()) await slice.next();
+    const found = await findUnknownUsers(deps, all.slice(at, at + MAX_NAMES));
+    for (const [name, similar] of found) unknown.set(name, similar);
+  }
+  return unknown;
 }

@@ -1,17 +1,16 @@
-/** A stored body as text. */
+/** Converts a stored body to text. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * @returns the body as it was sent; `base64:` and its bytes where it is not UTF-8; null where it is
- *   not kept (any more)
+ * @returns the body as it was sent; `base64:` and the encoded bytes if it is not UTF-8; null if the body is not stored
  */
 export function bodyText(body: Uint8Array | undefined): string | null {
   if (!body) return null;
   try {
     return utf8.decode(body);
   } catch {
-    // A fatal decoder has no other way to say that it is not UTF-8.
+    // With `fatal`, the decoder throws if the bytes are not UTF-8.
     return `base64:${Buffer.from(body).toString('base64')}`;
   }
 }

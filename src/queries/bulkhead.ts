@@ -1,11 +1,13 @@
-/** A bulkhead: bounds heavy work to so many at a time, and to so many of one caller. */
+/** Limits concurrent heavy queries, in total and for each caller, so that they do not slow down pushes. */
 import { PushError } from '../protocol/errors';
 
 export interface Bulkhead {
   /**
-   * @param key who asks
-   * @returns release: gives the place back; further calls of it do nothing
-   * @throws PushError TOO_MANY_QUERIES where all places are taken
+   * Takes a slot for one query.
+   *
+   * @param key identifies the caller
+   * @returns a function that releases the slot; a second call has no effect
+   * @throws PushError TOO_MANY_QUERIES if all slots, or all slots of this caller, are taken
    */
   acquire(key: string): () => void;
 }

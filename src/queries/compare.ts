@@ -1,34 +1,40 @@
-/** How one matter here differs from what another system expects of it: pure. */
+/** Compares one matter of the ledger with the values that its source system expects. Pure. */
 
 import type { Matter } from '../domain/matter';
-import type { MatterDifference } from '../protocol/comparison';
+import type { MatterDifference } from '../protocol/matter-answers';
 
-/** What the other system expects; an undefined field is not compared. */
+/** The expected values; an undefined field is not compared. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
-  /** No code and an empty one are the same, as in the digest. */
+  /** Null and an empty text are equal, as in the digest. */
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;
   readonly deleted?: boolean;
 }
 
-export type Held = Pick<Matter, 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'>;
+export type LedgerValues = Pick<
+  Matter,
+  'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'
+>;
 
-/** @returns every difference, in the order of the type; none: the same as far as compared */
-export function compare(expected: ExpectedFields, held: Held | undefined): MatterDifference[] {
-  if (!held) return expected.deleted ? [] : ['MISSING'];
-  if (held.deleted) return expected.deleted ? [] : ['DELETED'];
+/** @returns every difference, in the order of `MatterDifference`; empty if all compared fields are equal */
+export function compare(
+  expected: ExpectedFields,
+  stored: LedgerValues | undefined,
+): MatterDifference[] {
+  if (!stored) return expected.deleted ? [] : ['MISSING'];
+  if (stored.deleted) return expected.deleted ? [] : ['DELETED'];
   if (expected.deleted) return ['NOT_DELETED'];
   const differences: MatterDifference[] = [];
-  const age = compareAge(expected.sourceUpdatedAt, held.sourceUpdatedAt);
+  const age = compareAge(expected.sourceUpdatedAt, stored.sourceUpdatedAt);
   if (age) differences.push(age);
-  if (hasOtherStatus(expected, held)) differences.push('STATUS_DIFFERS');
+  if (hasOtherStatus(expected, stored)) differences.push('STATUS_DIFFERS');
   return differences;
 }
 
-/** Never stamped counts as older than any instant. */
+/** A matter without `sourceUpdatedAt` counts as older than every instant. */
 function compareAge(
   theirs: number | null | undefined,
   ours: number | null,
@@ -39,10 +45,13 @@ function compareAge(
   return here < there ? 'STALE_HERE' : 'NEWER_HERE';
 }
 
-function hasOtherStatus({ bizStatus, externalStatusCode }: ExpectedFields, held: Held): boolean {
-  if (bizStatus !== undefined && bizStatus !== held.bizStatus) return true;
+function hasOtherStatus(
+  { bizStatus, externalStatusCode }: ExpectedFields,
+  stored: LedgerValues,
+): boolean {
+  if (bizStatus !== undefined && bizStatus !== stored.bizStatus) return true;
   return (
     externalStatusCode !== undefined &&
-    (externalStatusCode ?? '') !== (held.externalStatusCode ?? '')
+    (externalStatusCode ?? '') !== (stored.externalStatusCode ?? '')
   );
 }

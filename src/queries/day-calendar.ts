@@ -1,24 +1,32 @@
-/** Which local day an instant lies in, for very many instants. */
-import { dayAt, type LocalDay } from '../protocol/time';
+/** Finds the local day of very many instants. Pure; the console imports this file too. */
+import { localAt } from '../protocol/time';
 
 const UTC_DAY = 86_400_000;
 
 /**
- * Time zone arithmetic costs microseconds, and a digest asks for each matter. So each local day is
- * worked out once; a UTC day touches two or three of them.
+ * A digest needs the local day of each matter, and a computation with a time zone takes microseconds. Therefore the
+ * calendar computes the offset from UTC once for each UTC day, unless the offset changes within that day.
  *
- * @returns a function from epoch milliseconds to yyyy-MM-dd
+ * @returns a function that converts epoch milliseconds to yyyy-MM-dd
  */
 export function createDayCalendar(timeZone: string): (instant: number) => string {
-  const known = new Map<number, LocalDay[]>();
+  const offsets = new Map<number, number | undefined>();
+  const dates = new Map<number, string>();
+  const offsetAt = (instant: number) => localAt(instant, timeZone) - instant;
+  const offsetIn = (utcDay: number) => {
+    if (offsets.has(utcDay)) return offsets.get(utcDay);
+    const offset = offsetAt(utcDay * UTC_DAY);
+    const known = offset === offsetAt((utcDay + 1) * UTC_DAY) ? offset : undefined;
+    offsets.set(utcDay, known);
+    return known;
+  };
   return (instant) => {
-    const key = Math.floor(instant / UTC_DAY);
-    const days = known.get(key) ?? [];
-    const found = days.find(({ start, end }) => start <= instant && instant < end);
-    if (found) return found.date;
-    const day = dayAt(instant, timeZone);
-    days.push(day);
-    known.set(key, days);
-    return day.date;
+    const offset = offsetIn(Math.floor(instant / UTC_DAY)) ?? offsetAt(instant);
+    const day = Math.floor((instant + offset) / UTC_DAY);
+    const known = dates.get(day);
+    if (known !== undefined) return known;
+    const date = new Date(day * UTC_DAY).toISOString().slice(0, 10);
+    dates.set(day, date);
+    return date;
   };
 }

@@ -1,19 +1,21 @@
-/** `matters/diff`: where the ledger differs from what another system expects, line by line. */
-import type { HeldView, MatterDiff } from '../protocol/comparison';
-import type { HeldMatter } from '../storage/ledger/lean-matter';
-import type { MatterReader } from '../storage/ledger/matter-reader';
+/**
+ * The query `matters/diff` compares matters of the ledger with the lines of its body, which contain expected values.
+ */
+import type { HeldView, MatterDiff } from '../protocol/matter-answers';
+import type { ComparedMatter, MatterReader } from '../storage/ledger';
 import { compare, type ExpectedFields } from './compare';
 
-export function createDiffMatters(reader: Pick<MatterReader, 'held'>) {
+export function createDiffMatters(reader: Pick<MatterReader, 'forComparison'>) {
   return async (
     systemCode: string,
     { lines }: { readonly lines: readonly ExpectedFields[] },
   ): Promise<MatterDiff> => {
     const ids = lines.map(({ externalId }) => externalId);
-    const held = new Map<string, HeldMatter>();
-    for await (const matter of reader.held(systemCode, ids)) held.set(matter.externalId, matter);
+    const stored = new Map<string, ComparedMatter>();
+    for await (const matter of reader.forComparison(systemCode, ids))
+      stored.set(matter.externalId, matter);
     const differing = lines.flatMap((line) => {
-      const here = held.get(line.externalId);
+      const here = stored.get(line.externalId);
       const differences = compare(line, here);
       if (differences.length === 0) return [];
       return [{ externalId: line.externalId, differences, here: here ? toView(here) : null }];
@@ -23,7 +25,7 @@ export function createDiffMatters(reader: Pick<MatterReader, 'held'>) {
   };
 }
 
-function toView(matter: HeldMatter): HeldView {
+function toView(matter: ComparedMatter): HeldView {
   const { matterId, bizStatus, externalStatusCode, sourceUpdatedAt, deleted } = matter;
   return {
     matterId: matterId.toString(),

@@ -1,37 +1,39 @@
-/** `matters/digest`: counts and hashes of what the ledger has, by bizType and day. */
-import type { MatterDigest } from '../protocol/comparison';
+/** The query `matters/digest` counts and hashes the matters of a system, by bizType and day. */
+
 import { PushError, problem } from '../protocol/errors';
+import type { LocalDay } from '../protocol/local-day';
+import type { MatterDigest } from '../protocol/matter-answers';
 import { TEXTS } from '../protocol/texts';
-import type { LocalDay } from '../protocol/time';
-import type { MatterReader } from '../storage/ledger/matter-reader';
+import type { MatterReader } from '../storage/ledger';
 import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** A digest reads everything that a system has. */
-const AT_A_TIME = { perKey: 1, total: 3 };
+/** Limits of concurrent digests for each system and in total, because a digest reads all matters of a system. */
+const MAX_CONCURRENT = { perKey: 1, total: 3 };
+/** Maximum pairs of bizType and day in an answer. */
 const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {
   readonly bizType?: string | undefined;
-  /** First and last local day of `sourceUpdatedAt`. */
+  /** Only matters whose `sourceUpdatedAt` is from `fromDay` to `toDay`, both included. */
   readonly fromDay?: LocalDay | undefined;
   readonly toDay?: LocalDay | undefined;
-  /** Leaves concluded matters out. */
+  /** True: without concluded matters. */
   readonly open?: boolean | undefined;
 }
 
 /**
- * @throws (what is built) PushError TOO_MANY_QUERIES while another digest of the system is under way, or
- *   VALIDATION_FAILED where there would be too many buckets
+ * @returns a query. It throws PushError TOO_MANY_QUERIES while another digest of the system runs, or three of other
+ *   systems, and VALIDATION_FAILED if there are too many buckets
  */
-export function createDigestMatters(reader: Pick<MatterReader, 'digested'>, timeZone: string) {
-  const bulkhead = createBulkhead(AT_A_TIME);
+export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
+  const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {
     const release = bulkhead.acquire(systemCode);
     try {
       const digest = createBucketDigest(createDayCalendar(timeZone));
-      for await (const matter of reader.digested(systemCode, windowOf(query))) {
+      for await (const matter of reader.forDigest(systemCode, windowOf(query))) {
         if (query.bizType !== undefined && matter.bizType !== query.bizType) continue;
         if (query.open && matter.phase === 'CONCLUDED') continue;
         digest.add(matter);

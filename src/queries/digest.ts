@@ -1,23 +1,24 @@
 /**
- * Digests of sets of matters: two systems that hold the same matters in the same state get the same
- * digest, whatever the order. Any language can compute it:
+ * The digest of a set of matters: count and hash. If the source system and the ledger have the same matters in the same
+ * state, both compute the same digest. The order of the matters has no effect. A program in any language computes it as
+ * follows:
  *
- * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") +
- *   "\n" + (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
- * - h is the first 8 bytes of SHA-256(line).
- * - The hash of a set is the XOR of its h as 16 lower-case hex digits, so `0000000000000000` for
- *   none. (It finds what differs by accident; it is no proof against somebody who wants a collision.)
+ * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +
+ *   (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
+ * - The hash of a matter is the first 8 bytes of SHA-256(line).
+ * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits. That of the empty set is
+ *   `0000000000000000`. It detects accidental differences; it does not protect against deliberate collisions.
  */
 import { hash } from 'node:crypto';
 import type { Matter } from '../domain/matter';
-import type { Digest, DigestBucket } from '../protocol/comparison';
+import type { Digest, DigestBucket } from '../protocol/matter-answers';
 
 export type DigestLine = Pick<
   Matter,
   'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
 >;
 
-/** Two 32-bit halves: a BigInt for each of some hundred thousand lines would be a slow one. */
+/** The digest of the matters so far. The hash is in two halves of 32 bits, because arithmetic with BigInt is slow. */
 interface Sum {
   count: number;
   high: number;
@@ -26,17 +27,17 @@ interface Sum {
 
 const emptySum = (): Sum => ({ count: 0, high: 0, low: 0 });
 
-/** Counts matters by (bizType, day). */
+/** Computes the digest of each bucket, which is a pair of bizType and day, and the digest of all matters. */
 export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
-  /** How many buckets there are by now. */
+  /** Number of buckets so far. */
   size(): number;
   total(): Digest;
-  /** By bizType, then by day, in the order of UTF-16 units; null first. */
+  /** Sorted by bizType, then by day, in the order of UTF-16 units; null is first. */
   buckets(): DigestBucket[];
 }
 
-/** @param dayOf the date, yyyy-MM-dd, of an instant in epoch milliseconds */
+/** @param dayOf converts epoch milliseconds to the local day, yyyy-MM-dd */
 export function createBucketDigest(dayOf: (instant: number) => string): BucketDigest {
   const byType = new Map<string | null, Map<string | null, Sum>>();
   const total = emptySum();

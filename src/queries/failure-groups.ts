@@ -1,30 +1,36 @@
-/** Failed pushes as they are told: by reason and field, and by matter. */
+/** Groups failed pushes for answers: by subject, and by reason and field. */
+import { renderAll } from '../protocol/envelope';
 import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol/failures';
-import type { LogEntry } from '../storage/push-log/entry-model';
-import { isRefusedBatch } from '../storage/push-log/log-filter';
+import type { Language } from '../protocol/language';
+import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
-/** All failures of one matter, or of one key, or one that has neither; the newest first. */
+/** The failed pushes of one matter; without a matter, those of one idempotency key; without both, one failed push. */
 export interface FailedSubject {
+  /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
+  /** The later push that resolved the newest failed push; null if there is none. */
   readonly mended: Mended | null;
 }
 
-/** Of a group. */
+/** Maximum failed pushes that a group shows as examples. */
 const MAX_SAMPLES = 3;
-/** Fields of unknown names may be as many as there are pushes. */
+/** Maximum groups, because callers can send any number of unknown field names, each of which is a group. */
 const MAX_GROUPS = 200;
 const LIST_PLACE = /\[\d+\]/g;
 
-/** What pushes of one matter have in common: it, else client, operation and key, else nothing. */
+/**
+ * The name of the subject to which a failed push belongs: its matter; otherwise client, operation and key; otherwise
+ * its id.
+ */
 export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): string {
   const { externalId, idempotencyKey: key } = entry;
   if (externalId !== undefined) return JSON.stringify([externalId]);
   return JSON.stringify(key === undefined ? [null, String(_id)] : [clientId, operation, key]);
 }
 
-/** A batch that was rejected as a whole, of which nobody can tell whether it was sent again. */
+/** Whether the subject is a batch that was rejected as a whole. The log does not show whether it was sent again. */
 export const isBatch = ({ entries: [last] }: FailedSubject) =>
-  last !== undefined && isRefusedBatch(last);
+  last !== undefined && isRejectedBatch(last);
 
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isBatch(subject);
@@ -37,7 +43,7 @@ export function totalsOf(subjects: readonly FailedSubject[]): FailureTotals {
   };
 }
 
-export function rowOf({ entries, mended }: FailedSubject): FailedRow {
+export function rowOf({ entries, mended }: FailedSubject, language: Language): FailedRow {
   const [last, first] = [entries[0], entries.at(-1)] as [LogEntry, LogEntry];
   return {
     requestId: String(last._id),
@@ -47,15 +53,30 @@ export function rowOf({ entries, mended }: FailedSubject): FailedRow {
     idempotencyKey: last.idempotencyKey ?? null,
     reason: last.result ?? '',
     fields: fieldsOf(last),
+    problems: renderAll(last.problems ?? [], language),
+    cause: causeOf(entries, language),
     failures: entries.length,
-    refusedBatch: isRefusedBatch(last),
+    refusedBatch: isRejectedBatch(last),
     firstSeen: first.receivedAt.toISOString(),
     lastSeen: last.receivedAt.toISOString(),
     mended,
   };
 }
 
-/** @returns the largest first, and how many there are besides */
+/** Finds the upsert that should have created the matter. Later pushes of the matter fail because it was rejected. */
+function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
+  if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
+  const upsert = entries.findLast(({ operation }) => operation === 'upsert');
+  if (!upsert) return null;
+  return {
+    requestId: String(upsert._id),
+    reason: upsert.result ?? '',
+    fields: fieldsOf(upsert),
+    problems: renderAll(upsert.problems ?? [], language),
+  };
+}
+
+/** Groups failed pushes by reason and field. @returns the largest groups first, and the number of groups left out */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];
   readonly moreGroups: number;
@@ -100,7 +121,7 @@ function toGroup(
   };
 }
 
-/** Each once, without the places in lists. */
+/** The fields that an entry reports as invalid, each once, without positions in lists. */
 function fieldsOf({ problems = [] }: LogEntry): string[] {
   return [...new Set(problems.map(({ field }) => field.replace(LIST_PLACE, '[]')))];
 }

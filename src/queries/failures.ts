@@ -1,15 +1,21 @@
-/** `push-logs/failures`: which failed, why, and are they mended? */
-import type { Clock } from '../concurrency/clock';
+/**
+ * The query `push-logs/failures` lists failed pushes with their reasons, and whether a later push resolved ("mended")
+ * them.
+ */
+import type { Clock } from '../concurrency/timing';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import { ALL_REASONS } from '../protocol/errors';
 import { type Failures, failuresSchema, type Mended } from '../protocol/failures';
 import { readQuery } from '../protocol/query-body';
-import { BY_ANYBODY } from '../storage/push-log/by-anybody';
-import type { LogEntry } from '../storage/push-log/entry-model';
-import type { LogFilter } from '../storage/push-log/log-filter';
-import type { FindMended, MendingEntry } from '../storage/push-log/mended';
-import type { ReadCounts } from '../storage/push-log/read-counts';
-import type { LogSearch } from '../storage/push-log/search';
+import {
+  type FindMended,
+  type LogEntry,
+  type LogFilter,
+  type LogSearch,
+  type MendingEntry,
+  type ReadCounts,
+  UNAUTHENTICATED_REASONS,
+} from '../storage/push-log';
 import {
   type FailedSubject,
   groupsOf,
@@ -20,7 +26,7 @@ import {
   totalsOf,
 } from './failure-groups';
 import { countQueryOf } from './not-recorded';
-import type { AnswerQuery } from './open-query';
+import type { AnswerQuery } from './signed-query';
 
 export interface FailuresDependencies {
   readonly search: Pick<LogSearch, 'all'>;
@@ -31,29 +37,28 @@ export interface FailuresDependencies {
   /** PUSH_LOG_RETENTION, milliseconds. */
   readonly retention: number;
   readonly clock: Clock;
-  /** Failures that a page looks at; 5,000 where absent. */
-  readonly maxLookedAt?: number;
+  /** Maximum failed pushes that a page reads; 5,000 by default. */
+  readonly maxChecked?: number;
 }
 
-const MAX_LOOKED_AT = 5_000;
+const MAX_CHECKED = 5_000;
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * What is asked for where no reason is named. What anybody can cause is not among it: who knows a
- * client's id must not be able to hide its failures behind his own.
+ * The reasons of a query without `reason`. It leaves out the reasons that a request with only a client id can cause:
+ * with them, an attacker could hide the failed pushes of the client.
  */
-const OWN_FAILURES = ALL_REASONS.filter((reason) => !BY_ANYBODY.includes(reason));
+const OWN_FAILURES = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**
- * @returns a query that answers `Failures`. A page looks at a stretch of the failures, the newest
- *   first, of so many entries and so many matters at most; only `nextCursor: null` means the end.
- * @throws (what is built) PushError VALIDATION_FAILED naming what is wrong
+ * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields. A page covers the next failed
+ *   pushes, newest first, up to a maximum of pushes and of subjects. Only `nextCursor: null` marks the last page
  */
-export function createFailures(deps: FailuresDependencies): AnswerQuery {
+export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures> {
   const { search, findMended, counts, timeZone, retention, clock } = deps;
-  const { maxLookedAt = MAX_LOOKED_AT } = deps;
+  const { maxChecked = MAX_CHECKED } = deps;
   const schema = failuresSchema(timeZone);
 
-  return async ({ systemCode, body }): Promise<Failures> => {
+  return async ({ systemCode, language, body }): Promise<Failures> => {
     const { from, to, reason, stillFailed = false, limit, cursor } = readQuery(schema, body);
     const filter = {
       systemCode,
@@ -62,11 +67,11 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
       from,
       to,
     } satisfies LogFilter;
-    // `stillFailed` is no part of it: mended failures are left out after a page was read.
+    // Without `stillFailed`, because a page has the same position with and without it.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
-    const bounds = { maxRows: limit, maxLookedAt };
-    const { bySubject, next } = await readStretch(search.all(filter, { after }), bounds);
+    const bounds = { maxRows: limit, maxChecked };
+    const { bySubject, next } = await readPage(search.all(filter, { after }), bounds);
     const [mended, notRecorded] = await Promise.all([
       findMended(systemCode, [...bySubject.values()].flatMap(newest)),
       counts.unrecorded(countQueryOf(filter)),
@@ -76,7 +81,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
     return {
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
-      rows: subjects.map(rowOf),
+      rows: subjects.map((subject) => rowOf(subject, language)),
       refusedBatches: all.filter(isBatch).length,
       notRecorded,
       complete: next === undefined,
@@ -86,28 +91,29 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
   };
 }
 
-interface Stretch {
-  /** In the order of their last failures, the newest first; so are the failures of each. */
+/** The failed pushes of one page. */
+interface FailuresPage {
+  /** Subjects in the order of their newest failed push, newest first; the pushes of each are newest first too. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
-  /** The last one that was looked at, where there may be more. */
+  /** Request id of the last push of the page; undefined if this is the last page. */
   readonly next: string | undefined;
 }
 
-async function readStretch(
+async function readPage(
   failures: AsyncIterable<LogEntry>,
-  { maxRows, maxLookedAt }: { readonly maxRows: number; readonly maxLookedAt: number },
-): Promise<Stretch> {
+  { maxRows, maxChecked }: { readonly maxRows: number; readonly maxChecked: number },
+): Promise<FailuresPage> {
   const bySubject = new Map<string, LogEntry[]>();
-  let looked = 0;
+  let checked = 0;
   let last: string | undefined;
   for await (const entry of failures) {
     const name = subjectOf(entry);
     const entries = bySubject.get(name);
     const isFull = !entries && bySubject.size === maxRows;
-    if (isFull || looked === maxLookedAt) return { bySubject, next: last };
+    if (isFull || checked === maxChecked) return { bySubject, next: last };
     if (entries) entries.push(entry);
     else bySubject.set(name, [entry]);
-    looked += 1;
+    checked += 1;
     last = String(entry._id);
   }
   return { bySubject, next: undefined };

@@ -1,36 +1,40 @@
-/** `matters/get`: the matters of given ids. */
-import type { GotMatters } from '../protocol/comparison';
+/** The query `matters/get` returns the matters with the external ids of its body. */
+
 import { PushError, problem } from '../protocol/errors';
+import type { GotMatters } from '../protocol/matter-answers';
 import type { MatterView } from '../protocol/matter-view';
 import { TEXTS } from '../protocol/texts';
-import type { MatterReader } from '../storage/ledger/matter-reader';
+import type { MatterReader } from '../storage/ledger';
 import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
-/** Heaviest answer; with contents of the full length, 500 matters would be hundreds of megabytes. */
+/**
+ * Maximum weight of an answer (`weight.ts`), because 500 matters with contents of full length have hundreds of
+ * megabytes.
+ */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 
-/** @throws (what is built) PushError VALIDATION_FAILED where the answer would be too heavy */
+/** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed the maximum weight */
 export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {
   return async (
     systemCode: string,
     { externalIds }: { readonly externalIds: readonly string[] },
-  ): Promise<GotMatters> => {
-    const asked = [...new Set(externalIds)];
+  ): Promise<GotMatters & { readonly matters: readonly MatterView[] }> => {
+    const ids = [...new Set(externalIds)];
     const found = new Map<string, MatterView>();
     let weight = 0;
-    for await (const matter of reader.byKeys(systemCode, asked)) {
+    for await (const matter of reader.byKeys(systemCode, ids)) {
       weight += weightOf(matter);
-      if (weight > MAX_WEIGHT) throw tooHeavy();
+      if (weight > MAX_WEIGHT) throw answerTooLarge();
       found.set(matter.externalId, toMatterView(matter, timeZone));
     }
     return {
-      matters: asked.flatMap((externalId) => found.get(externalId) ?? []),
-      missing: asked.filter((externalId) => !found.has(externalId)),
+      matters: ids.flatMap((externalId) => found.get(externalId) ?? []),
+      missing: ids.filter((externalId) => !found.has(externalId)),
     };
   };
 }
 
-function tooHeavy(): PushError {
+function answerTooLarge(): PushError {
   return new PushError('VALIDATION_FAILED', { errors: [problem('externalIds', TEXTS.tooHeavy)] });
 }

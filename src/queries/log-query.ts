@@ -1,21 +1,24 @@
-/** The third party's own look into the push log: `push-logs/query`. */
+/** The query `push-logs/query` returns the push-log entries of the caller's system. */
 import type { z } from 'zod';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import type { Language } from '../protocol/language';
+import type { Diagnosis, LogPage } from '../protocol/log-page';
 import { logQuerySchema } from '../protocol/log-query';
 import { readQuery } from '../protocol/query-body';
-import type { DiagnoseEntry } from '../signature-diagnosis/diagnose-entry';
+import type { DiagnoseEntry } from '../signature-diagnosis/diagnose';
 import { inChinese } from '../signature-diagnosis/in-chinese';
-import type { Bodies } from '../storage/push-log/bodies';
-import type { LogEntry } from '../storage/push-log/entry-model';
-import type { FindKeyUses } from '../storage/push-log/key-uses';
-import type { LogFilter } from '../storage/push-log/log-filter';
-import type { ReadCounts } from '../storage/push-log/read-counts';
-import type { LogSearch } from '../storage/push-log/search';
+import type {
+  Bodies,
+  FindKeyUses,
+  LogEntry,
+  LogFilter,
+  LogSearch,
+  ReadCounts,
+} from '../storage/push-log';
 import { bodyText } from './body-text';
 import { countQueryOf, isCountable } from './not-recorded';
-import type { AnswerQuery } from './open-query';
 import { toEntryView } from './presenters/entry';
+import type { AnswerQuery } from './signed-query';
 
 export interface LogQueryDependencies {
   readonly search: LogSearch;
@@ -27,22 +30,25 @@ export interface LogQueryDependencies {
   readonly timeZone: string;
 }
 
-/** Entries that are counted at most. */
+/** Maximum entries that a query with `count` counts. */
 const COUNT_BOUND = 10_000;
 const POSITION = /^[0-9a-f]{24}$/;
 
 /**
- * @returns a query that answers `{ entries, nextCursor, count? }`, newest first unless asked. A page may hold
- *   fewer entries than asked for; only `nextCursor: null` means the end.
+ * @returns a query whose pages are newest first by default. A page can have fewer entries than its limit. Only
+ *   `nextCursor: null` marks the last page
  */
-export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
+export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
   const schema = logQuerySchema(deps.timeZone);
-  return async ({ systemCode, clientId, language, body }) => {
+  return async ({ systemCode, clientId, queryKey, language, body }) => {
     const query = readQuery(schema, body);
-    const { limit, cursor, count, includeBody = false, oldestFirst = false } = query;
+    const { limit, cursor, count, oldestFirst = false } = query;
+    const seesBodies = !queryKey?.noBodies;
+    const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is of one order; those of the usual one are what they were.
+    // A cursor is valid for one order only. Cursors of the default order were issued before there was an order, so
+    // their query does not contain it.
     const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
     const isCounted = cursor === undefined && isCountable(filter);
@@ -52,11 +58,12 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
     ]);
     const views = await toViews(deps, entries, { includeBody, language });
-    const diagnosis =
+    const found =
       filter.requestId === undefined ? undefined : await diagnosisOf(deps, entries, clientId);
-    const said = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
+    const diagnosis = found && !seesBodies ? withoutDifferences(found) : found;
+    const localized = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
     return {
-      entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: said })) : views,
+      entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: localized })) : views,
       nextCursor: next === undefined ? null : encodeCursor(rows, next),
       ...(notRecorded !== undefined && { notRecorded }),
       ...(counted && { count: counted }),
@@ -78,17 +85,23 @@ async function toViews(
   { includeBody, language }: { readonly includeBody: boolean; readonly language: Language },
 ) {
   const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
-  const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
+  const [uses, stored] = await Promise.all([keyUses(entries), bodies.find(ids)]);
   return entries.map((entry) => ({
     ...toEntryView(entry, uses.attempt(entry), language),
-    ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
+    ...(includeBody && { body: bodyText(stored.get(String(entry._id))) }),
   }));
 }
 
+/** A difference quotes the body. */
+const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
+  ...diagnosis,
+  findings: findings.map(({ difference, ...finding }) => finding),
+});
+
 /**
- * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
- * its own client: another one of the system may not hold the secret, and could ask this way about
- * guesses that it sent in the other's name.
+ * The signature diagnosis of an entry, only in a query for one request, because it may take a tenth of a second. It
+ * uses the secret of the client, so only this client may query it: another client of the system could send guesses with
+ * the id of this client and learn how close they are.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

@@ -1,13 +1,15 @@
-/** The queries with which a third party compares its own data with the ledger. */
-import type { Clock } from '../concurrency/clock';
-import { inSlices } from '../concurrency/time-slice';
+/** The queries with which a source system compares its data with the ledger. */
+import type { Clock } from '../concurrency/timing';
+import { inSlices } from '../concurrency/turns';
+import type { ChangesPage, GotMatters } from '../protocol/matter-answers';
 import { createMatterQueryReaders } from '../protocol/matter-queries';
-import type { MatterReader } from '../storage/ledger/matter-reader';
+import { type MatterView, withoutTexts } from '../protocol/matter-view';
+import type { MatterReader } from '../storage/ledger';
 import { createDiffMatters } from './diff-matters';
 import { createDigestMatters } from './digest-matters';
 import { createGetMatters } from './get-matters';
-import type { OpenQuery } from './open-query';
 import { createQueryMatters } from './query-matters';
+import type { SignedQuery } from './signed-query';
 
 export interface MatterQueriesDependencies {
   readonly reader: MatterReader;
@@ -16,10 +18,18 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
-/** Which client of the system asks makes no difference. */
-type Question = Pick<OpenQuery, 'systemCode' | 'body'>;
+/**
+ * The parts of a query that these queries use. All clients of a system get the same answer, except for the texts that a
+ * query key without access to bodies does not get.
+ */
+type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
-/** @throws (what is built) PushError VALIDATION_FAILED naming what is wrong in the body */
+const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
+  { queryKey }: SystemQuery,
+  answer: T,
+) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
+
+/** @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
   const get = createGetMatters(reader, timeZone);
@@ -27,10 +37,12 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
   const diff = createDiffMatters(reader);
   const digest = createDigestMatters(reader, timeZone);
   return {
-    get: ({ systemCode, body }: Question) => get(systemCode, read.get(body)),
-    query: ({ systemCode, body }: Question) => query(systemCode, read.query(body)),
-    diff: async ({ systemCode, body }: Question) =>
+    get: async (signed: SystemQuery): Promise<GotMatters> =>
+      visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
+    query: async (signed: SystemQuery): Promise<ChangesPage> =>
+      visibleTo(signed, await query(signed.systemCode, read.query(signed.body))),
+    diff: async ({ systemCode, body }: SystemQuery) =>
       diff(systemCode, await inSlices(read.diff(body))),
-    digest: ({ systemCode, body }: Question) => digest(systemCode, read.digest(body)),
+    digest: ({ systemCode, body }: SystemQuery) => digest(systemCode, read.digest(body)),
   };
 }

@@ -1,20 +1,21 @@
-/** How many pushes like those of an answer have no entry in the log, as the counts tell. */
+/** Reads the number of pushes without a log entry from the push counts, for the filter of a log query. */
 import { ALL_REASONS } from '../protocol/errors';
-import type { LogFilter } from '../storage/push-log/log-filter';
-import type { CountQuery } from '../storage/push-log/read-counts';
+import type { CountQuery, LogFilter } from '../storage/push-log';
 
-/** Beyond every time. */
-const EVER = Date.UTC(9999, 11, 31);
+/** An instant after every push. */
+const LATEST = Date.UTC(9999, 11, 31);
 
-/** Whether the counts know what a filter asks for: they know no single push, and no mends. */
+/** Whether the counts can answer the filter. They do not contain clients, matters, keys and request ids of pushes. */
 export function isCountable(filter: LogFilter): boolean {
   const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
   return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
-/** To the minute. What has no entry was rejected, whatever else is asked for. */
+/**
+ * The query of the counts for a filter. It begins at a whole minute. Pushes without a log entry were always rejected.
+ */
 export function countQueryOf(filter: LogFilter): CountQuery {
-  const { systemCode, from = 0, to = EVER, operation, result, state } = filter;
+  const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();
   const isRejected = state === undefined || state === 'REFUSED';
   const failures = isRejected ? (asked ?? ALL_REASONS) : [];

@@ -1,19 +1,28 @@
-/** `matters/orphans`: what is open here and unknown to the system that it belongs to. */
+/**
+ * The query `matters/orphans` returns the open matters of the ledger that the list of their source system does not
+ * contain.
+ */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
-import type { OpenMatter } from '../storage/ledger/lean-matter';
-import type { MatterReader } from '../storage/ledger/matter-reader';
+import type { MatterReader, OpenMatter } from '../storage/ledger';
 
-/** Orphans by external id, in groups that may be empty, and how many there were in the end. */
+/**
+ * Yields orphans in groups, sorted by external id; a group may be empty. The return value of the generator has the
+ * counts.
+ *
+ * @param listed the external ids that the source system lists
+ * @param hasTitles whether the orphans contain their titles
+ */
 export type FindOrphans = (
   systemCode: string,
   listed: ReadonlySet<string>,
+  hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Open matters that are looked at for one group. */
-const GROUP = 500;
+/** Number of open matters that are checked for one group. The HTTP route sends each group and limits its time. */
+const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {
-  return async function* (systemCode, listed) {
+  return async function* (systemCode, listed, hasTitles) {
     let group: OrphanView[] = [];
     let open = 0;
     let orphans = 0;
@@ -21,9 +30,10 @@ export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrpha
       open += 1;
       if (!listed.has(matter.externalId)) {
         orphans += 1;
-        group.push(toView(matter));
+        const { title, ...untitled } = toView(matter);
+        group.push(hasTitles ? { ...untitled, title } : untitled);
       }
-      if (open % GROUP === 0) {
+      if (open % GROUP_SIZE === 0) {
         yield group;
         group = [];
       }

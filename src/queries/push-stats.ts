@@ -1,6 +1,11 @@
-/** `push-logs/stats`: counts by outcome, reason, operation and time, with how long pushes took. */
-import type { Clock } from '../concurrency/clock';
+/**
+ * The query `push-logs/stats` counts pushes by outcome, reason, operation and time, with percentiles of their
+ * durations.
+ */
+import type { Clock } from '../concurrency/timing';
+import { addDurations, percentile } from '../infra/durations';
 import { isReason, PushError, problem } from '../protocol/errors';
+import { dayAt, hourAt } from '../protocol/local-day';
 import {
   type PushStats,
   type StatsBucket,
@@ -10,17 +15,15 @@ import {
 } from '../protocol/push-stats';
 import { readQuery } from '../protocol/query-body';
 import { TEXTS } from '../protocol/texts';
-import { dayAt, hourAt } from '../protocol/time';
-import { addDurations, percentile } from '../runtime/durations';
-import type { Counted, ReadCounts } from '../storage/push-log/read-counts';
-import type { AnswerQuery } from './open-query';
+import type { Counted, ReadCounts } from '../storage/push-log';
+import type { AnswerQuery } from './signed-query';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Milliseconds before now or before `to`, where no `from` is given; and the longest window. */
-const USUAL = { minute: HOUR, hour: DAY, day: 30 * DAY };
-const LONGEST = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
+/** Lengths of the window in milliseconds, by the length of its buckets: without `from`, and at most. */
+const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
+const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
   readonly counts: ReadCounts;
@@ -29,26 +32,32 @@ export interface StatsDependencies {
   readonly clock: Clock;
 }
 
-/** What is added up to one row, or to the total. */
+/** The sum of the counts that one row of the answer shows. */
 interface Sum {
+  /** Start of the bucket, epoch milliseconds. */
   readonly start: number;
   readonly operation: string;
   readonly result: string;
   pushes: number;
   notRecorded: number;
+  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
   readonly times: Record<string, number>;
 }
 
-export function createStatsQuery({ counts, timeZone, clock }: StatsDependencies): AnswerQuery {
+export function createStatsQuery({
+  counts,
+  timeZone,
+  clock,
+}: StatsDependencies): AnswerQuery<PushStats> {
   const schema = statsSchema(timeZone);
   return async ({ systemCode, body }): Promise<PushStats> => {
     const { by, operation, outcome = [], reason = [], ...asked } = readQuery(schema, body);
-    const startOf = starts(by, timeZone);
+    const startOf = createStartOf(by, timeZone);
     const window = windowOf(asked, by, { startOf, now: clock() });
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // Of the bucket in which the reading ended some may be missing.
+    // If the read was cut off, the oldest bucket may be incomplete, so it is left out.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {
@@ -65,8 +74,8 @@ export function createStatsQuery({ counts, timeZone, clock }: StatsDependencies)
 
 type StartOf = (at: number) => number;
 
-/** Where the bucket of a moment begins. Calendars are slow: an hour is looked up once. */
-function starts(by: StatsBucket, timeZone: string): StartOf {
+/** Returns the start of the bucket of an instant. Computations with a time zone are slow, so each result is cached. */
+function createStartOf(by: StatsBucket, timeZone: string): StartOf {
   if (by === 'minute') return (at) => Math.floor(at / MINUTE) * MINUTE;
   const known = new Map<number, number>();
   return (at) => {
@@ -79,28 +88,28 @@ function starts(by: StatsBucket, timeZone: string): StartOf {
 const startOfDay = (at: number, timeZone: string) => dayAt(at, timeZone).start;
 const lengthOf = (by: StatsBucket) => ({ minute: MINUTE, hour: HOUR, day: DAY })[by];
 
-/** Whole buckets. @throws PushError VALIDATION_FAILED where it is too long */
+/** The window of a query, extended to whole buckets. @throws PushError VALIDATION_FAILED if it is too long */
 function windowOf(
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
   by: StatsBucket,
   { startOf, now }: { readonly startOf: StartOf; readonly now: number },
 ): { from: number; to: number } {
   const end = to ?? Math.max(now, (from ?? 0) + 1);
-  const begin = from ?? end - USUAL[by];
-  if (end - begin > LONGEST[by] + lengthOf(by)) {
-    const text = TEXTS.windowTooLong(by, LONGEST[by] / HOUR);
+  const begin = from ?? end - DEFAULT_WINDOW[by];
+  if (end - begin > MAX_WINDOW[by] + lengthOf(by)) {
+    const text = TEXTS.windowTooLong(by, MAX_WINDOW[by] / HOUR);
     throw new PushError('VALIDATION_FAILED', { errors: [problem('from', text)] });
   }
   const last = startOf(end - 1);
   return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };
 }
 
-/** Days are not always 24 hours long; an hour more than a day is always in the next one. */
+/** The start of the next bucket. A day can have 25 hours, so 26 hours after its start it is always the next day. */
 function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
   return startOf(start + lengthOf(by) + (by === 'day' ? 2 * HOUR : 0));
 }
 
-/** In the order of time. */
+/** Adds up the counts of each bucket, operation and result. @returns the sums, oldest bucket first */
 function sumUp(counts: readonly Counted[], startOf: StartOf): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { operation, result, pushes = 0, unrecorded = 0, times = {}, ...count } of counts) {

@@ -1,27 +1,42 @@
-/** `matters/query`: what changed since, in pages. */
-import type { Clock } from '../concurrency/clock';
-import type { ChangesPage } from '../protocol/comparison';
+/** The query `matters/query` returns pages of matters in the order of their last changes. */
+import type { Clock } from '../concurrency/timing';
+import type { Matter } from '../domain/matter';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
+import type { ChangesPage } from '../protocol/matter-answers';
 import type { MatterView } from '../protocol/matter-view';
-import type { ChangePosition } from '../storage/ledger/changed-matters';
-import type { MatterReader } from '../storage/ledger/matter-reader';
-import type { ChangesQuery, Found } from './changes-query';
+import type { ChangePosition, MatterFilter, MatterReader } from '../storage/ledger';
 import { toMatterView } from './presenters/matter';
-import { createReadFound } from './read-found';
 import { weightOf } from './weight';
 
 /**
- * Milliseconds. A matter gets its `updatedAt` a little before its commit, so one that changed just
- * now may come to light only after later ones. What is older than this has been committed or never
- * will be: the next query begins there, and may meet some matters again.
+ * Milliseconds. `updatedAt` is set shortly before the commit, so a matter can become visible after matters with a later
+ * `updatedAt`. Changes older than this are committed or failed. So the next incremental query starts this long before
+ * now, and may return some matters again.
  */
 const COMMIT_LAG = 30_000;
-/** Matters that one call looks at; those of other bizTypes count too. */
+/** Maximum matters that one call checks, including matters of other bizTypes. */
 const MAX_SCANNED = 5_000;
-/** Heaviest page; with contents of the full length, 500 matters would be hundreds of megabytes. */
+/**
+ * Maximum weight of a page (`weight.ts`), because 500 matters with contents of full length have hundreds of megabytes.
+ */
 const MAX_WEIGHT = 16 * 1024 * 1024;
-/** updatedAt, matterId and watermark. */
+/** The position in a cursor: updatedAt, matterId and watermark. */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
+
+interface ChangesQuery extends MatterFilter {
+  /** Epoch milliseconds. */
+  readonly updatedFrom?: number | undefined;
+  readonly updatedTo?: number | undefined;
+  readonly newestFirst?: boolean | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** The matters of a page and the position of the next page; undefined: this is the last page. */
+interface Found {
+  readonly matters: readonly MatterView[];
+  readonly next: ChangePosition | undefined;
+}
 
 export function createQueryMatters(
   reader: Pick<MatterReader, 'changed' | 'search' | 'byIds'>,
@@ -30,10 +45,13 @@ export function createQueryMatters(
 ) {
   const readChanges = createReadChanges(reader, timeZone);
   const readFound = createReadFound(reader, timeZone, MAX_WEIGHT);
-  return async (systemCode: string, query: ChangesQuery): Promise<ChangesPage> => {
+  return async (
+    systemCode: string,
+    query: ChangesQuery,
+  ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // Cursors of a question without a search are what they were.
+    // Cursors of queries without a search were issued before there were searches, so their query does not contain one.
     const rows = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const bound = search ? [...rows, search] : rows;
     const { after, watermark } = query.cursor
@@ -50,7 +68,7 @@ export function createQueryMatters(
   };
 }
 
-/** @returns undefined where nothing is asked for but a window of changes, and perhaps a bizType */
+/** The conditions of a search; undefined if the query has only a window of changes and possibly a bizType. */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, newestFirst } = query;
   const search = { externalIdPrefix, matterType, phase, bizStatus, username };
@@ -68,9 +86,9 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
     let scanned = 0;
     let weight = 0;
     let last = after;
-    // One more than fits tells whether there is a next page.
-    const most = (bizType === undefined ? limit : MAX_SCANNED) + 1;
-    for await (const matter of reader.changed(systemCode, { from, to, after, limit: most })) {
+    // One additional row shows whether there is a next page.
+    const max = (bizType === undefined ? limit : MAX_SCANNED) + 1;
+    for await (const matter of reader.changed(systemCode, { from, to, after, limit: max })) {
       const more = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
       if (more) return { matters, next: last };
       scanned += 1;
@@ -84,8 +102,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The first page decides for all: what was committed late behind a page that was read already has
- * to be met by the next query, however long the pages in between take.
+ * The watermark, which is `updatedFrom` of the next incremental query. The first page computes it for all pages: while
+ * the caller reads the pages, a matter can be committed whose `updatedAt` lies in a page that was read already.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -101,4 +119,55 @@ function readPosition(position: string): { after: ChangePosition; watermark: num
     after: { updatedAt: Number(updatedAt), matterId: BigInt.asIntN(64, BigInt(matterId ?? 0)) },
     watermark: Number(watermark),
   };
+}
+
+/** Maximum matters of one read, because matters can be large. */
+const MATTERS_PER_READ = 50;
+
+/** @param maxWeight a page ends after the matter with which it exceeds this weight */
+function createReadFound(
+  reader: Pick<MatterReader, 'search' | 'byIds'>,
+  timeZone: string,
+  maxWeight: number,
+) {
+  return async (
+    systemCode: string,
+    query: ChangesQuery,
+    after: ChangePosition | undefined,
+  ): Promise<Found> => {
+    const { updatedFrom: from, updatedTo: to, newestFirst = false, limit, ...rest } = query;
+    const { cursor: _, ...filter } = rest;
+    const options = { from, to, after, newestFirst, limit };
+    const { positions, next } = await reader.search(systemCode, filter, options);
+    const matters: MatterView[] = [];
+    let weight = 0;
+    for (let at = 0; at < positions.length; at += MATTERS_PER_READ) {
+      const part = positions.slice(at, at + MATTERS_PER_READ);
+      const byId = await readAll(reader, systemCode, part);
+      for (const place of part) {
+        if (weight >= maxWeight) return { matters, next: positionBefore(positions, place) };
+        const matter = byId.get(place.matterId);
+        // An operator has removed the document after the search found it.
+        if (!matter) continue;
+        weight += weightOf(matter);
+        matters.push(toMatterView(matter, timeZone));
+      }
+    }
+    return { matters, next };
+  };
+}
+
+/** The place before `place`. */
+const positionBefore = (positions: readonly ChangePosition[], place: ChangePosition) =>
+  positions[positions.indexOf(place) - 1];
+
+async function readAll(
+  reader: Pick<MatterReader, 'byIds'>,
+  systemCode: string,
+  positions: readonly ChangePosition[],
+): Promise<ReadonlyMap<bigint, Matter>> {
+  const ids = positions.map(({ matterId }) => matterId);
+  const byId = new Map<bigint, Matter>();
+  for await (const matter of reader.byIds(systemCode, ids)) byId.set(matter.matterId, matter);
+  return byId;
 }

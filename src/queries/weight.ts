@@ -1,11 +1,11 @@
-/** Roughly how much of an answer a matter takes up. */
+/** The weight of a matter is its approximate size in an answer, in characters. */
 import type { Matter } from '../domain/matter';
 
-/** Of everything that is short. */
+/** Characters of all short fields together. */
 const FRAME = 1_000;
+/** Characters of one party. */
 const PARTY = 120;
 
-/** @returns characters, about */
 export function weightOf(matter: Matter): number {
   const { summary, content, payloadJson, parties } = matter;
   const texts = [summary, content, payloadJson].reduce((sum, text) => sum + (text?.length ?? 0), 0);

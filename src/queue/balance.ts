@@ -1,23 +1,70 @@
 /**
- * How live workers share the partitions that have traffic. Each decides for itself, by what all of them
- * said last: nobody leads, and nobody has to know who takes what another one leaves. Pure.
+ * Sharing and sweeping. Sharing divides the partitions that have pushes evenly between the live workers. Each worker computes
+ * its own share from the last heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
  */
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
+import type { Metrics } from '../observability/metrics';
+import type { Partitions } from './commands/partitions';
 
-export interface Share {
-  /** Partitions to let go of now. */
-  readonly letGo: number;
-  /** Partitions that may be held until the next look; undefined: any number, as nobody has too few. */
-  readonly most: number | undefined;
+/** Milliseconds between two heartbeats of a worker. After each heartbeat the worker adjusts its share. */
+export const SHARE_EVERY = 500;
+
+/** The worker whose share is adjusted. */
+interface SharedWorker {
+  load(): { readonly partitions: number };
+  isPaused(): boolean;
+  adjustShare(count: number, max?: number): void;
 }
 
-const EVEN: Share = { letGo: 0, most: undefined };
-/** Partitions, and part of a fair share, by which a worker may have too few before others give. */
+/** Adjusts the share of a worker at each of its heartbeats. @param id of the worker */
+export function createSharing(worker: SharedWorker, id: string) {
+  const shareNow = createDampedShare(id);
+  let alive: ReadonlyMap<string, number> = new Map();
+  let hasLeft = false;
+  return {
+    interval: SHARE_EVERY,
+    /** Partitions that the worker holds; undefined while it is paused or stopping, because it takes none then. */
+    heldPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
+    /** @param workers how many partitions each live worker holds, by id */
+    onWorkers: (workers: ReadonlyMap<string, number>): void => {
+      alive = workers;
+      if (!alive.has(id)) return;
+      const { release, max } = shareNow(alive);
+      worker.adjustShare(release, max);
+    },
+    /** Ids of the live workers at the last heartbeat; empty before the first one. */
+    alive: (): Iterable<string> => alive.keys(),
+    /** Makes this worker report no partitions, so that the other workers share without it. */
+    leave: (): void => {
+      hasLeft = true;
+    },
+  };
+}
+
+export interface Share {
+  /** Partitions to release now. */
+  readonly release: number;
+  /**
+   * Partitions that the worker may hold until its next heartbeat; undefined: no limit, because no worker has too few.
+   */
+  readonly max: number | undefined;
+}
+
+const NO_CHANGE: Share = { release: 0, max: undefined };
+/**
+ * How far a worker may be below the fair share before the others release partitions. The larger value applies: a number
+ * of partitions, or a part of the fair share.
+ */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
 /**
- * @param own name of the worker that asks, one of `held`
- * @param held by worker that is alive, how many partitions it holds
+ * Computes the share of one worker.
+ *
+ * @param own id of this worker
+ * @param held by id of each live worker, how many partitions it holds
+ * @returns no releases and no limit if `held` does not contain `own`
  */
 export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
   const ranks = [...held].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
@@ -26,28 +73,72 @@ export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
   const fewest = ranks.at(-1)?.[1] ?? 0;
   const tolerated = Math.max(TOLERANCE, Math.floor(floor * TOLERATED_PART));
   const rank = ranks.findIndex(([name]) => name === own);
-  if (rank === -1 || floor - fewest < tolerated) return EVEN;
-  // Whoever has most keeps what cannot be divided.
+  if (rank === -1 || floor - fewest < tolerated) return NO_CHANGE;
+  // The workers with the most partitions keep the remainder of the division.
   const fair = floor + (rank < total % ranks.length ? 1 : 0);
-  const letGo = Math.max(0, (held.get(own) ?? 0) - fair);
-  // Room for one more only where there are too few: what is given must not go to who has its share.
-  return { letGo, most: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
+  const release = Math.max(0, (held.get(own) ?? 0) - fair);
+  // Workers that already have their share must not take released partitions.
+  return { release, max: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
 }
 
 /**
- * The same over the looks of one worker. What the others said is up to one look old, and what was given a
- * moment ago is nobody's yet: so nothing is given at the first look that finds the workers uneven, nor
- * at the one after a gift. Without that each change moves twice as many partitions as it has to.
+ * Applies `shareOf` at each heartbeat of one worker. The worker releases nothing at the first heartbeat with an uneven
+ * distribution, and nothing at the heartbeat after a release. Otherwise each change would move twice as many partitions as
+ * necessary. The reported numbers are up to one heartbeat old, and a released partition has no owner for a moment.
  *
- * @param own name of the worker that looks
- * @returns to be asked once for each look
+ * @param own id of this worker
+ * @returns a function to call once for each heartbeat
  */
-export function createSharer(own: string): (held: ReadonlyMap<string, number>) => Share {
-  let mayGive = false;
+export function createDampedShare(own: string): (held: ReadonlyMap<string, number>) => Share {
+  let mayRelease = false;
   return (held) => {
-    const { letGo, most } = shareOf(own, held);
-    const gives = mayGive ? letGo : 0;
-    mayGive = most !== undefined && gives === 0;
-    return { letGo: gives, most };
+    const { release, max } = shareOf(own, held);
+    const releaseNow = mayRelease ? release : 0;
+    mayRelease = max !== undefined && releaseNow === 0;
+    return { release: releaseNow, max };
+  };
+}
+
+/** Milliseconds between sweeps of one worker. */
+export const SWEEP_INTERVAL = 500;
+
+export interface SweepOptions {
+  readonly partitions: Pick<Partitions, 'findDue'>;
+  /** The worker to notify of due partitions. */
+  readonly worker: { notify(partitions: readonly number[]): void };
+  /** Number of shards of the queue. */
+  readonly shards: number;
+  /** The id of this worker as an owner: `Owner.id`. */
+  readonly id: string;
+  /** @returns ids of the live workers; empty while they are unknown */
+  readonly alive: () => Iterable<string>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * The sweep: finds partitions with pushes that no worker processes, and partitions of dead workers. For each of them it starts
+ * a batch if this worker holds it, and schedules its job otherwise. Causes: a crash between append and scheduling, a lost
+ * wake-up message, a failed job, an emptied Redis.
+ *
+ * It sweeps each shard independently, because the Cluster node of another shard may be unavailable.
+ */
+export function startSweep(options: SweepOptions): PollLoop {
+  const { partitions, worker, shards, id, alive, logger, metrics } = options;
+  const loops = Array.from({ length: shards }, (_, shard) =>
+    startPollLoop(
+      async () => {
+        const due = await partitions.findDue(shard, id, alive());
+        metrics.swept(due.length);
+        worker.notify(due);
+      },
+      SWEEP_INTERVAL,
+      (error) => logger.debug({ shard, error: String(error) }, 'sweep failed, retrying'),
+    ),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
   };
 }

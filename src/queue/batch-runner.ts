@@ -1,70 +1,67 @@
 /**
- * Runs a worker's batches: reads some partitions, has their pushes processed, and acknowledges. A batch
- * spans whatever partitions the worker holds and has been rung for: it costs the database and Redis
- * much the same however many pushes it has.
+ * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies, and
+ * removes the pushes. A batch covers many partitions, because its cost for the database and Redis hardly depends on the number
+ * of pushes.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
-import { withTimeout } from '../concurrency/timeout';
-import { type Metrics, NO_METRICS } from '../telemetry/metrics';
-import type { Wanted } from './partition-commands';
-import type { Batch, Partitions, Unread } from './partitions';
+import { withTimeout } from '../concurrency/timing';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import type { Partitions } from './commands/partitions';
+import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
 /**
- * Milliseconds of one batch. One that takes longer is given up, as if its worker had died: the next
- * batch ends its open transaction, and its guards fail should it go on after all.
+ * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the open
+ * transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails, because its session was
+ * replaced or a guard rejects it.
  */
 const PROCESSING_TIMEOUT = 8_000;
-/** Milliseconds for which a batch is alone, so that the next one is larger. */
+/** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */
 const HEAD_START = 50;
-/** Batches of a worker at a time: while one waits for its commit, the next one is read and folded. */
+/** Batches that a worker runs at a time: while one waits for its commit, the next one is read and folded. */
 export const CONCURRENT_BATCHES = 2;
-/** Pushes: two fifths of what eight batches of 200 hold. More saved nothing (docs/performance.md). */
-const MAX_BATCH_SIZE = 640;
-
 /**
  * Applies the pushes of a batch.
  *
  * @returns a reply for each push whose final state is known
- * @throws where the outcome of some is unknown: the partition jobs fail and the partitions are read
- *   again later
+ * @throws if the outcome of some pushes is unknown: the partition jobs fail, and a later batch reads the partitions
+ *   again
  */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
-  /** The worker as the owner of its partitions: see owner.ts. */
+  /** The worker as the owner of its partitions, as `ownerText` writes it. */
   readonly owner: () => string;
   /** The database session in which a batch commits. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
-  /** Called when a batch is given up: the next batch at this index must not use its session. */
-  readonly onGivenUp: (index: number) => void;
-  /** Milliseconds of one batch; 8,000 where it is not given. */
+  /** Called when a batch is abandoned: the next batch at this index must not use the same session. */
+  readonly onAbandoned: (index: number) => void;
+  /** Maximum milliseconds of one batch; 8,000 by default. */
   readonly processingTimeout?: number;
-  /** Pushes of one batch at most; 640 where it is not given. */
-  readonly batchLimit?: number;
+  /** BATCH_LIMIT: maximum pushes of one batch. A limit above its default saved nothing when measured. */
+  readonly batchLimit: number;
   readonly metrics?: Metrics;
 }
 
-/** How many pushes a partition still holds, or why it was not read. */
-export type Ran = number | Exclude<Unread, Error>;
+/** How many pushes a partition still holds. `LOST`: another worker owns the partition. */
+type RunResult = number | 'LOST';
 
 export class BatchRunner {
-  /** Takes partitions. Those that are asked for at the same time share a batch. */
-  private readonly batches: Batcher<Wanted, Ran | Error>;
+  /** Partitions that are requested at about the same time share a batch. */
+  private readonly batches: Batcher<WantedPartition, RunResult | Error>;
   private readonly freeIndexes = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
   private readonly metrics: Metrics;
-  private readonly maxBatch: number;
-  /** Milliseconds of the last batch. */
-  private lastTook = 0;
-  /** Pushes that the next batch may have. */
+  /** Milliseconds that the last batch took. */
+  private lastBatchMs = 0;
+  /** Maximum pushes of the next batch. */
   private batchLimit: number;
-  /** Pushes of all batches under way. */
-  private pushesUnderWay = 0;
+  /** Pushes of all running batches. */
+  private pushes = 0;
   /** Aborted from `abandon` to `resume`. */
-  private working = new AbortController();
+  private abandonment = new AbortController();
 
   /** @param held how many partitions this worker holds */
   constructor(
@@ -72,102 +69,101 @@ export class BatchRunner {
     held: () => number,
   ) {
     this.metrics = options.metrics ?? NO_METRICS;
-    this.maxBatch = options.batchLimit ?? MAX_BATCH_SIZE;
-    this.batchLimit = this.maxBatch;
+    this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // Each partition that is read gives a push at least.
-      maxBatch: () => Math.min(this.batchLimit, this.partsOf(held())),
+      // A batch reads at least one push of each partition, so the limit for pushes also limits partitions.
+      maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
     });
   }
 
   /**
-   * Has the first pushes of a partition applied, in a batch with those of others.
+   * Applies the first pushes of a partition, in one batch with pushes of other partitions.
    *
-   * @throws where the batch failed, of whatever partition
+   * @throws the error of the batch, even if another partition caused it
    */
-  async run(wanted: Wanted): Promise<Ran> {
-    const ran = await this.batches.add(wanted);
-    if (ran instanceof Error) throw ran;
-    return ran;
+  async run(wanted: WantedPartition): Promise<RunResult> {
+    const result = await this.batches.add(wanted);
+    if (result instanceof Error) throw result;
+    return result;
   }
 
-  /**
-   * All partitions go together where batches are quick: fewer and larger ones cost less. Where the database
-   * is slow, half of them: with all in one batch, only one would ever be under way.
-   */
-  private partsOf(held: number): number {
-    const parts = this.lastTook > HEAD_START ? CONCURRENT_BATCHES : 1;
-    return Math.max(1, Math.ceil(held / parts));
-  }
-
-  /** Batches under way, and the pushes in them. */
+  /** The number of running batches, and of their pushes. */
   load(): { readonly batches: number; readonly pushes: number } {
-    return {
-      batches: CONCURRENT_BATCHES - this.freeIndexes.length,
-      pushes: this.pushesUnderWay,
-    };
+    return { batches: CONCURRENT_BATCHES - this.freeIndexes.length, pushes: this.pushes };
   }
 
-  /** Gives up the batches under way. Until `resume` none is begun: all fail with BatchAbandoned. */
+  /** Abandons the running batches. Until `resume`, new batches fail with BatchAbandoned too. */
   abandon(): void {
-    this.working.abort();
+    this.abandonment.abort();
   }
 
   resume(): void {
-    this.working = new AbortController();
+    this.abandonment = new AbortController();
   }
 
-  private runNext(wanted: readonly Wanted[]): Promise<(Ran | Error)[]> {
+  /**
+   * How many partitions one batch may contain. While batches are quick, all: fewer and larger batches cost less. While
+   * the database is slow, half of them: otherwise no second batch could run at the same time.
+   */
+  private maxPartitions(held: number): number {
+    const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
+    return Math.max(1, Math.ceil(held / parts));
+  }
+
+  private runNext(wanted: readonly WantedPartition[]): Promise<(RunResult | Error)[]> {
     const index = this.freeIndexes.shift();
-    // The batcher runs no more of them than there are.
+    // The batcher runs at most CONCURRENT_BATCHES at a time.
     assert(index !== undefined);
     return this.runBatch(wanted, index).finally(() => this.freeIndexes.unshift(index));
   }
 
-  private async runBatch(wanted: readonly Wanted[], index: number): Promise<(Ran | Error)[]> {
+  private async runBatch(
+    wanted: readonly WantedPartition[],
+    index: number,
+  ): Promise<(RunResult | Error)[]> {
     const { partitions, owner, sessionOf } = this.options;
-    if (this.working.signal.aborted) throw new BatchAbandoned();
+    if (this.abandonment.signal.aborted) throw new BatchAbandoned();
     const began = performance.now();
-    const session = sessionOf(index);
-    const by = { owner: owner(), session, most: this.batchLimit };
+    const by = { owner: owner(), session: sessionOf(index), limit: this.batchLimit };
     const batch = await partitions.read(wanted, by);
-    const pushes = batch.records.flatMap((one) => one.pushes);
-    // Without a push, too, whoever was fenced is to be ended.
-    const isIdle = pushes.length === 0 && batch.fencedOwners.length === 0;
-    if (isIdle) return wanted.map(({ partition }) => batch.unread.get(partition) ?? 0);
-    const readAt = performance.now();
-    this.metrics.batchBegan(pushes, batch.now);
-    const replies = await this.process(batch, pushes.length, index);
-    const sentAt = Math.round(batch.now + performance.now() - readAt);
-    const left = await partitions.acknowledge(batch, replies, sentAt);
-    this.lastTook = performance.now() - began;
-    this.metrics.stage('batch', began);
+    const pushes = batch.records.flatMap((record) => record.pushes);
+    let left: ReadonlyMap<number, number | Error> = new Map();
+    // A batch without pushes still has to end the open transactions of fenced owners.
+    if (pushes.length > 0 || batch.fencedOwners.length > 0) {
+      const readAt = performance.now();
+      this.metrics.batchBegan(pushes, batch.now);
+      const replies = await this.process(batch, pushes.length, index);
+      const sentAt = Math.round(batch.now + performance.now() - readAt);
+      left = await partitions.replyAndRemove(batch, replies, sentAt);
+      this.lastBatchMs = performance.now() - began;
+      this.metrics.stage('batch', began);
+    }
     return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }
 
-  /** @throws ProcessingTimeout or BatchAbandoned; what the batch comes to is ignored then */
+  /** @throws ProcessingTimeout or BatchAbandoned; the result of the batch is ignored then */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
-    const { processBatch, onGivenUp, processingTimeout = PROCESSING_TIMEOUT } = this.options;
-    const { signal } = this.working;
+    const { processBatch, onAbandoned, processingTimeout = PROCESSING_TIMEOUT } = this.options;
+    const { signal } = this.abandonment;
     if (signal.aborted) throw new BatchAbandoned();
-    this.pushesUnderWay += size;
+    this.pushes += size;
     try {
       const work = unlessAbandoned(processBatch(batch), signal);
       const replies = await withTimeout(work, processingTimeout, () => {
-        // It may just have been too much for a slow database: the same again would never get done.
+        // The database may be too slow for so many pushes: a batch of the same size would time out again.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
-        return new ProcessingTimeout(`no end after ${processingTimeout} ms`);
+        return new ProcessingTimeout(`the batch did not end within ${processingTimeout} ms`);
       });
-      this.batchLimit = Math.min(this.maxBatch, 2 * this.batchLimit);
+      this.batchLimit = Math.min(this.options.batchLimit, 2 * this.batchLimit);
       return replies;
     } catch (error) {
-      if (error instanceof ProcessingTimeout || error instanceof BatchAbandoned) onGivenUp(index);
+      if (error instanceof ProcessingTimeout || error instanceof BatchAbandoned) onAbandoned(index);
       throw error;
     } finally {
-      this.pushesUnderWay -= size;
+      this.pushes -= size;
     }
   }
 }
@@ -186,7 +182,7 @@ class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
 }
 
-/** The worker gives up its batches: it was paused. */
+/** The worker was paused and has abandoned its batches. */
 export class BatchAbandoned extends Error {
   override readonly name = 'BatchAbandoned';
 }

@@ -1,38 +1,65 @@
-/** A partition that this worker holds: rung when it has pushes, let go when it has had none for a while. */
+/** A partition that this worker holds. It is notified of new pushes, and released after it was idle for a while. */
+import { BatchAbandoned, type BatchRunner } from './batch-runner';
+
 export class HeldPartition {
-  /** A ring that came while nobody waited for it. */
-  private isRung = false;
-  private wake: (() => void) | undefined;
-  private since = performance.now();
-  /** It is to be let go of, with what is left in it. */
-  isLetGo = false;
+  /** A notification has arrived since the last `nextNotification`. */
+  private isNotified = false;
+  private resolveWait: (() => void) | undefined;
+  private waitingSince = performance.now();
+  /** The worker must release the partition after the current batch, even if the partition still has pushes. */
+  private isReleaseRequested = false;
 
-  /** There may be pushes. */
-  ring(): void {
-    this.isRung = true;
-    this.wake?.();
+  constructor(private readonly partition: number) {}
+
+  /** Notifies the partition that it may have pushes. */
+  notify(): void {
+    this.isNotified = true;
+    this.resolveWait?.();
   }
 
-  /** Nothing more is done for it after the batch that is under way. */
-  letGo(): void {
-    this.isLetGo = true;
-    this.ring();
+  /** Ends the work on the partition after the current batch. */
+  requestRelease(): void {
+    this.isReleaseRequested = true;
+    this.notify();
   }
 
-  /** Resolves at once where it was rung since the last time. */
-  async nextRing(): Promise<void> {
-    this.since = performance.now();
-    if (!this.isRung) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-      this.wake = undefined;
+  /** Milliseconds for which the partition has waited for a notification; 0 while a batch processes it. */
+  idleTime(): number {
+    return this.resolveWait ? performance.now() - this.waitingSince : 0;
+  }
+
+  /**
+   * Applies the pushes of the partition until `requestRelease` is called.
+   *
+   * @returns `LOST` if another worker has taken the partition, otherwise the condition with which to release it
+   * @throws the error of a batch
+   */
+  async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {
+    const { partition } = this;
+    let isTaken = true;
+    try {
+      while (!this.isReleaseRequested) {
+        const left = await runner.run({ partition, isTaken });
+        isTaken = false;
+        if (left === 'LOST') return 'LOST';
+        if (left === 0) await this.nextNotification();
+      }
+      return 'ALL';
+    } catch (error) {
+      if (error instanceof BatchAbandoned) return 'FAILED';
+      throw error;
     }
-    this.isRung = false;
   }
 
-  /** Milliseconds for which nobody has rung; 0 while it is worked on. */
-  idle(): number {
-    return this.wake ? performance.now() - this.since : 0;
+  /** Waits for a notification. Resolves at once if one arrived since the last call. */
+  private async nextNotification(): Promise<void> {
+    this.waitingSince = performance.now();
+    if (!this.isNotified) {
+      await new Promise<void>((resolve) => {
+        this.resolveWait = resolve;
+      });
+      this.resolveWait = undefined;
+    }
+    this.isNotified = false;
   }
 }

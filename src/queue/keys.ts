@@ -1,98 +1,123 @@
 /**
- * The name of everything that lives in Redis. What scripts touch together has one hash tag: a shard of the
- * queue its own, all else the namespace's.
+ * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. Each shard of the queue
+ * has its own tag, and all other keys have the tag of the namespace.
  */
-import { shardOf } from './partitioning';
+import { crc32 } from 'node:zlib';
 
-export interface RedisKeys {
-  /** Shards of the queue (REDIS_SHARDS). */
+/** The number of shards and partitions. All processes of a namespace must have the same layout: commands/agreements.ts. */
+export interface QueueLayout {
+  /** REDIS_SHARDS */
   readonly shards: number;
-  /** BullMQ's prefix for the partition jobs of a shard. */
-  bullPrefix(shard: number): string;
-  partition(partition: number): string;
-  /** The same without its number. */
-  partitionPrefix(shard: number): string;
-  /** By partition, the bytes of its pushes; none of an empty one. */
-  partitionBytes(shard: number): string;
-  /** By partition, the worker that holds it and the owners that this one fenced; see owner.ts. */
-  owners(shard: number): string;
-  /** There once Redis knows the owners of partitions: not if it is new, or came back empty. */
-  ownersKnown(shard: number): string;
-  /** Which partitions take pushes: see partitioning.ts; absent as long as nobody asked for more. */
-  partitioning(shard: number): string;
-  /** Partitions that take no pushes any more and still hold some. */
-  draining(shard: number): string;
-  /** There while a worker need not look after what others hold. */
-  sweep(shard: number): string;
-  /** Channel on which a worker hears that a partition that it holds has pushes; its id comes behind it. */
-  readonly rings: string;
-  /** By worker, how many partitions it holds; and when it said so. */
-  readonly workers: string;
-  readonly workerHeartbeats: string;
-  /** By worker, since when the database has answered all of its pings, and when it answered last. */
-  readonly workerReach: string;
-  /** Channel on which one web process listens for replies. */
-  replies(ingressId: string): string;
-  /** What each signature of a client was first used for, and when; by minute of its timestamp. */
-  signatures(clientId: string, minute: number): string;
-  /** @param of a client id, or that and the id of its query key with a blank between them */
-  rate(of: string): string;
-  /** How much room is left for rejections that anybody may have caused. */
-  rejections(clientId: string): string;
-  workerNumber(number: number): string;
-  /** By process, what it told last of itself; and when it did. */
-  readonly processes: string;
-  readonly processHeartbeats: string;
-  /** Written to see whether Redis takes writes. */
-  readonly probe: string;
-  /** How many shards the queue was made with. */
-  readonly shardCount: string;
-  /** The database that the namespace belongs to while processes run. */
-  readonly database: string;
+  /** Partitions of each shard: REDIS_PARTITIONS. */
+  readonly partitions: number;
 }
 
+/** @returns the number of the partition that holds the pushes of a group; unique over all shards */
+export function partitionOf(group: string, { shards, partitions }: QueueLayout): number {
+  const hash = crc32(group);
+  return (Math.floor(hash / shards) % partitions) * shards + (hash % shards);
+}
+
+export const shardOf = (partition: number, shards: number): number => partition % shards;
+
+/** @returns the numbers of all partitions of a shard */
+export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout): number[] =>
+  Array.from({ length: partitions }, (_, index) => index * shards + shard);
+
 /**
- * Of what travels through partitions: the form of an item (push.ts), and who may read a partition.
- * Processes of two formats share neither partitions nor jobs, and their workers do not count each other.
- * While one replaces the other, both work, but between them nothing keeps the order of a key but its
- * sourceUpdatedAt; see docs/operations.md, "Upgrading".
+ * Runs a command on each shard at the same time, because one script runs on one shard. A shard that fails does not stop the
+ * others.
+ *
+ * @param onFailed receives each item of a shard that failed, and the error
  */
-const FORMAT = 4;
+export async function onEachShard<T>(
+  shards: number,
+  items: readonly T[],
+  partitionOfItem: (item: T) => number,
+  run: (shard: number, items: readonly T[]) => Promise<unknown>,
+  onFailed: (item: T, error: Error) => void,
+): Promise<void> {
+  const byShard = new Map<number, T[]>();
+  for (const item of items) {
+    const shard = shardOf(partitionOfItem(item), shards);
+    const ofShard = byShard.get(shard) ?? [];
+    ofShard.push(item);
+    byShard.set(shard, ofShard);
+  }
+  await Promise.all(
+    Array.from(byShard, ([shard, ofShard]) =>
+      run(shard, ofShard).catch((error: Error) => {
+        for (const item of ofShard) onFailed(item, error);
+      }),
+    ),
+  );
+}
+
+/** The layout as Redis stores it: shards and partitions of each, with a blank between them. */
+export const layoutText = ({ shards, partitions }: QueueLayout): string =>
+  `${shards} ${partitions}`;
+
+/**
+ * The version of partition items (records.ts) and of the ownership of partitions. Processes of two formats share
+ * neither partitions nor jobs, so during an upgrade only `sourceUpdatedAt` keeps the order of a key (docs/runbook.md,
+ * "Upgrading").
+ */
+const FORMAT = 5;
+
+/** Default partitions of each shard: enough for the workers that share one Redis server (docs/scaling.md). */
+export const DEFAULT_PARTITIONS = 64;
 
 export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
 
+export type RedisKeys = ReturnType<typeof createRedisKeys>;
+
 /**
- * @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE)
+ * @param namespace separates deployments and tests that share a Redis (REDIS_NAMESPACE)
  * @param shards of the queue (REDIS_SHARDS)
+ * @param partitions of each shard (REDIS_PARTITIONS)
  */
-export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
+export function createRedisKeys(namespace: string, shards = 1, partitions = DEFAULT_PARTITIONS) {
   const tag = `{${namespace}}`;
   const tagOf = (shard: number) => (shards === 1 ? tag : `{${namespace}:${shard}}`);
   const partitionPrefix = (shard: number) => `${tagOf(shard)}:partition:${FORMAT}:`;
   return {
     shards,
+    partitions,
+    /** BullMQ's prefix for the partition jobs of a shard. */
     bullPrefix: tagOf,
-    partition: (partition) => partitionPrefix(shardOf(partition, shards)) + partition,
+    partition: (partition: number) => partitionPrefix(shardOf(partition, shards)) + partition,
+    /** The name of a partition without its number. */
     partitionPrefix,
-    partitionBytes: (shard) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
-    owners: (shard) => `${tagOf(shard)}:owners:${FORMAT}`,
-    ownersKnown: (shard) => `${tagOf(shard)}:known-owners:${FORMAT}`,
-    partitioning: (shard) => `${tagOf(shard)}:partitioning:${FORMAT}`,
-    draining: (shard) => `${tagOf(shard)}:draining:${FORMAT}`,
-    sweep: (shard) => `${tagOf(shard)}:sweep:${FORMAT}`,
-    rings: `${tag}:rings:`,
+    /** By partition, the bytes of its pushes. An empty partition has no entry. */
+    partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
+    /** By partition, its owner, then the earlier owners that it fenced; each as `ownerText` writes it. */
+    owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
+    /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
+    ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
+    /** Exists for a moment after one worker has swept the partitions of all workers, so that no other worker repeats it. */
+    sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
+    /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
+    wakeUpPrefix: `${tag}:rings:`,
+    /** By id of each worker that takes partitions: how many it owns. */
     workers: `${tag}:workers:${FORMAT}`,
-    workerHeartbeats: `${tag}:worker-heartbeats:${FORMAT}`,
+    /** By worker: the time since which the database has answered all of its pings, and the time of that report. */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
-    replies: (ingressId) => `${tag}:replies:${ingressId}`,
-    signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
-    rate: (of) => `${tag}:rate:${of}`,
-    rejections: (clientId) => `${tag}:rejections:${clientId}`,
-    workerNumber: (number) => `${tag}:worker:${number}`,
+    /** Channel on which one web process listens for replies. */
+    replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
+    /** By signature, its first use and the time of that use. One key for each client and minute of X-Timestamp. */
+    signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
+    /** @param of the client id; for a query key, the client id and the key id with a blank between them */
+    rate: (of: string) => `${tag}:rate:${of}`,
+    workerNumber: (number: number) => `${tag}:worker:${number}`,
+    /** By process: the record that its last heartbeat wrote (heartbeat.ts). */
     processes: `${tag}:processes`,
+    /** By process, the time of its last heartbeat. */
     processHeartbeats: `${tag}:process-heartbeats`,
+    /** The key that `probeWrite` writes, to check whether Redis accepts writes. */
     probe: `${tag}:probe`,
-    shardCount: `${tag}:shards`,
+    /** Shards and partitions of the queue: commands/agreements.ts. */
+    layout: `${tag}:layout`,
+    /** The database of the namespace while processes run: commands/agreements.ts. */
     database: `${tag}:database`,
   };
 }

@@ -1,68 +1,71 @@
-/** Whether Redis can be used: a replica, or a server at its `maxmemory`, answers PING all the same. */
-import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
-import type { Logger } from '../runtime/logger';
-import type { RedisKeys } from './keys';
-import { isRedisReady, type RedisConnection } from './redis';
+/**
+ * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not enough:
+ * a replica or a server at its `maxmemory` answers it.
+ */
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
+import type { RedisConnection } from '../infra/redis/connect';
+import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 
-/** Milliseconds that the key of a probe lives. */
-const TRACE = 10_000;
+/** Milliseconds until the key of a probe expires. */
+const PROBE_EXPIRY = 10_000;
 
-/** Writes something small. @throws the connection's error where Redis takes none, at `maxmemory` too */
+/** Writes a small value. @throws the connection's error if Redis rejects writes, also at `maxmemory` */
 export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promise<void> {
-  await redis.set(keys.probe, '1', 'PX', TRACE);
+  await redis.set(keys.probe, '1', 'PX', PROBE_EXPIRY);
 }
 
 /**
- * Writes nothing: a replica rejects it, a server at its `maxmemory` does it.
+ * Sends a write command without effect. A replica rejects it; a primary at its `maxmemory` accepts it.
  *
- * @throws the connection's error where Redis is away or no primary
+ * @throws the connection's error if Redis is unavailable or is not a primary
  */
 export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Promise<void> {
   await redis.del(`${keys.probe}:nothing`);
 }
 
-export interface EchoSources {
-  /** For commands: it leaves a replica by itself, once it has tried to write. */
-  readonly redis: RedisConnection;
-  readonly subscriber: RedisConnection;
-  readonly keys: RedisKeys;
-  /** On which this process listens. */
-  readonly channel: string;
-  readonly logger: Logger;
+/** Milliseconds between two checks whether the queue is paused. */
+const PAUSE_INTERVAL = 1_000;
+
+const PAUSED = 'the queue of partition jobs was paused with BullMQ: no worker gets a job';
+/** The command that ends the pause. */
+export const UNPAUSE = 'matterctl queue unpause';
+
+export interface PauseWatch extends PollLoop {
+  /** The result of the last check. */
+  isPaused(): boolean;
 }
 
-/** Milliseconds between two calls. */
-const CALL_EVERY = 1_000;
-/** Calls in a row that may go unheard: a process that is held up hears one late. */
-const MAX_UNHEARD = 2;
-/** A message with nothing in it: no reply, no ring. */
-export const CALL = '[]';
+/** @returns whether the queue of any shard is paused */
+export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Promise<boolean> {
+  const paused = await Promise.all(
+    Array.from({ length: keys.shards }, (_, shard) =>
+      redis.hexists(`${keys.bullPrefix(shard)}:${PARTITION_JOB_QUEUE}:meta`, 'paused'),
+    ),
+  );
+  return paused.includes(1);
+}
 
 /**
- * Calls this process's own channel where replies or rings are published, and makes the subscriber's connection
- * anew when it does not hear: it may have stayed with a server that passes nothing on any more (an
- * old primary that follows nobody), and no command of its own would tell. One that is a replica and
- * follows passes on what it should, and is kept.
+ * Checks periodically, until `stop`, whether an operator has paused the queue of partition jobs with BullMQ's API or a
+ * dashboard. It logs the start and the end of a pause. During a pause no worker gets a job. The service itself never pauses
+ * this queue: `matterctl queue pause` pauses a single client, in the client directory.
  */
-export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
-  let unheard = 0;
-  const startAnew = () => {
-    unheard = 0;
-  };
-  subscriber.on('message', startAnew);
-  // What it could not hear while it was away says nothing of the connection that it has now.
-  subscriber.on('ready', startAnew);
-  const call = async () => {
-    if (unheard >= MAX_UNHEARD && isRedisReady(subscriber)) {
-      logger.warn({ unheard }, 'what is published does not arrive, subscribing anew');
-      subscriber.disconnect(true);
-      unheard = 0;
-    }
-    await probePrimary(redis, keys);
-    await redis.publish(channel, CALL);
-    unheard += 1;
-  };
-  return startPollLoop(call, CALL_EVERY, (error) => {
-    logger.debug({ error: String(error) }, 'no echo could be asked for');
-  });
+export function watchQueuePause(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  logger: Logger,
+): PauseWatch {
+  let isPaused = false;
+  const loop = startPollLoop(
+    async () => {
+      const was = isPaused;
+      isPaused = await isQueuePaused(redis, keys);
+      if (isPaused && !was) logger.error({ run: UNPAUSE }, PAUSED);
+      if (was && !isPaused) logger.info('the queue of partition jobs is no longer paused');
+    },
+    PAUSE_INTERVAL,
+    (error) => logger.debug({ error: String(error) }, 'could not read whether the queue is paused'),
+  );
+  return { isPaused: () => isPaused, stop: loop.stop };
 }

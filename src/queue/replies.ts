@@ -1,18 +1,12 @@
-/** Replies: a worker tells the one web process that waits; the web process finds the request that it is for. */
+/** Replies: a worker publishes them to the web process of the push, which delivers each reply to the waiting request. */
 
-import { foldedLog } from '../runtime/folded-log';
-import type { Logger } from '../runtime/logger';
-import { type Metrics, NO_METRICS } from '../telemetry/metrics';
+import { foldedLog } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import type { RedisConnection } from '../infra/redis/connect';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
 import type { RedisKeys } from './keys';
-import type { RedisConnection } from './redis';
 
-/** One message to one web process. */
-export interface ReplyMessage {
-  readonly ingressId: string;
-  readonly payload: string;
-}
-
-/** A reply to one push. The queue knows nothing of what it says. */
+/** A reply to one push. The queue does not interpret the settlement. */
 export interface Reply<S> {
   readonly id: string;
   readonly replyTo: string;
@@ -20,162 +14,136 @@ export interface Reply<S> {
 }
 
 /**
- * Stands behind the last reply of a message, in place of an id, before the time at which it was sent.
- * To a web process that does not know it, it is a reply for which nobody waits.
+ * The id of the last entry of each message. This entry contains the time of sending instead of a settlement. Web processes of
+ * earlier versions ignore it, because no push has this id.
  */
 const SENT_AT = '';
 
 /**
- * One message per web process, however many replies.
+ * Groups the replies into one message for each web process.
  *
  * @param sentAt Redis time, epoch milliseconds
  */
-export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number): ReplyMessage[] {
-  const byIngress = new Map<string, [string, S][]>();
+export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number) {
+  const byWeb = new Map<string, [string, S][]>();
   for (const { id, replyTo, settlement } of replies) {
-    const group = byIngress.get(replyTo) ?? [];
-    group.push([id, settlement]);
-    byIngress.set(replyTo, group);
+    const entries = byWeb.get(replyTo) ?? [];
+    entries.push([id, settlement]);
+    byWeb.set(replyTo, entries);
   }
-  return [...byIngress].map(([ingressId, group]) => ({
-    ingressId,
-    payload: JSON.stringify([...group, [SENT_AT, sentAt]]),
+  return [...byWeb].map(([replyTo, entries]) => ({
+    replyTo,
+    payload: JSON.stringify([...entries, [SENT_AT, sentAt]]),
   }));
 }
 
 export interface ReplyInbox<S> {
   /**
-   * Waits for the replies to some pushes together, at most one waiter for each.
+   * Waits for the replies to some pushes. At most one call may wait for each push.
    *
    * @param timeout milliseconds
-   * @param tell hears of each as it comes
-   * @returns their settlements in the order of the ids, once all are there; at the deadline those that are,
-   *   undefined for the others
+   * @param onReply receives each settlement when it arrives
+   * @returns the settlements in the order of the ids, as soon as all have arrived; after the timeout, undefined for
+   *   each missing one
    */
   wait(
     ids: readonly string[],
     timeout: number,
-    tell?: (settlement: S) => void,
+    onReply?: (settlement: S) => void,
   ): Promise<(S | undefined)[]>;
   /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
   overdue(age: number): string[];
-  /** Hands a settlement that was found elsewhere to its waiter. */
+  /** Delivers a settlement from another source, such as the push log. */
   deliver(id: string, settlement: S): void;
   readonly size: number;
 }
 
-/**
- * Replies that are delivered in one tick. Each of them answers a request at once while all other work
- * waits: all replies of a batch in one tick would delay a rejection by tens of milliseconds. But their callers
- * push again, and what comes together is worked on together: few in a tick make small batches everywhere.
- */
-const DELIVERIES_PER_TICK = 32;
-
 const UNREADABLE = { level: 'error', text: 'unreadable reply message' } as const;
 
-/** Listens on the channel of `ingressId`; the subscription survives reconnects. */
+/** Listens on the channel of `replyTo`; the subscription survives reconnects. */
 export async function createReplyInbox<S>(
   subscriber: RedisConnection,
   keys: RedisKeys,
-  ingressId: string,
+  replyTo: string,
   logger: Logger,
   metrics: Metrics = NO_METRICS,
 ): Promise<ReplyInbox<S>> {
-  const waiters = new Waiters<S>();
+  const inbox = createInbox<S>();
   const deliver = inTicks<[string, S]>(([id, settlement]) => {
     if (id === SENT_AT) metrics.replied(Number(settlement));
-    else waiters.deliver(id, settlement);
+    else inbox.deliver(id, settlement);
   });
   subscriber.on('message', (_channel, payload) => {
     try {
-      deliver(readMessage(payload));
+      const replies: [string, S][] = JSON.parse(payload);
+      // An entry that is no pair throws here, before the first reply is delivered.
+      deliver(replies.map(([id, settlement]) => [id, settlement]));
     } catch (error) {
       foldedLog(logger)(UNREADABLE, { error: String(error) });
     }
   });
-  await subscriber.subscribe(keys.replies(ingressId));
-  return waiters;
-}
-
-/** @throws where it is no message of replies */
-function readMessage<S>(payload: string): [string, S][] {
-  const replies: [string, S][] = JSON.parse(payload);
-  return replies.map(([id, settlement]) => [id, settlement]);
+  await subscriber.subscribe(keys.replies(replyTo));
+  return inbox;
 }
 
 /** One call of `wait`. */
-interface Waiting<S> {
-  readonly ids: readonly string[];
+interface Call<S> {
   readonly since: number;
   readonly settlements: (S | undefined)[];
-  /** Replies that are not there yet. */
-  left: number;
-  timer: NodeJS.Timeout | undefined;
-  readonly tell: ((settlement: S) => void) | undefined;
-  readonly resolve: (settlements: (S | undefined)[]) => void;
+  /** How many replies have not arrived yet. */
+  missing: number;
+  readonly onReply: ((settlement: S) => void) | undefined;
+  readonly end: () => void;
 }
 
-/** Who waits for the reply to which push. */
-class Waiters<S> implements ReplyInbox<S> {
-  /** By id: the call that waits for it, and its place there. */
-  private readonly waiters = new Map<string, { readonly of: Waiting<S>; readonly index: number }>();
-
-  wait(
-    ids: readonly string[],
-    timeout: number,
-    tell?: (settlement: S) => void,
-  ): Promise<(S | undefined)[]> {
-    if (ids.length === 0) return Promise.resolve([]);
-    return new Promise((resolve) => {
-      const waiting: Waiting<S> = {
-        ids,
-        since: performance.now(),
-        settlements: new Array(ids.length).fill(undefined),
-        left: ids.length,
-        timer: undefined,
-        tell,
-        resolve,
-      };
-      ids.forEach((id, index) => {
-        this.waiters.set(id, { of: waiting, index });
-      });
-      // Its deadline is no failure, and takes those that are left from the list.
-      waiting.timer = setTimeout(() => this.giveUp(waiting), timeout);
-    });
-  }
-
-  overdue(age: number): string[] {
-    const before = performance.now() - age;
-    return [...this.waiters].filter(([, { of }]) => of.since <= before).map(([id]) => id);
-  }
-
-  deliver(id: string, settlement: S): void {
-    const waiter = this.waiters.get(id);
-    if (!waiter) return;
-    this.waiters.delete(id);
-    const { of, index } = waiter;
-    of.settlements[index] = settlement;
-    of.left -= 1;
-    of.tell?.(settlement);
-    if (of.left === 0) end(of);
-  }
-
-  private giveUp(waiting: Waiting<S>): void {
-    for (const id of waiting.ids) if (this.waiters.get(id)?.of === waiting) this.waiters.delete(id);
-    end(waiting);
-  }
-
-  get size(): number {
-    return this.waiters.size;
-  }
+function createInbox<S>(): ReplyInbox<S> {
+  /** By id of a push: the call that waits for its reply, and the index of the id in that call. */
+  const waiting = new Map<string, { readonly call: Call<S>; readonly index: number }>();
+  return {
+    wait: (ids, timeout, onReply) =>
+      new Promise((resolve) => {
+        const settlements = new Array<S | undefined>(ids.length).fill(undefined);
+        // The timeout is not an error: the call resolves with the replies that have arrived.
+        const timer = setTimeout(() => {
+          for (const id of ids) if (waiting.get(id)?.call === call) waiting.delete(id);
+          end();
+        }, timeout);
+        const end = () => {
+          clearTimeout(timer);
+          resolve(settlements);
+        };
+        const since = performance.now();
+        const call: Call<S> = { since, settlements, missing: ids.length, onReply, end };
+        for (const [index, id] of ids.entries()) waiting.set(id, { call, index });
+        if (ids.length === 0) end();
+      }),
+    overdue: (age) => {
+      const before = performance.now() - age;
+      return [...waiting].filter(([, { call }]) => call.since <= before).map(([id]) => id);
+    },
+    deliver: (id, settlement) => {
+      const found = waiting.get(id);
+      if (!found) return;
+      waiting.delete(id);
+      const { call, index } = found;
+      call.settlements[index] = settlement;
+      call.missing -= 1;
+      call.onReply?.(settlement);
+      if (call.missing === 0) call.end();
+    },
+    get size() {
+      return waiting.size;
+    },
+  };
 }
 
-function end<S>({ timer, resolve, settlements }: Waiting<S>): void {
-  clearTimeout(timer);
-  resolve(settlements);
-}
+/**
+ * Maximum replies that are delivered in one tick. More would delay other work, such as rejections, by tens of milliseconds.
+ * Fewer would make the next batches of the workers smaller: callers that get their answers together push again together.
+ */
+const DELIVERIES_PER_TICK = 32;
 
-/** Hands items on in their order, a few in each tick, the first ones at once. */
+/** Delivers items in their order, at most DELIVERIES_PER_TICK in each tick, the first ones at once. */
 function inTicks<T>(deliver: (item: T) => void): (items: readonly T[]) => void {
   const arrived: T[] = [];
   const deliverNext = () => {

@@ -1,32 +1,31 @@
-/** What a caller may have signed in place of the body that came. */
+/** Makes the bodies that a caller may have signed by mistake instead of the body that it sent. */
 import { createHash } from 'node:crypto';
 import type { Cause } from './causes';
-import { toGbk, toLatin1 } from './charsets';
-import { writeJson } from './json-text';
-import { type Json, parseTree } from './json-tree';
+import { javaMap, pythonBytes, pythonDict, writeJson } from './json-text';
+import { type JsonNode, parseTree } from './json-tree';
 import { WRITERS } from './json-writers';
-import { javaMap, pythonBytes, pythonDict } from './texts';
 
 export interface BodyVariant {
   readonly cause: Cause;
+  /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** Whether it is the same body in another writing: then it is told where they part. */
-  readonly isWriting: boolean;
+  /** Whether the variant has the same content in another form. The finding then shows the first difference. */
+  readonly hasSameContent: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Larger ones are not looked at: each variant costs as much as all of it. */
+/** Maximum bytes of a body for which variants are made, because each variant takes time in proportion to the size. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Each other text once, by the first cause that gives it. Made one by one: they may be large, and
- * making one takes milliseconds.
+ * Yields each variant, with the first cause that makes it. It makes a variant only when the consumer requests it,
+ * because a variant may take milliseconds.
  *
- * @returns undefined where one was made that is the same as another one
+ * @returns a generator that yields undefined for a variant with the bytes of an earlier one
  */
 export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
@@ -38,12 +37,17 @@ export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVaria
       continue;
     }
     seen.add(digest);
-    const isWriting = !OTHER_THINGS.has(cause);
-    yield { cause, bytes, isWriting, ...(how !== undefined && { how }) };
+    const hasSameContent = !OTHER_CONTENT.has(cause);
+    yield { cause, bytes, hasSameContent, ...(how !== undefined && { how }) };
   }
 }
 
-const OTHER_THINGS = new Set<Cause>(['BODY_EMPTY', 'BODY_HASHED', 'BODY_NOT_TEXT', 'BODY_ENCODED']);
+const OTHER_CONTENT = new Set<Cause>([
+  'BODY_EMPTY',
+  'BODY_HASHED',
+  'BODY_NOT_TEXT',
+  'BODY_ENCODED',
+]);
 const digestOf = (bytes: Uint8Array) => hashOf('sha256', bytes, 'base64');
 const hashOf = (name: string, bytes: Uint8Array, encoding: 'hex' | 'base64') =>
   createHash(name).update(bytes).digest(encoding);
@@ -74,8 +78,8 @@ function* lineVariants(text: string): Generator<Found> {
   yield ['BODY_BOM', undefined, BOM + text];
 }
 
-function* jsonVariants(json: Json): Generator<Found> {
-  // A body within a JSON string, or the other way round: written once too often.
+function* jsonVariants(json: JsonNode): Generator<Found> {
+  // The body was serialized twice.
   if (json.kind === 'string') yield ['BODY_ENCODED', 'the text within the string', json.value];
   for (const { cause, how, style } of WRITERS) {
     const written = writeJson(json, style);
@@ -107,7 +111,7 @@ function* encodings(text: string, body: Uint8Array): Generator<Found> {
   yield ['BODY_ENCODED', 'for a form', inUrl.replaceAll('%20', '+')];
 }
 
-function* objectTexts(json: Json): Generator<Found> {
+function* objectTexts(json: JsonNode): Generator<Found> {
   yield ['BODY_NOT_TEXT', 'String(object) in JavaScript', '[object Object]'];
   yield ['BODY_NOT_TEXT', 'str(dict) in Python', pythonDict(json)];
   yield ['BODY_NOT_TEXT', 'toString() of a Map in Java', javaMap(json)];
@@ -122,7 +126,48 @@ function textOf(body: Uint8Array): string | undefined {
   try {
     return utf8.decode(body);
   } catch {
-    // A fatal decoder has no other way to say that it is not UTF-8.
+    // With `fatal`, the decoder throws if the bytes are not UTF-8.
     return undefined;
   }
+}
+
+const LEADS = [0x81, 0xfe] as const;
+const TRAILS = [0x40, 0xfe] as const;
+const UNKNOWN = 0x3f;
+const LINE_FEED = 0x0a;
+
+/**
+ * Encodes a text as GBK. Node.js has a decoder for GBK but no encoder, so the table for encoding comes from the
+ * decoder.
+ */
+export function toGbk(text: string): Buffer {
+  gbk ??= gbkTable();
+  const table = gbk;
+  return Buffer.from(
+    [...text].flatMap((char) =>
+      char <= '\x7f' ? [char.charCodeAt(0)] : (table.get(char) ?? [UNKNOWN]),
+    ),
+  );
+}
+
+/** Encodes a text as ISO-8859-1. Other characters become question marks. */
+export const toLatin1 = (text: string): Buffer =>
+  Buffer.from([...text].map((char) => (char <= '\xff' ? char.charCodeAt(0) : UNKNOWN)));
+
+let gbk: Map<string, readonly number[]> | undefined;
+
+function gbkTable(): Map<string, readonly number[]> {
+  const pairs: (readonly [number, number])[] = [];
+  for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
+    for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
+  }
+  // One call of the decoder, because 24,000 calls would delay other requests.
+  const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
+  const chars = new TextDecoder('gbk').decode(bytes).split('\n');
+  const table = new Map<string, readonly number[]>();
+  for (const [at, pair] of pairs.entries()) {
+    const char = chars[at] ?? '';
+    if (char.length === 1 && char !== '\ufffd' && !table.has(char)) table.set(char, pair);
+  }
+  return table;
 }

@@ -1,5 +1,5 @@
-/** What can be wrong with a signature: stable codes, what each means, and what to do about it. */
-import type { Difference, Finding as Told } from '../protocol/diagnosis';
+/** The catalogue of mistakes in signatures: a stable code, an explanation and a fix for each. */
+import type { Difference, Finding } from '../protocol/log-page';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
@@ -117,7 +117,7 @@ const CATALOGUE = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/** Before the fix of what could not be explained because time ran out: there is more to try. */
+/** Text before the fix if the search ran out of time. */
 export const ASK_AGAIN =
   'Ask again: the search ended early, because this process has much to do; there was more to try.';
 
@@ -125,12 +125,12 @@ export type Cause = keyof typeof CATALOGUE;
 
 export const ALL_CAUSES = Object.keys(CATALOGUE) as readonly Cause[];
 
-export interface Finding extends Told {
+export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how what is known of it besides */
-export function toFinding(cause: Cause, how?: string, difference?: Difference): Finding {
+/** @param how details of the mistake, after the explanation of the catalogue */
+export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {
     cause,
@@ -140,8 +140,8 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
   };
 }
 
-/** Where the search was cut off by time: the next one may get further. */
-export function unexplainedSoFar(): Finding {
+/** The finding of a search that ran out of time. Another search may find the cause. */
+export function unexplainedSoFar(): CauseFinding {
   const finding = toFinding('UNEXPLAINED', 'as far as they could be tried in time');
   return { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` };
 }

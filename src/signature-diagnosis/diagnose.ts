@@ -1,30 +1,57 @@
 /**
- * Signature diagnosis: finds what went wrong with a request whose signature was rejected. Tries the known
- * ways to get it wrong; tells the cause, and never the signature that was expected.
+ * Entry of the signature diagnosis. For a request with a rejected signature, it tries known mistakes of callers until
+ * one gives the signature that was sent. It runs when a client or an operator queries the log entry, not when the
+ * request arrives. It never reveals the expected signature.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../concurrency/clock';
-import type { Diagnosis } from '../protocol/diagnosis';
-import type { HeldSecret } from '../storage/directory/held-secrets';
-import { type Finding, toFinding, unexplainedSoFar } from './causes';
-import type { RejectedRequest } from './rejected-request';
-import { search } from './search';
+import type { Clock } from '../concurrency/timing';
+import type { Mutex } from '../concurrency/turns';
+import type { Diagnosis } from '../protocol/log-page';
+import type { FindStoredSecrets, StoredSecret } from '../storage/directory';
+import type { LogEntry } from '../storage/push-log';
+import { type CauseFinding, toFinding, unexplainedSoFar } from './causes';
+import { rejectedRequest, type SignatureRejection, search } from './search';
 import { timestampFinding } from './timestamps';
 
+/** @returns undefined if the entry was not rejected because of its signature or timestamp */
+export type DiagnoseEntry = (
+  entry: LogEntry,
+  body: Uint8Array | undefined,
+) => Promise<Diagnosis | undefined>;
+
+/**
+ * Diagnoses run one at a time, and each pauses, so that they use at most a third of the time of the process.
+ *
+ * @param queue the mutex of all diagnoses of the process
+ */
+export function createDiagnoseEntry(
+  findSecrets: FindStoredSecrets,
+  bounds: Bounds,
+  queue: Mutex,
+): DiagnoseEntry {
+  return async (entry, body) => {
+    const request = rejectedRequest(entry, body);
+    if (!request) return undefined;
+    const secrets = await findSecrets(entry.clientId);
+    return queue(() => diagnoseInSlices(request, secrets, bounds));
+  };
+}
+
 export interface Bounds {
-  /** Digests. */
-  readonly most?: number;
-  /** Milliseconds of work. */
+  /** Maximum number of digests that a diagnosis computes. */
+  readonly maxDigests?: number;
+  /** Maximum milliseconds of work, by `clock`. */
   readonly time: number;
-  /** Milliseconds that never jump. */
+  /** A monotonic clock in milliseconds, for example of the processor time. */
   readonly clock: Clock;
 }
 
-const MOST = 20_000;
-/** Milliseconds of work between two pauses: others are served meanwhile. One step may take a little longer. */
+const MAX_DIGESTS = 20_000;
+/** Milliseconds of work between two pauses, and of a pause, in which the process serves other requests. */
 const SLICE = 2;
 const PAUSE = 4;
-/** What a signature of this length is mostly. */
+/** What a signature of an unexpected length probably is. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',
@@ -36,26 +63,26 @@ const LENGTHS: Readonly<Record<number, string>> = {
   128: 'it is as long as SHA-512 in hex',
 };
 
-/** Diagnoses in one go. */
+/** Diagnoses without pauses. Only tests use it. */
 export function diagnose(
-  request: RejectedRequest,
-  secrets: readonly HeldSecret[],
+  request: SignatureRejection,
+  secrets: readonly StoredSecret[],
   bounds: Bounds,
 ): Diagnosis {
-  const work = begin(request, secrets, bounds);
+  const work = startSearch(request, secrets, bounds);
   for (;;) {
     const diagnosis = work(bounds.time);
     if (diagnosis) return diagnosis;
   }
 }
 
-/** The same beside other work of the process. */
+/** Diagnoses with pauses for other work of the process. */
 export async function diagnoseInSlices(
-  request: RejectedRequest,
-  secrets: readonly HeldSecret[],
+  request: SignatureRejection,
+  secrets: readonly StoredSecret[],
   bounds: Bounds,
 ): Promise<Diagnosis> {
-  const work = begin(request, secrets, bounds);
+  const work = startSearch(request, secrets, bounds);
   for (;;) {
     const diagnosis = work(SLICE);
     if (diagnosis) return diagnosis;
@@ -63,19 +90,19 @@ export async function diagnoseInSlices(
   }
 }
 
-/** How a search came to its end: only one that ran out of time may come further when it is asked again. */
+/** How a search ended: all mistakes were tried, the maximum of digests was computed, or the time was used up. */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** @returns works for so many milliseconds; gives the diagnosis once it is there */
-function begin(
-  request: RejectedRequest,
-  secrets: readonly HeldSecret[],
-  { most = MOST, time, clock }: Bounds,
+/** @returns a function that works for `slice` milliseconds; it returns the diagnosis when it is finished */
+function startSearch(
+  request: SignatureRejection,
+  secrets: readonly StoredSecret[],
+  { maxDigests = MAX_DIGESTS, time, clock }: Bounds,
 ): (slice: number) => Diagnosis | undefined {
   const steps = search(request, secrets);
   let tried = 0;
   let left = time;
-  const end = (how: SearchEnd, found?: readonly Finding[]): Diagnosis => ({
+  const end = (how: SearchEnd, found?: readonly CauseFinding[]): Diagnosis => ({
     findings: findingsOf(request, secrets, found, how),
     tried,
     complete: how === 'whole',
@@ -84,7 +111,7 @@ function begin(
     const from = clock();
     let spent = 0;
     while (spent < Math.min(slice, left)) {
-      if (tried >= most) return end('most tried');
+      if (tried >= maxDigests) return end('most tried');
       const step = steps.next();
       if (step.done) return end('whole', step.value);
       if (step.value) tried += 1;
@@ -96,22 +123,22 @@ function begin(
 }
 
 function findingsOf(
-  { sent, body, receivedAt }: RejectedRequest,
-  secrets: readonly HeldSecret[],
-  found: readonly Finding[] | undefined,
+  { sent, body, receivedAt }: SignatureRejection,
+  secrets: readonly StoredSecret[],
+  found: readonly CauseFinding[] | undefined,
   how: SearchEnd,
-): readonly Finding[] {
-  const ofTime = timestampFinding(sent.timestamp, receivedAt);
-  const before = ofTime ? [ofTime] : [];
+): readonly CauseFinding[] {
+  const timeFinding = timestampFinding(sent.timestamp, receivedAt);
+  const before = timeFinding ? [timeFinding] : [];
   if (found) return [...before, ...found];
   if (secrets.length === 0) return [...before, toFinding('NO_SECRET')];
   if (sent.length !== 64) {
     const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
     return [...before, toFinding('SIGNATURE_LENGTH', length)];
   }
-  // Where the timestamp is no time, nothing could be tried, and that is what to mend first.
+  // Without a valid timestamp, no digest can be computed. The caller must correct the timestamp first.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  // The same search comes as far again, but for the time that it is given.
+  // A search that ran out of time may find the cause in the next attempt.
   return [...before, how === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
 }

@@ -1,15 +1,17 @@
-/** Digests that a caller may have made, and the texts in which it may have sent them. */
+/** The algorithms with which a caller may have computed its signature, and the forms in which it may have sent it. */
 import { createHash, createHmac } from 'node:crypto';
-import { hashSignature, type SentSignature } from '../storage/push-log/sent-signature';
+import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
-import { pythonBytes } from './texts';
+import { pythonBytes } from './json-text';
 
-/** How a digest is made of a key and the parts of a text. */
+/** Computes a digest from a key and a text, which is given in parts. */
 export interface Algorithm {
+  /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;
+  /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
-  /** Likely enough to be tried together with other mistakes. */
+  /** Whether it is likely enough to be tried together with other mistakes. */
   readonly isCommon: boolean;
 }
 
@@ -67,10 +69,12 @@ export const OTHER_ALGORITHMS: readonly Algorithm[] = [
 const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : part);
 
 interface Form {
+  /** Undefined for the right form. */
   readonly cause: Cause | undefined;
+  /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Fewest and most characters that it makes of SHA-256; always the same number where absent. */
+  /** Minimum and maximum length of a SHA-256 digest in this form. Absent: all digests have the same length. */
   readonly lengths?: readonly [number, number];
 }
 
@@ -78,7 +82,7 @@ const hex = (digest: Buffer) => digest.toString('hex');
 const base64 = (digest: Buffer) => digest.toString('base64');
 const pairs = (digest: Buffer) => hex(digest).match(/../g) ?? [];
 const PREFIXES = ['sha256=', 'SHA256=', 'sha256:', 'v1=', 'v0=', '0x', 'hmac ', 'HMAC ', 'Bearer '];
-/** What `openssl dgst -hmac` prints before the digits, by version, where nobody cuts it off. */
+/** The prefixes that different versions of `openssl dgst -hmac` print. */
 const OPENSSL = [
   ...['(stdin)', 'SHA2-256(stdin)', 'SHA256(stdin)', 'HMAC-SHA256(stdin)', 'HMAC-SHA2-256(stdin)'],
 ];
@@ -93,7 +97,7 @@ const LEADING_ZEROS =
 const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
 const SIGN_BIT = 0x80;
 
-/** The digest as a number in two's complement: negative where its first bit is set. */
+/** The digest as a number in two's complement, which is negative if its first bit is set. */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);
   const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
@@ -128,7 +132,7 @@ const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // Read as UTF-8 on the way, which some of the bytes are not.
+  // The HTTP library of the caller decoded the bytes as UTF-8, although some bytes are invalid.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
@@ -145,7 +149,7 @@ const OTHER_FORMS: readonly Form[] = [
     ...{ cause: 'SIGNATURE_UNPADDED', how: 'and bytes with their sign', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
-  // One digest in sixteen begins with a zero: most requests of such a caller are right.
+  // One digest in sixteen starts with a zero, so most requests of such a caller succeed.
   {
     ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
     write: (it) => hex(it).replace(/^0+/, ''),
@@ -165,10 +169,10 @@ const FORMS = OTHER_FORMS.map((form) => {
   const { length } = form.write(SAMPLE);
   return { form, lengths: form.lengths ?? ([length, length] as const) };
 });
-/** Digits that a signature was cut to, at least. */
+/** Minimum length of a truncated signature. */
 const SHORTEST = 16;
 
-/** @returns the form in which a digest was sent; undefined where another one was sent */
+/** @returns the form in which the signature that was sent contains the digest; undefined if it does not contain it */
 export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
   return formsFor(digest, sent.length).find((form) => isSent(form.write(digest), sent));
 }
@@ -178,7 +182,7 @@ export function isSent(text: string, { length, hash: sent }: SentSignature): boo
 }
 
 function formsFor(digest: Buffer, length: number): readonly Form[] {
-  // Nearly always, and then nothing else has to be made.
+  // Twice as many characters as bytes are hex digits, which is the usual case.
   if (length === digest.length * 2) return [HEX];
   if (digest.length !== BYTES) return BASE64;
   const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);

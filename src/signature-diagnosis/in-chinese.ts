@@ -1,5 +1,5 @@
-/** A diagnosis for readers of Chinese; the compiler holds its catalogue against the English one. */
-import type { Diagnosis, Finding } from '../protocol/diagnosis';
+/** Translates a diagnosis into Chinese. The compiler checks that the catalogue has every cause. */
+import type { Diagnosis, Finding } from '../protocol/log-page';
 import { ALL_CAUSES, ASK_AGAIN, type Cause, toFinding } from './causes';
 
 const SAME_BYTES = '请求体只生成一次（字节），对这些字节签名并原样发送。';
@@ -101,7 +101,7 @@ const CATALOGUE: Readonly<Record<Cause, readonly [explanation: string, fix: stri
   ],
 };
 
-/** What is known of a mistake besides; names of functions and formats stay as they are. */
+/** Translations of the details of findings. Names of functions and formats are not translated. */
 const DETAILS: Readonly<Record<string, string>> = {
   'a line feed after it': '末尾有换行',
   'CR LF after it': '末尾有 CR LF',
@@ -160,7 +160,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   unpadded: '缺少补位的 =',
 };
 
-/** Details that are made of a name or a number and a phrase. */
+/** Translations of details that contain a name or a number. */
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/^(\d+) s ahead$/, '快 $1 秒'],
   [/^(\d+) s behind$/, '慢 $1 秒'],
@@ -174,7 +174,7 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, base64$/, '，base64'],
 ];
 
-/** The same diagnosis; codes, counts and the difference are of no language. */
+/** Translates explanations and fixes. Codes, counts and the difference of bodies stay as they are. */
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
   return { ...diagnosis, findings: diagnosis.findings.map(findingInChinese) };
 }
@@ -192,7 +192,7 @@ function findingInChinese(finding: Finding): Finding {
   };
 }
 
-/** What stands behind the explanation of the catalogue. */
+/** The translated detail of a finding, which follows the explanation of the catalogue; undefined if there is none. */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;

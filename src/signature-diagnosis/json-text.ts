@@ -1,25 +1,24 @@
-/** Writes JSON in the manners of other languages: layout, escapes, order of members, numbers. */
-import { hashOrder } from './hash-order';
-import type { Json, Member } from './json-tree';
+/** Serializes JSON as the libraries of other programming languages do: layout, escapes, order of members, numbers. */
+import type { JsonMember, JsonNode } from './json-tree';
 
 export interface Style {
   readonly layout: Layout;
   readonly quote: Quote;
   readonly order?: Order;
   readonly numbers?: (text: string) => string;
-  /** Members that are null are left out. */
+  /** Leaves out members that are null. */
   readonly dropNulls?: boolean;
-  /** Empty objects become empty lists, as in PHP. */
+  /** Writes empty objects as empty lists, like PHP. */
   readonly emptyIsList?: boolean;
 }
 
 export interface Layout {
   readonly colon: string;
-  /** Between items on one line. */
+  /** Separator of items on one line. */
   readonly comma: string;
-  /** Of one level; undefined: all on one line. */
+  /** Indentation of one level; undefined: all on one line. */
   readonly indent?: string;
-  /** Lists stay on one line, as in Jackson, and what is empty has a blank within. */
+  /** Writes lists on one line, and a blank inside empty brackets, like Jackson. */
   readonly inlineLists?: boolean;
 }
 
@@ -29,9 +28,9 @@ export const pretty = (indent: string): Layout => ({ colon: ': ', comma: ',', in
 export const JACKSON: Layout = { colon: ' : ', comma: ',', indent: '  ', inlineLists: true };
 
 export type Quote = (text: string) => string;
-export type Order = (members: readonly Member[], depth: number) => readonly Member[];
+export type Order = (members: readonly JsonMember[], depth: number) => readonly JsonMember[];
 
-export function writeJson(root: Json, style: Style): string {
+export function writeJson(root: JsonNode, style: Style): string {
   const { layout, quote, order = (members) => members, numbers = (text) => text } = style;
   const { colon, comma, indent, inlineLists = false } = layout;
   const block = (open: string, items: readonly string[], close: string, depth: number) => {
@@ -40,7 +39,7 @@ export function writeJson(root: Json, style: Style): string {
     const inner = `\n${indent.repeat(depth + 1)}`;
     return `${open}${inner}${items.join(`,${inner}`)}\n${indent.repeat(depth)}${close}`;
   };
-  const write = (json: Json, depth: number): string => {
+  const write = (json: JsonNode, depth: number): string => {
     switch (json.kind) {
       case 'object': {
         const kept = json.members.filter(([, value]) => !(style.dropNulls && isNull(value)));
@@ -68,7 +67,7 @@ export function writeJson(root: Json, style: Style): string {
   return write(root, 0);
 }
 
-const isNull = (json: Json) => json.kind === 'word' && json.text === 'null';
+const isNull = (json: JsonNode) => json.kind === 'word' && json.text === 'null';
 
 const quoteWith =
   (pattern: RegExp, write: (char: string) => string): Quote =>
@@ -77,10 +76,12 @@ const quoteWith =
 const unicode = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const UNICODE = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
 
-/** The names and texts, within their quotes. */
+// Each of these functions writes a text or a name as a JSON string, with the escapes of one library.
+
+/** Escapes only what JSON requires. */
 export const plain: Quote = (text) => JSON.stringify(text);
-/** Python: also DEL. */
-export const printable = quoteWith(/[\u007f-\uffff]/g, unicode);
+/** Escapes everything but ASCII, and DEL, as Python does. */
+export const pythonAscii = quoteWith(/[\u007f-\uffff]/g, unicode);
 export const ascii = quoteWith(/[\u0080-\uffff]/g, unicode);
 export const slashed = quoteWith(/\/|[\u2028\u2029]/g, (char) =>
   char === '/' ? '\\/' : unicode(char),
@@ -89,7 +90,7 @@ export const slashedAscii = quoteWith(/\/|[\u0080-\uffff]/g, (char) =>
   char === '/' ? '\\/' : unicode(char),
 );
 export const html = quoteWith(/[<>&\u2028\u2029]/g, unicode);
-/** Until Go 1.21. */
+/** Escapes as Go did until version 1.21. */
 export const htmlOld: Quote = (text) =>
   html(text).replace(/\\\\|\\[bf]/g, (found) =>
     found === '\\b' ? '\\u0008' : found === '\\f' ? '\\u000c' : found,
@@ -110,7 +111,84 @@ export const sortedAtTop: Order = (members, depth) => (depth === 0 ? sorted(memb
 export const byHash: Order = hashOrder;
 /** JavaScript puts names that are whole numbers first. */
 export const numbersFirst: Order = (members) => {
-  const isIndex = ([name]: Member) => /^(?:0|[1-9]\d{0,9})$/.test(name);
+  const isIndex = ([name]: JsonMember) => /^(?:0|[1-9]\d{0,9})$/.test(name);
   const first = members.filter(isIndex).sort(([a], [b]) => Number(a) - Number(b));
   return [...first, ...members.filter((member) => !isIndex(member))];
 };
+
+// The order in which a Java HashMap yields its entries. Many callers serialize a HashMap.
+
+/** Number of buckets of a new HashMap, and the share of entries to buckets at which it doubles the buckets. */
+const SMALLEST = 16;
+const LOAD = 0.75;
+
+export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[] {
+  let places = SMALLEST;
+  while (members.length > places * LOAD) places *= 2;
+  const place = ([name]: JsonMember) => (spread(name) & (places - 1)) >>> 0;
+  // The sort is stable, so entries of one bucket keep their order of insertion, as in Java.
+  return [...members].sort((a, b) => place(a) - place(b));
+}
+
+/** The hash of a name in a HashMap: `String.hashCode`, with its upper half mixed into its lower half. */
+function spread(name: string): number {
+  let hash = 0;
+  for (let at = 0; at < name.length; at += 1) {
+    hash = (Math.imul(31, hash) + name.charCodeAt(at)) | 0;
+  }
+  return hash ^ (hash >>> 16);
+}
+
+/** The text of bytes in a Python f-string, such as `b'…'`. */
+export function pythonBytes(bytes: Uint8Array): string {
+  const quote = bytes.includes(0x27) && !bytes.includes(0x22) ? '"' : "'";
+  const text = Array.from(bytes, (byte) => {
+    const char = String.fromCharCode(byte);
+    if (char === '\\' || char === quote) return `\\${char}`;
+    if (char === '\n') return '\\n';
+    if (char === '\r') return '\\r';
+    if (char === '\t') return '\\t';
+    return byte >= 0x20 && byte < 0x7f ? char : `\\x${byte.toString(16).padStart(2, '0')}`;
+  });
+  return `b${quote}${text.join('')}${quote}`;
+}
+
+/** The result of `str(dict)` in Python, with single quotes, `True` and `None`. */
+export function pythonDict(json: JsonNode): string {
+  switch (json.kind) {
+    case 'object': {
+      const items = json.members.map(([name, value]) => `${quoted(name)}: ${pythonDict(value)}`);
+      return `{${items.join(', ')}}`;
+    }
+    case 'array':
+      return `[${json.items.map(pythonDict).join(', ')}]`;
+    case 'string':
+      return quoted(json.value);
+    case 'number':
+      return json.text;
+    case 'word':
+      return { true: 'True', false: 'False', null: 'None' }[json.text];
+    default:
+      return json satisfies never;
+  }
+}
+
+/** The result of `toString()` of a Map in Java. */
+export function javaMap(json: JsonNode): string {
+  switch (json.kind) {
+    case 'object':
+      return `{${json.members.map(([name, value]) => `${name}=${javaMap(value)}`).join(', ')}}`;
+    case 'array':
+      return `[${json.items.map(javaMap).join(', ')}]`;
+    case 'string':
+      return json.value;
+    default:
+      return json.text;
+  }
+}
+
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
+}

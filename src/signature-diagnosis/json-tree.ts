@@ -1,25 +1,27 @@
 /**
- * JSON as it was written: numbers as their text, members in their order. What a caller may have signed
- * is the same values written in another way.
+ * Parses JSON into a tree that keeps the text of numbers and the order of members. `JSON.parse` loses both, and the
+ * variants of a body need them.
  */
 
-export type Json =
-  | { readonly kind: 'object'; readonly members: readonly Member[] }
-  | { readonly kind: 'array'; readonly items: readonly Json[] }
+export type JsonNode =
+  | { readonly kind: 'object'; readonly members: readonly JsonMember[] }
+  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'word'; readonly text: 'true' | 'false' | 'null' };
 
-export type Member = readonly [name: string, value: Json];
+export type JsonMember = readonly [name: string, value: JsonNode];
 
-/** Deeper is no request of ours (they have 32 levels at most), and indented it would be megabytes. */
+/**
+ * Maximum levels. Bodies of valid requests have at most 32; with more levels, an indented variant would have megabytes.
+ */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
-/** @returns undefined where it is no JSON, or nested too deeply */
-export function parseTree(text: string): Json | undefined {
+/** @returns undefined if the text is not JSON or nested too deeply */
+export function parseTree(text: string): JsonNode | undefined {
   try {
-    // Only its judgement is wanted: it drops how numbers were written.
+    // Only checks the syntax, so that the code below can rely on it.
     JSON.parse(text);
   } catch {
     return undefined;
@@ -29,11 +31,11 @@ export function parseTree(text: string): Json | undefined {
   let at = 0;
   const next = () => tokens[at++] ?? '';
   const isOver = (end: string) => tokens[at] === end && next() === end;
-  const value = (): Json => {
+  const value = (): JsonNode => {
     const token = next();
     if (token === '{') return { kind: 'object', members: members() };
     if (token === '[') {
-      const items: Json[] = [];
+      const items: JsonNode[] = [];
       while (!isOver(']')) items.push(value());
       return { kind: 'array', items };
     }
@@ -43,9 +45,9 @@ export function parseTree(text: string): Json | undefined {
     }
     return { kind: 'number', text: token };
   };
-  // Of a name that comes twice everybody keeps the first place and the last value.
+  // A duplicate name keeps the first position and the last value, as in most parsers.
   const members = () => {
-    const found = new Map<string, Json>();
+    const found = new Map<string, JsonNode>();
     while (!isOver('}')) {
       const name: string = JSON.parse(next());
       found.set(name, value());

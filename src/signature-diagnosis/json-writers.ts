@@ -1,6 +1,5 @@
-/** The writers of JSON that callers use, as far as they differ. The first that fits gives the name. */
+/** The JSON serializers that callers use. If several write the same text, the diagnosis reports the first one. */
 import type { Cause } from './causes';
-import { asDouble, asJavaDouble, asPython } from './json-numbers';
 import {
   ascii,
   byHash,
@@ -13,7 +12,7 @@ import {
   numbersFirst,
   plain,
   pretty,
-  printable,
+  pythonAscii,
   SPACED,
   type Style,
   slashed,
@@ -22,9 +21,30 @@ import {
   sortedAtTop,
 } from './json-text';
 
+const isWhole = (text: string) => /^-?\d+$/.test(text);
+
+/** Writes a number as JavaScript does, and Go with `any`: all numbers are doubles, so `1.0` becomes `1`. */
+export const asDouble = (text: string): string => JSON.stringify(Number(text));
+
+/** Writes a number as Python does: whole numbers are unchanged, others are written by `repr`. */
+export function asPython(text: string): string {
+  if (isWhole(text)) return text === '-0' ? '0' : text;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
+  const size = Math.abs(value);
+  if (value !== 0 && (size >= 1e16 || size < 1e-4)) {
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  }
+  return Number.isInteger(value) ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
+}
+
+/** Writes a number as Gson does with `Object`: `1` becomes `1.0`. */
+export const asJavaDouble = (text: string): string =>
+  isWhole(text) && Math.abs(Number(text)) < 1e7 ? `${Number(text)}.0` : text;
+
 export interface Writer {
   readonly cause: Cause;
-  /** How one comes to it. */
+  /** Detail of the mistake, for the finding. */
   readonly how: string;
   readonly style: Style;
 }
@@ -50,16 +70,16 @@ const indented = of('BODY_PRETTY');
 const PYTHON = { numbers: asPython };
 const JAVASCRIPT = { quote: plain, numbers: asDouble, order: numbersFirst };
 
-/** The same values on one line, in their order. */
+/** Writers of one line, in the order of the body. */
 const ONE_LINE: readonly Writer[] = [
   js('JSON.stringify(body), or another compact writer', { layout: COMPACT, ...JAVASCRIPT }),
   js('a compact writer', { layout: COMPACT, quote: plain }),
-  python('json.dumps(body)', { layout: SPACED, quote: printable, ...PYTHON }),
+  python('json.dumps(body)', { layout: SPACED, quote: pythonAscii, ...PYTHON }),
   python('json.dumps(body, ensure_ascii=False)', { layout: SPACED, quote: plain, ...PYTHON }),
   php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, emptyIsList: true }),
   php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, numbers: asDouble }),
   python('json.dumps(body, separators=(",", ":"))', {
-    ...{ layout: COMPACT, quote: printable, ...PYTHON },
+    ...{ layout: COMPACT, quote: pythonAscii, ...PYTHON },
   }),
   php('json_encode with JSON_UNESCAPED_UNICODE', { layout: COMPACT, quote: slashed }),
   php('json_encode with JSON_UNESCAPED_UNICODE', {
@@ -79,22 +99,22 @@ const ONE_LINE: readonly Writer[] = [
   }),
 ];
 
-/** One line, in another order. */
+/** Writers of one line, in another order. */
 const REORDERED: readonly Writer[] = [
   sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
   go('json.Marshal of a map', { layout: COMPACT, quote: htmlOld, order: sorted }),
   sort('json.dumps(body, sort_keys=True)', {
-    ...{ layout: SPACED, quote: printable, order: sorted, ...PYTHON },
+    ...{ layout: SPACED, quote: pythonAscii, order: sorted, ...PYTHON },
   }),
   sort('with blanks', { layout: SPACED, quote: plain, order: sorted, ...PYTHON }),
   sort('json.dumps with sort_keys and separators', {
-    ...{ layout: COMPACT, quote: printable, order: sorted, ...PYTHON },
+    ...{ layout: COMPACT, quote: pythonAscii, order: sorted, ...PYTHON },
   }),
   sort('ksort and json_encode', { layout: COMPACT, quote: slashedAscii, order: sorted }),
   sort('ksort and json_encode', { layout: COMPACT, quote: slashed, order: sorted }),
   sort('at the top only', { layout: COMPACT, quote: plain, order: sortedAtTop }),
-  sort('at the top only', { layout: SPACED, quote: printable, order: sortedAtTop, ...PYTHON }),
+  sort('at the top only', { layout: SPACED, quote: pythonAscii, order: sortedAtTop, ...PYTHON }),
   sort('at the top only, with json_encode', {
     ...{ layout: COMPACT, quote: slashedAscii, order: sortedAtTop },
   }),
@@ -103,12 +123,12 @@ const REORDERED: readonly Writer[] = [
   java('a HashMap and Gson', { layout: COMPACT, quote: gson, order: byHash }),
 ];
 
-/** More than one line. */
+/** Writers of several lines. */
 const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   indented(`indented by ${name}`, { layout: pretty(indent), quote: plain }),
   indented(`indented by ${name}`, { layout: pretty(indent), ...JAVASCRIPT }),
   indented(`indented by ${name}, as Python does`, {
-    ...{ layout: pretty(indent), quote: printable, ...PYTHON },
+    ...{ layout: pretty(indent), quote: pythonAscii, ...PYTHON },
   }),
   indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashedAscii }),
   indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashed }),
@@ -119,7 +139,7 @@ const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   sort(`indented by ${name}`, { layout: pretty(indent), quote: html, order: sorted }),
   sort(`indented by ${name}`, {
     layout: pretty(indent),
-    quote: printable,
+    quote: pythonAscii,
     order: sorted,
     ...PYTHON,
   }),

@@ -1,17 +1,22 @@
-/** Keys that a caller may have used in place of its secret. */
+/** Makes the HMAC keys that a caller may have used by mistake instead of its secret. */
 import { createHash } from 'node:crypto';
-import type { HeldSecret } from '../storage/directory/held-secrets';
+import type { StoredSecret } from '../storage/directory';
 import type { Cause } from './causes';
 
 export interface KeyVariant {
+  /** Undefined for a valid secret. */
   readonly cause: Cause | undefined;
+  /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly key: string | Buffer;
-  /** The secret that it was made of. */
+  /** The secret of which the key is a variant. */
   readonly secret: string;
-  /** Likely enough to be tried together with other mistakes. */
+  /** Whether it is likely enough to be tried together with other mistakes. */
   readonly isCommon: boolean;
-  /** Tried alone: what makes it signs right, and there may be many. */
+  /**
+   * True: not tried together with other mistakes, because the console signs correctly, and there may be many query
+   * keys.
+   */
   readonly isQueryKey?: boolean;
 }
 
@@ -28,7 +33,7 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
-/** Names that stand before a secret in a file of settings, of which the whole line was read. */
+/** Names of variables that contain the secret. A program may have used the whole line of a settings file as the key. */
 const NAMES = [
   ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
   ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
@@ -36,7 +41,8 @@ const NAMES = [
 ];
 const BASE64 = /^[\w+/-]+={0,2}$/;
 const HEX = /^(?:[\da-f]{2})+$/i;
-const NOTHINGS = [
+/** What programs use as the secret if none is set. */
+const UNSET_VALUES = [
   '',
   'undefined',
   'null',
@@ -48,47 +54,47 @@ const NOTHINGS = [
 ];
 
 /**
- * The secrets that work, as they are, come first: with `cause` undefined.
+ * Makes all variants. The valid secrets are first.
  *
- * @param now epoch milliseconds
+ * @param now time at which the request was received, epoch milliseconds
  */
 export function keyVariants(
   clientId: string,
-  held: readonly HeldSecret[],
+  stored: readonly StoredSecret[],
   now: number,
 ): KeyVariant[] {
-  const secrets = held.filter(({ isQueryKey }) => !isQueryKey);
+  const secrets = stored.filter(({ isQueryKey }) => !isQueryKey);
   const whole = secrets.map((own) => wholeKey(own, 'SECRET_RETIRED', now));
-  const queryKeys = held
+  const queryKeys = stored
     .filter(({ isQueryKey }) => isQueryKey)
     .map((key) => ({
       ...wholeKey(key, 'QUERY_KEY_ENDED', now),
       isQueryKey: true,
       isCommon: false,
     }));
-  const [secret = ''] = held.map((own) => own.secret);
+  const [secret = ''] = stored.map((own) => own.secret);
   const of = (found: Iterable<Found>, from: string, isCommon: boolean): KeyVariant[] =>
     Array.from(found, ([cause, how, key]) => ({ cause, how, key, secret: from, isCommon }));
   return [
     ...whole.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
     ...queryKeys,
-    ...secrets.flatMap((held) => of(spaced(held.secret), held.secret, true)),
-    ...secrets.flatMap((held) => of(changed(held.secret), held.secret, false)),
-    ...secrets.flatMap((held) => of(named(held.secret, clientId), held.secret, false)),
+    ...secrets.flatMap((own) => of(spaced(own.secret), own.secret, true)),
+    ...secrets.flatMap((own) => of(changed(own.secret), own.secret, false)),
+    ...secrets.flatMap((own) => of(named(own.secret, clientId), own.secret, false)),
     ...of(ids(clientId, secrets), secret, false),
-    ...NOTHINGS.map((key): KeyVariant => {
+    ...UNSET_VALUES.map((key): KeyVariant => {
       const how = key === '' ? 'it was empty' : `"${key}"`;
       return { cause: 'SECRET_UNSET', how, key, secret, isCommon: false };
     }),
   ];
 }
 
-function wholeKey(held: HeldSecret, ended: Cause, now: number): KeyVariant {
-  const isOver = held.endsAt !== undefined && held.endsAt <= now;
+function wholeKey(stored: StoredSecret, ended: Cause, now: number): KeyVariant {
+  const isOver = stored.endsAt !== undefined && stored.endsAt <= now;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
-  const { id, secret } = held;
-  const told = isOver ? { cause: ended, how: `${name} ${id}` } : { cause: undefined };
-  return { ...told, key: secret, secret, isCommon: true };
+  const { id, secret } = stored;
+  const mistake = isOver ? { cause: ended, how: `${name} ${id}` } : { cause: undefined };
+  return { ...mistake, key: secret, secret, isCommon: true };
 }
 
 function* spaced(secret: string): Generator<Found> {
@@ -106,7 +112,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // Only where it is that as a whole: of any other text the decoders take the beginning, or nothing.
+  // `Buffer.from` ignores invalid characters, so the whole text is checked first.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }
@@ -124,7 +130,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_CUT', 'the first one', secret.slice(1)];
 }
 
-/** `CLIENT_SECRET=…`: a line of an .env file, a shell or a YAML file in place of its value. */
+/** The secret within a line of an .env file, a shell script or a YAML file, such as `CLIENT_SECRET=…`. */
 function* named(secret: string, clientId: string): Generator<Found> {
   const own = clientId.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
   for (const name of [...NAMES, `${own}_SECRET`, `${own}_CLIENT_SECRET`]) {
@@ -138,7 +144,7 @@ function* named(secret: string, clientId: string): Generator<Found> {
   }
 }
 
-function* ids(clientId: string, secrets: readonly HeldSecret[]): Generator<Found> {
+function* ids(clientId: string, secrets: readonly StoredSecret[]): Generator<Found> {
   yield ['SECRET_IS_AN_ID', 'the client id', clientId];
   for (const { id } of secrets) yield ['SECRET_IS_AN_ID', `the id ${id} of a secret`, id];
 }

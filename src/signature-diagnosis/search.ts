@@ -1,24 +1,27 @@
-/** Looks for what a caller did otherwise, so that it came to the signature that it sent. */
-import type { HeldSecret } from '../storage/directory/held-secrets';
-import { type Cause, type Finding, toFinding } from './causes';
-import { differenceOf } from './difference';
-import { formOf, HMAC_SHA256, isSent } from './digests';
-import type { KeyVariant } from './keys';
-import type { RejectedRequest } from './rejected-request';
-import { fill, RIGHT } from './signing-texts';
-import { timestampFinding } from './timestamps';
-import { type Deviation, trialsOf } from './trials';
+/** Searches for the mistake, or the two mistakes, with which a caller computed its signature. */
 
-/** Findings, the most telling first; a step each time that a digest was made, or only a body (false). */
-export type Search = Generator<boolean, readonly Finding[] | undefined>;
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import type { Difference } from '../protocol/log-page';
+import { pushPath, queryPath } from '../protocol/paths';
+import type { StoredSecret } from '../storage/directory';
+import type { LogEntry, SentSignature } from '../storage/push-log';
+import { type BodyVariant, bodyVariants } from './body-variants';
+import { type Cause, type CauseFinding, toFinding } from './causes';
+import { type Algorithm, formOf, HMAC_SHA256, isSent, OTHER_ALGORITHMS } from './digests';
+import { type KeyVariant, keyVariants } from './keys';
+import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './signing-texts';
+import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * The caller that asks for the next step decides how long it takes; nothing but the given request and
- * secrets is read.
- *
- * @returns (the generator) the mistakes that together explain the signature; undefined where none do
+ * A running search. It yields true for each digest that it computes and false for each other step. At the end, it
+ * returns the findings, most specific first; undefined if no known mistake gives the signature.
  */
-export function* search(request: RejectedRequest, secrets: readonly HeldSecret[]): Search {
+export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
+
+/**
+ * Starts a search. The caller requests each step, so it can limit the time.
+ */
+export function* search(request: SignatureRejection, secrets: readonly StoredSecret[]): Search {
   const { sent } = request;
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
   const { keys, deviations } = trialsOf(request, secrets);
@@ -38,43 +41,187 @@ export function* search(request: RejectedRequest, secrets: readonly HeldSecret[]
   return undefined;
 }
 
-/** @returns undefined where what it is made of is not known */
+/** @returns undefined if the body or the timestamp is unknown */
 function digestOf(
-  { clientId, sent, body: received, path }: RejectedRequest,
+  { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
   { key, secret }: KeyVariant,
 ): Buffer | undefined {
-  const text = other ?? RIGHT;
+  const text = other ?? CORRECT_TEXT;
   const bytes = body ? body.bytes : received;
   const stamp = time ? time.time : sent.timestamp;
   if ((text.hasBody && !bytes) || stamp === undefined) return undefined;
   const operation = path.slice(path.lastIndexOf('/') + 1);
   const signed = { client: clientId, time: stamp, path, operation, secret };
-  const before = fill(text.before, signed);
-  const parts = text.hasBody && bytes ? [before, bytes, fill(text.after, signed)] : [before];
+  const before = fillTemplate(text.before, signed);
+  const parts =
+    text.hasBody && bytes ? [before, bytes, fillTemplate(text.after, signed)] : [before];
   return algorithm.digest(key, parts);
 }
 
-interface Named {
+/** A mistake, or no mistake if `cause` is undefined. */
+interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
 }
 
 function findingsOf(
-  { body: received, sent, receivedAt }: RejectedRequest,
+  { body: received, sent, receivedAt }: SignatureRejection,
   { key, text, time, body, algorithm }: Deviation,
-  form: Named,
-): readonly Finding[] {
-  const named = ({ cause, how }: Partial<Named> = {}) => (cause ? [toFinding(cause, how)] : []);
-  const parted = body?.isWriting && received && differenceOf(received, body.bytes);
+  form: Mistake,
+): readonly CauseFinding[] {
+  const named = ({ cause, how }: Partial<Mistake> = {}) => (cause ? [toFinding(cause, how)] : []);
+  const difference = body?.hasSameContent && received && differenceOf(received, body.bytes);
   const found = [
     ...named(key),
     ...named(text),
     ...named(time),
     ...named(algorithm),
     ...named(form),
-    ...(body ? [toFinding(body.cause, body.how, parted || undefined)] : []),
+    ...(body ? [toFinding(body.cause, body.how, difference || undefined)] : []),
   ];
   const isExplained = found.length > 0 || timestampFinding(sent.timestamp, receivedAt);
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
+}
+
+/** One or two mistakes that a caller may have made. What is absent was correct. */
+export interface Deviation {
+  readonly key?: KeyVariant;
+  readonly body?: BodyVariant;
+  readonly text?: SigningText;
+  readonly time?: TimeVariant;
+  readonly algorithm?: Algorithm;
+}
+
+type Name = keyof Deviation;
+
+/** The mistakes of one kind. */
+interface Kind {
+  /** Likely mistakes. They are tried first, and together with mistakes of another kind. */
+  readonly common: () => Iterable<Deviation | undefined>;
+  /** Other mistakes. They are tried alone. */
+  readonly others: () => Iterable<Deviation>;
+}
+
+const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
+/**
+ * The kinds that are tried together, in this order. The variants of the first kind are made only once, so bodies, which
+ * take the most time, are first.
+ */
+const PAIRS: readonly (readonly [Name, Name])[] = [
+  ['body', 'key'],
+  ['key', 'text'],
+  ['time', 'text'],
+  ['time', 'key'],
+  ['body', 'text'],
+  ['body', 'time'],
+  ['algorithm', 'text'],
+  ['algorithm', 'key'],
+  ['body', 'algorithm'],
+];
+
+export interface Trials {
+  /** The valid secrets. They are the keys for deviations without a wrong key. */
+  readonly keys: readonly KeyVariant[];
+  /** The first one is empty: no mistake. Undefined stands for a variant that equals an earlier one. */
+  readonly deviations: Iterable<Deviation | undefined>;
+}
+
+export function trialsOf(
+  { clientId, sent, body, receivedAt }: SignatureRejection,
+  secrets: readonly StoredSecret[],
+): Trials {
+  const keys = keyVariants(clientId, secrets, receivedAt);
+  const isOwn = ({ cause, isQueryKey }: KeyVariant) => cause === undefined && !isQueryKey;
+  const alone = keys.filter(({ isQueryKey }) => isQueryKey).map((key) => ({ key }));
+  const wrong = keys.filter((key) => !isOwn(key) && !key.isQueryKey);
+  const bodies = function* () {
+    for (const variant of bodyVariants(body)) yield variant && { body: variant };
+  };
+  const kinds: Readonly<Record<Name, Kind>> = {
+    key: kindOf(wrong, (key) => ({ key })),
+    text: kindOf(signingTexts(clientId), (text) => ({ text })),
+    time: kindOf([...timeVariants(sent.timestamp ?? '')], (time) => ({ time })),
+    algorithm: kindOf(OTHER_ALGORITHMS, (algorithm) => ({ algorithm })),
+    body: { common: bodies, others: () => [] },
+  };
+  return { keys: keys.filter(isOwn), deviations: inOrder(kinds, alone) };
+}
+
+function kindOf<T extends { readonly isCommon: boolean }>(
+  variants: readonly T[],
+  deviate: (variant: T) => Deviation,
+): Kind {
+  const common = variants.filter(({ isCommon }) => isCommon).map(deviate);
+  const others = variants.filter(({ isCommon }) => !isCommon).map(deviate);
+  return { common: () => common, others: () => others };
+}
+
+function* inOrder(
+  kinds: Readonly<Record<Name, Kind>>,
+  queryKeys: readonly Deviation[],
+): Generator<Deviation | undefined> {
+  yield {};
+  yield* queryKeys;
+  for (const name of SINGLES) yield* kinds[name].common();
+  for (const name of SINGLES) yield* kinds[name].others();
+  for (const [one, other] of PAIRS) {
+    for (const first of kinds[one].common()) {
+      if (!first) yield undefined;
+      else for (const second of kinds[other].common()) yield { ...first, ...second };
+    }
+  }
+}
+
+/** What the log has stored of a request with a rejected signature. */
+export interface SignatureRejection {
+  readonly clientId: string;
+  readonly sent: SentSignature;
+  /** Undefined if the log has no body. */
+  readonly body: Uint8Array | undefined;
+  /** The path of the request. */
+  readonly path: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** @returns undefined if the entry was not rejected because of its signature or timestamp */
+export function rejectedRequest(
+  { clientId, operation, signature, receivedAt }: LogEntry,
+  body: Uint8Array | undefined,
+): SignatureRejection | undefined {
+  if (!signature) return undefined;
+  const isPush = OPERATIONS.some((name) => name === operation);
+  const path = isPush ? pushPath(operation as OperationName) : queryPath(operation);
+  return { clientId, sent: signature, body, path, receivedAt: receivedAt.getTime() };
+}
+
+/** Number of bytes that a difference shows before and after its position. */
+const AROUND = 16;
+
+export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
+  const end = Math.min(sent.length, signed.length);
+  let offset = 0;
+  while (offset < end && sent[offset] === signed[offset]) offset += 1;
+  return { offset, sent: around(sent, offset), signed: around(signed, offset) };
+}
+
+/** Invisible characters: byte order mark, direction marks, zero-width characters, unusual blanks. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu;
+
+/** The text around a position. It contains whole characters only, and invisible characters as escapes. */
+function around(bytes: Uint8Array, offset: number): string {
+  const isInner = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
+  let from = Math.max(0, offset - AROUND);
+  while (from > 0 && isInner(from)) from -= 1;
+  let to = Math.min(bytes.length, offset + AROUND);
+  while (to < bytes.length && isInner(to)) to += 1;
+  const text = Buffer.from(bytes.subarray(from, to)).toString('utf8');
+  return JSON.stringify(text).slice(1, -1).replace(INVISIBLE, escaped);
+}
+
+/** Escapes a character as in JSON, such as `\ufeff`; a character above U+FFFF becomes a surrogate pair. */
+function escaped(invisible: string): string {
+  const units = Array.from({ length: invisible.length }, (_, at) => invisible.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

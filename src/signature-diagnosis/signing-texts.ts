@@ -1,30 +1,31 @@
-/** Texts that a caller may have signed in place of client id, LF, timestamp, LF, body. */
+/** Makes the texts that a caller may have signed by mistake instead of client id, LF, timestamp, LF, body. */
 import type { Cause } from './causes';
 
-/** A text around the body. */
+/** A text that may have been signed, as templates around the body. */
 export interface SigningText {
   readonly cause: Cause;
+  /** Detail of the mistake, for the finding. */
   readonly how: string;
-  /** Before and after the body, with `{client}` and `{time}` in them. */
+  /** Templates of the text before and after the body, with placeholders such as `{client}` (`Signed`). */
   readonly before: string;
   readonly after: string;
-  /** The body is in it. */
+  /** Whether the text includes the body. */
   readonly hasBody: boolean;
-  /** Likely enough to be tried together with other mistakes. */
+  /** Whether it is likely enough to be tried together with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** What such a text is filled with. */
+/** The values of the placeholders. */
 export interface Signed {
   readonly client: string;
   readonly time: string;
   readonly path: string;
-  /** The end of the path, such as `upsert`. */
+  /** The last part of the path, such as `upsert`. */
   readonly operation: string;
   readonly secret: string;
 }
 
-export const RIGHT = { before: '{client}\n{time}\n', after: '', hasBody: true } as const;
+export const CORRECT_TEXT = { before: '{client}\n{time}\n', after: '', hasBody: true } as const;
 
 const BODY = '{body}';
 const [CLIENT, TIME, PATH, SECRET] = ['{client}', '{time}', '{path}', '{secret}'] as const;
@@ -41,7 +42,7 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** Together with other mistakes only these are tried. */
+/** Only these separators are tried together with other mistakes. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [
@@ -103,7 +104,7 @@ const EXTRA = [
   `${CLIENT}\n${TIME}\r\n${BODY}`,
 ];
 
-/** @param clientId as it was sent */
+/** @param clientId the client id that was sent */
 export function signingTexts(clientId: string): SigningText[] {
   const right = [CLIENT, TIME, BODY];
   const others = [clientId.toLowerCase(), clientId.toUpperCase(), ''];
@@ -127,7 +128,7 @@ export function signingTexts(clientId: string): SigningText[] {
   ];
 }
 
-/** The line feed first, and every order with all separators. */
+/** Makes each order of fields with each separator, first with the line feed. */
 function joined(
   cause: Cause,
   orders: readonly (readonly string[])[],
@@ -144,8 +145,8 @@ function text(cause: Cause, template: string, isCommon: boolean): SigningText {
   return { cause, how: `"${how}"`, before, after, hasBody: template.includes(BODY), isCommon };
 }
 
-/** Puts values in; a value is never taken for a place itself. */
-export function fill(template: string, signed: Signed): string {
+/** Fills a template. Placeholders inside a value are not replaced. */
+export function fillTemplate(template: string, signed: Signed): string {
   return template.replace(
     /\{(client|time|path|operation|secret)\}/g,
     (_, name: keyof Signed) => signed[name],

@@ -1,16 +1,17 @@
-/** Timestamps: what a rejected one tells by itself, and which others may have been signed. */
+/** Finds mistakes in a rejected timestamp, and makes other timestamps that a caller may have signed by mistake. */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
-import { type Cause, type Finding, toFinding } from './causes';
+import { type Cause, type CauseFinding, toFinding } from './causes';
 
 export interface TimeVariant {
   readonly cause: Cause;
+  /** Detail of the mistake, for the finding. */
   readonly how: string;
   readonly time: string;
-  /** Likely enough to be tried together with other mistakes. */
+  /** Whether it is likely enough to be tried together with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** Digits of an instant of our days, by its unit. */
+/** The unit of a timestamp of the present, by its number of digits. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -18,19 +19,19 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 };
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Seconds that two looks at a clock may lie apart. */
+/** Maximum seconds between two reads of the clock, if a caller reads it for the signature and again for the header. */
 const APART = 5;
 
 /**
- * What is wrong with the header alone.
+ * Finds a mistake in the header X-Timestamp.
  *
- * @param timestamp undefined where it was no time at all
+ * @param timestamp undefined if the header did not look like a time
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(
   timestamp: string | undefined,
   receivedAt: number,
-): Finding | undefined {
+): CauseFinding | undefined {
   if (timestamp === undefined) return toFinding('TIMESTAMP_NOT_SECONDS');
   const now = Math.floor(receivedAt / 1000);
   const [cause, perSecond] = UNITS[timestamp.length] ?? [];
@@ -45,14 +46,16 @@ export function timestampFinding(
   return toFinding(isZone(off) ? 'TIME_ZONE' : 'CLOCK_OFF', side);
 }
 
-/** All zones are whole quarters of an hour apart; clocks may be a little off besides. */
+/**
+ * Whether a time is off by a time zone, a multiple of 15 minutes. The clock may be off by up to a minute in addition.
+ */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);
   const isOnIt = Math.abs(off - quarters * QUARTER_HOUR) <= 60;
   return isOnIt && Math.abs(off) >= 2 * QUARTER_HOUR && Math.abs(off) <= FARTHEST_ZONE + 60;
 }
 
-/** Others than the one that was sent, the likely ones first. */
+/** Makes timestamps other than the one that was sent, likely ones first. */
 export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   if (!/^\d{1,19}$/.test(timestamp)) return;
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);

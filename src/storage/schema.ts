@@ -1,73 +1,60 @@
 /**
- * Whether the `release` step has prepared the database. Without its indexes a search fails, and two matters
- * may get one key: web and worker accept no push until all of them exist. A database that was restored without its
- * indexes is not prepared either, so the indexes themselves are read, not a mark.
+ * Entry of the database schema: collections and indexes. The release step creates them (`prepareDatabase`). Web and
+ * worker check that no index is missing (`watchSchema`): otherwise searches fail, and two matters can have the same
+ * key.
  */
 import type { Connection } from 'mongoose';
-import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
 import { PushError } from '../protocol/errors';
-import type { Logger } from '../runtime/logger';
-import { isMissingCollection } from './driver-errors';
-import { expectedIndexes } from './indexes';
+import { findMissingIndexes } from './schema/indexes';
 
-/** Milliseconds between two looks while indexes are missing, and while all exist. */
-const LOOK_EVERY = 500;
-const WATCH_EVERY = 10_000;
+export { findMissingIndexes } from './schema/indexes';
+export { prepareDatabase, type SchemaSettings } from './schema/prepare';
 
-/** The release step, as the log and the answers name it. */
+/** The command of the release step. The log and answers show it. */
 export const RELEASE_STEP = 'node dist/src/release.js';
 
 export interface SchemaWatch extends PollLoop {
   isPrepared(): boolean;
-  /** @throws PushError DATABASE_NOT_PREPARED */
+  /** Does nothing if the database is prepared. @throws PushError DATABASE_NOT_PREPARED */
   check(): void;
   /** Resolves when the database is prepared. */
   untilPrepared(): Promise<void>;
 }
 
-/** @returns the indexes that the database lacks, as `collection.index` */
-export async function findMissingIndexes(connection: Connection): Promise<string[]> {
-  const missing = await Promise.all(
-    expectedIndexes(connection).map(async ({ collection, names }) => {
-      const existing = await indexesOf(connection, collection);
-      return names.filter((name) => !existing.has(name)).map((name) => `${collection}.${name}`);
-    }),
-  );
-  return missing.flat();
-}
+/** Milliseconds between two checks: the first while an index is missing, the second while all indexes exist. */
+const CHECK_EVERY = 500;
+const WATCH_EVERY = 10_000;
+const NOT_PREPARED =
+  'the database is not prepared: run the release step. No push is accepted until then';
 
-async function indexesOf(connection: Connection, collection: string): Promise<Set<unknown>> {
-  try {
-    const found = await connection.collection(collection).indexes();
-    return new Set(found.map(({ name }) => name));
-  } catch (error) {
-    if (isMissingCollection(error)) return new Set();
-    throw error;
-  }
-}
-
-/** Looks once, then again and again until it is stopped. @throws the driver's error if the first look fails */
+/**
+ * Checks the indexes once before it returns, and then at an interval until the watch is stopped.
+ *
+ * @throws the driver's error if the first check fails
+ */
 export async function watchSchema(connection: Connection, logger: Logger): Promise<SchemaWatch> {
   let isPrepared = true;
   let next = 0;
   let waiting: (() => void)[] = [];
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const missing = await findMissingIndexes(connection);
-    const was = isPrepared;
+    const wasPrepared = isPrepared;
     isPrepared = missing.length === 0;
-    next = performance.now() + (isPrepared ? WATCH_EVERY : LOOK_EVERY);
-    if (!isPrepared && was) logger.error({ missing, run: RELEASE_STEP }, NOT_PREPARED);
+    next = performance.now() + (isPrepared ? WATCH_EVERY : CHECK_EVERY);
+    if (!isPrepared && wasPrepared) logger.error({ missing, run: RELEASE_STEP }, NOT_PREPARED);
     if (!isPrepared) return;
-    if (!was) logger.info('the database is prepared');
+    if (!wasPrepared) logger.info('the database is prepared');
     for (const resolve of waiting) resolve();
     waiting = [];
   };
-  await look();
+  await check();
   const loop = startPollLoop(
     async () => {
-      if (performance.now() >= next) await look();
+      if (performance.now() >= next) await check();
     },
-    LOOK_EVERY,
+    CHECK_EVERY,
     (error) => logger.debug({ error: String(error) }, 'could not read the indexes, retrying'),
   );
   return {
@@ -80,6 +67,3 @@ export async function watchSchema(connection: Connection, logger: Logger): Promi
     stop: loop.stop,
   };
 }
-
-const NOT_PREPARED =
-  'the database is not prepared: run the release step. No push is accepted until then';

@@ -1,51 +1,81 @@
-/** The path of a recorded push through the queue, to its final state. */
-import { systemClock } from '../concurrency/clock';
-import type { PushFinalizer } from '../pushes/finalize-push';
+/**
+ * Connects the parts that bring a recorded push to its final state: the queue, the inbox for the replies of the
+ * workers, and the finalizer for pushes without a reply.
+ */
+import { randomBytes } from 'node:crypto';
+import { systemClock as clock } from '../concurrency/timing';
+import type { Lifecycle } from '../infra/lifecycle';
+import type { Logger } from '../infra/logger';
+import { connectSubscriber, type RedisConnection } from '../infra/redis/connect';
+import type { Metrics } from '../observability/metrics';
+import type { Tracing } from '../observability/tracing';
 import {
-  createSettlePush,
-  createSettlePushes,
-  type SettlePush,
-  type SettlePushes,
-} from '../pushes/settle-push';
-import { createGroupQueue } from '../queue/group-queue';
+  createQueueAndWait,
+  finalizeWaiting,
+  PushFinalizer,
+  type QueueAndWait,
+  startLostReplyLookup,
+} from '../pushes/pushes';
+import type { Partitions } from '../queue/commands/partitions';
+import { watchEcho } from '../queue/echo';
 import type { RedisKeys } from '../queue/keys';
-import { createPartitionJobs } from '../queue/partition-jobs';
-import type { Partitions } from '../queue/partitions';
-import type { RedisConnection } from '../queue/redis';
-import type { ReplyInbox } from '../queue/replies';
-import type { Lifecycle } from '../runtime/lifecycle';
-import type { Logger } from '../runtime/logger';
-import type { Settlement } from '../storage/push-log/settlement';
-import type { Metrics } from '../telemetry/metrics';
-import type { Tracing } from '../telemetry/tracing';
+import {
+  createGroupQueue,
+  createPartitionJobs,
+  createReplyInbox,
+  type ReplyInbox,
+} from '../queue/producer';
+import {
+  createFinalize,
+  type LogLookups,
+  type PushLog,
+  type Settlement,
+} from '../storage/push-log';
 
-/** What settling takes from its process. */
-export interface SettlingBase {
+interface SettlingDependencies {
+  readonly name: string;
+  readonly config: { readonly REDIS_URL: string };
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
   readonly metrics: Metrics;
-  /** Undefined if TRACING is off. */
   readonly tracing: Tracing | undefined;
 }
 
-export interface SettlingParts {
+export interface WebSettling {
+  readonly queueAndWait: QueueAndWait;
   readonly inbox: ReplyInbox<Settlement>;
-  /** The channel of the inbox. */
-  readonly ingressId: string;
+  /** The id of this process in the name of its reply channel. */
+  readonly replyTo: string;
+  /** The connection that receives the replies. */
+  readonly subscriber: RedisConnection;
+  readonly finalizer: PushFinalizer;
+  /** Finalizes the pushes that wait for a reply. */
+  readonly endWaiting: () => Promise<void>;
 }
 
-export function openSettling(
-  { logger, lifecycle, redis, keys, partitions, metrics, tracing }: SettlingBase,
-  { inbox, ingressId }: SettlingParts,
-  finalizer: PushFinalizer,
-): { readonly settle: SettlePush; readonly settleAll: SettlePushes } {
+/** Starts these parts. If a reply is lost, `startLostReplyLookup` reads the result from the push log. */
+export async function createSettling(
+  base: SettlingDependencies,
+  { pushLog, lookups }: { readonly pushLog: PushLog; readonly lookups: LogLookups },
+): Promise<WebSettling> {
+  const { name, config, logger, lifecycle, redis, keys, partitions, metrics, tracing } = base;
+  const subscriber = connectSubscriber(config.REDIS_URL, logger, redis);
+  lifecycle.onStop('subscriber', () => subscriber.disconnect());
+  const replyTo = randomBytes(6).toString('hex');
+  const inbox = await createReplyInbox<Settlement>(subscriber, keys, replyTo, logger, metrics);
+  const echo = watchEcho({ redis, subscriber, keys, channel: keys.replies(replyTo), logger });
+  lifecycle.run('echo', echo);
+  lifecycle.run('lost replies', startLostReplyLookup({ inbox, lookups, logger, metrics }));
+  const finalize = createFinalize(pushLog, lookups);
+  const finalizer = new PushFinalizer({ finalize, name, clock, logger, tracing });
+  lifecycle.run('finalizer', finalizer);
   const jobs = createPartitionJobs(redis, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
-  const { shards } = keys;
-  const queue = createGroupQueue({ partitions, jobs, shards, logger, metrics, tracing });
-  const settling = { queue, inbox, finalizer, ingressId, clock: systemClock, logger };
-  return { settle: createSettlePush(settling), settleAll: createSettlePushes(settling) };
+  const queue = createGroupQueue({ partitions, jobs, layout: keys, logger, metrics, tracing });
+  const queueAndWait = createQueueAndWait({ queue, inbox, finalizer, clock, logger });
+  const endWaiting = () => finalizeWaiting(inbox, finalizer, clock);
+  return { queueAndWait, inbox, replyTo, subscriber, finalizer, endWaiting };
 }

@@ -1,4 +1,4 @@
-/** The TypeScript of docs/integrate.md, as a package of its own would have it: compiled, then run. */
+/** The TypeScript of docs/client.md, as a package of its own would have it: compiled, then run. */
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -48,7 +48,7 @@ async function makePackage(target: string): Promise<void> {
 }
 
 const [, block = ''] =
-  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8')) ?? [];
+  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/client.md'), 'utf8')) ?? [];
 
 /** @throws with what the compiler says in `stdout` */
 async function compile(source: string): Promise<void> {

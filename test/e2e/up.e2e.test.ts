@@ -24,7 +24,7 @@ const COPIED = [
   'scripts',
   'src',
   'workers',
-  'public',
+  'browser',
   'examples',
   'tools',
   'dist',

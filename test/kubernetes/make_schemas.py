@@ -3,15 +3,19 @@
     python3 -m venv venv && venv/bin/pip install -r test/kubernetes/requirements.txt
     venv/bin/python test/kubernetes/make_schemas.py
 
-Kubernetes' are those of its own OpenAPI document, KEDA's those of its custom resource. Descriptions, what
-only the server fills in (status) and extensions are left out. A field that the API does not know is a problem.
+Kubernetes publishes its own in its OpenAPI document, KEDA, Prometheus Operator and Gateway API in their custom resource
+definitions. The last are read from the Go module, so Go is needed too. Descriptions, the status that only the server
+writes, and extensions are omitted. A field that the API does not know is a problem.
 """
 
 import json
+import subprocess
 from pathlib import Path
 
 import kubernetes_validate
+import yaml
 from cloudcoil.models.keda.v1alpha1 import ScaledObject
+from cloudcoil.models.prometheus_operator.v1 import PodMonitor, PrometheusRule
 
 VERSION = "v1.37.0-local-strict"
 SOURCE = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / VERSION / "_definitions.json"
@@ -25,13 +29,20 @@ KINDS = {
     "v1/ServiceAccount": "io.k8s.api.core.v1.ServiceAccount",
     "apps/v1/Deployment": "io.k8s.api.apps.v1.Deployment",
     "autoscaling/v2/HorizontalPodAutoscaler": "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+    "batch/v1/CronJob": "io.k8s.api.batch.v1.CronJob",
     "batch/v1/Job": "io.k8s.api.batch.v1.Job",
+    "networking.k8s.io/v1/Ingress": "io.k8s.api.networking.v1.Ingress",
     "networking.k8s.io/v1/NetworkPolicy": "io.k8s.api.networking.v1.NetworkPolicy",
     "policy/v1/PodDisruptionBudget": "io.k8s.api.policy.v1.PodDisruptionBudget",
 }
-KEDA_KINDS = {
-    "keda.sh/v1alpha1/ScaledObject": ScaledObject,
+# The prefix of their definitions, and the model.
+MODELS = {
+    "keda.sh/v1alpha1/ScaledObject": ("keda", ScaledObject),
+    "monitoring.coreos.com/v1/PodMonitor": ("monitoring.PodMonitor", PodMonitor),
+    "monitoring.coreos.com/v1/PrometheusRule": ("monitoring.PrometheusRule", PrometheusRule),
 }
+GATEWAY_API = "sigs.k8s.io/gateway-api@v1.6.3"
+HTTP_ROUTE = "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"
 LEFT_OUT = {"description", "default", "title", "$schema", "$id"}
 
 
@@ -93,7 +104,7 @@ def strict(schema):
     return closed
 
 
-def keda(kind, model):
+def of_model(kind, prefix, model):
     """Its definitions by names of their own; metadata is that of Kubernetes."""
     schema = model.model_json_schema(by_alias=True)
     schema["properties"]["metadata"] = {"$ref": META}
@@ -102,8 +113,17 @@ def keda(kind, model):
     del used[META]
     text = json.dumps({name: strict(one) for name, one in used.items()})
     for name in used:
-        text = text.replace(f'"#/{name}"', f'"#/keda.{name}"')
-    return {name if name == kind else f"keda.{name}": one for name, one in json.loads(text).items()}
+        text = text.replace(f'"#/{name}"', f'"#/{prefix}.{name}"')
+    return {name if name == kind else f"{prefix}.{name}": one for name, one in json.loads(text).items()}
+
+
+def http_route():
+    """The schema of its version v1; metadata is that of Kubernetes."""
+    module = json.loads(subprocess.check_output(["go", "mod", "download", "-json", GATEWAY_API]))
+    versions = yaml.safe_load((Path(module["Dir"]) / HTTP_ROUTE).read_text())["spec"]["versions"]
+    [schema] = [one["schema"]["openAPIV3Schema"] for one in versions if one["name"] == "v1"]
+    schema["properties"]["metadata"] = {"$ref": META}
+    return strict(bare(schema))
 
 
 def main():
@@ -111,8 +131,9 @@ def main():
     kinds = {kind: bare(definitions[name]) for kind, name in KINDS.items()}
     wanted = [name for schema in kinds.values() for name in references(schema)]
     lines = {**kinds, **reached(wanted, definitions)}
-    for kind, model in KEDA_KINDS.items():
-        lines.update(keda(kind, model))
+    for kind, (prefix, model) in MODELS.items():
+        lines.update(of_model(kind, prefix, model))
+    lines["gateway.networking.k8s.io/v1/HTTPRoute"] = http_route()
     text = (json.dumps({"name": name, "schema": lines[name]}, separators=(",", ":")) for name in sorted(lines))
     TARGET.write_text("\n".join(text) + "\n")
 

@@ -1,20 +1,19 @@
 /**
  * The console in a browser when something changes behind its back: its key ends, its client is paused, another
- * tab mends first, the bodies are gone.
+ * tab resolves a failure first, the bodies are gone. And what a key without bodies shows.
  */
 import type { Page } from 'puppeteer-core';
 import { clientModel } from '../../src/storage/directory/client-model';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { bodyModel } from '../../src/storage/push-log/body-model';
-import { entryModel } from '../../src/storage/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matters';
+import { bodyModel, entryModel } from '../../src/storage/push-log/entry';
 import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
-import { askToSend, fillIn, mend, press, shows, textOf } from '../support/console-page';
+import { askToResend, fillIn, fixPush, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
 
 const RANGE = 'range=week&lang=en';
-const NOT_ACCEPTED = 'The key is not accepted: it has ended, was revoked, or is wrong.';
+const NOT_ACCEPTED = 'The key was not accepted: it expired, was revoked, or is wrong.';
 
 inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, enter, ctl }) => {
   const upsert = (externalId: string, more: object = {}) =>
@@ -44,7 +43,7 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
     await isOver(ended);
     const page = await enter(ended);
     await page.evaluate('location.hash = "#/overview?lang=en"');
-    await shows(page, 'The key is not accepted', '.entrance');
+    await shows(page, 'The key was not accepted', '.entrance');
     await isRefused(page);
   });
 
@@ -74,29 +73,29 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
     try {
       await until('the pause', async () => (await upsert('P-1')).reason === 'CLIENT_PAUSED');
       const page = await open(`#/pushes?${RANGE}`, '.pushes');
-      await page.waitForSelector('.who .paused');
+      await page.waitForSelector('main .paused');
       const { paused } = (await clientModel(service().db).findById(key().clientId).lean()) ?? {};
       const at = new Intl.DateTimeFormat('en-GB', {
         ...{ timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' },
       }).format(paused?.since);
-      expect(await textOf(page, '.who .paused')).toBe(
-        `Pushes are paused since ${at}: month <b>end</b>`,
+      expect(await textOf(page, 'main .paused')).toBe(
+        `Pushes paused since ${at}: month <b>end</b>`,
       );
       await ctl('queue', 'resume', service().clientId);
       await until('its end', async () => (await upsert('P-1')).code === 0);
       await page.reload({ waitUntil: 'domcontentloaded' });
-      await shows(page, 'may push', '.who');
-      expect(await page.$('.who .paused')).toBeNull();
+      await shows(page, 'read and push', '.who');
+      expect(await page.$('main .paused')).toBeNull();
     } finally {
       await ctl('queue', 'resume', service().clientId);
     }
   });
 
-  /** A tab with the failed matters of a field, all of them ticked. */
-  const ticked = async (field: string) => {
+  /** A tab with the failed matters of a field, all of them selected. */
+  const selected = async (field: string) => {
     const group = `#/failures?reason=VALIDATION_FAILED&field=${field}&${RANGE}`;
     const page = await open(group, '.group .table');
-    await press(page, '#tick-all');
+    await press(page, '#select-all');
     return page;
   };
   const plan = async (page: Page, value: string) => {
@@ -112,25 +111,25 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
   const pushesOf = (prefix: string) =>
     entryModel(service().db).countDocuments({ externalId: new RegExp(`^${prefix}-`) });
 
-  test('what another tab mended while a plan was open is not sent again, and the plan says so', async () => {
+  test('what another tab resolved while a preview was open is not resent, and the result says so', async () => {
     for (let n = 0; n < 3; n += 1) await upsert(`TWO-${n}`, { pcUrl: 'no such' });
-    const a = await ticked('pcUrl');
+    const a = await selected('pcUrl');
     await plan(a, 'https://a.test/');
-    await shows(a, '3 pushes of 3 matters will be sent', '.work');
-    const b = await ticked('pcUrl');
+    await shows(a, '3 pushes of 3 matters will be resent', '.work');
+    const b = await selected('pcUrl');
     await plan(b, 'https://b.test/');
     await press(b, '#send');
-    await shows(b, 'Done: 3 written, 0 failed.', '.work');
+    await shows(b, 'Done: 3 resent, 0 failed.', '.work');
     const [before, pushes] = [await ledgerOf('TWO'), await pushesOf('TWO')];
     expect(before.map(({ pcUrl }) => pcUrl)).toEqual(Array(3).fill('https://b.test/'));
     await press(a, '#send');
-    await shows(a, '3 were mended meanwhile', '.work');
-    expect(await a.$('#send')).toBeNull();
+    await shows(a, 'Done: 0 resent, 0 failed.', '.work');
+    await shows(a, '3 were already resolved and were not resent.', '.work');
     expect([await ledgerOf('TWO'), await pushesOf('TWO')]).toEqual([before, pushes]);
   });
 
   const editorOf = (requestId: string) =>
-    open(`#/push?id=${requestId}&mend=1&${RANGE}`, '#mend-body');
+    open(`#/push?id=${requestId}&fix=1&${RANGE}`, '#fix-body');
   const written = (externalId: string, title: string) => () =>
     JSON.stringify({ matterType: 'TODO', externalId, title });
 
@@ -138,60 +137,79 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
     ['of a matter', 'EDIT-1', () => upsert('EDIT-1', { title: '' })],
     ['that names no matter', 'JSON-1', () => service().push('upsert', '{"title":"Approve",}')],
   ])(
-    'a push %s that another tab mended while its editor was open is sent over that only where somebody says so',
+    'a push %s that another tab fixed while its form was open overwrites that only after a confirmation',
     async (_, externalId, fail) => {
       const { requestId } = await fail();
       const [a, b] = [await editorOf(requestId), await editorOf(requestId)];
-      await mend(b, written(externalId, 'by b'));
+      await fixPush(b, written(externalId, 'by b'));
       const pushes = await pushesOf(externalId.slice(0, 4));
-      await askToSend(a, written(externalId, 'by a'));
-      await shows(a, 'It fails no more', '.mend [role="alert"]');
+      await askToResend(a, written(externalId, 'by a'));
+      await shows(a, 'This failure is already resolved', '.fix [role="alert"]');
       const titles = async () => (await ledgerOf(externalId.slice(0, 4))).map((it) => it.title);
       expect([await titles(), await pushesOf(externalId.slice(0, 4))]).toEqual([['by b'], pushes]);
-      await press(a, '.mend [role="alert"] button');
-      await shows(a, 'Sent, and written.', '.mend');
+      await press(a, '.fix [role="alert"] button');
+      await shows(a, 'Resent. The ledger has the new data.', '.fix');
       expect(await titles()).toEqual(['by a']);
     },
   );
 
-  test('a push beside which others of its matter still fail leads to all of them before it is sent', async () => {
+  test('a push of a matter with other failures leads to all of them before it is sent', async () => {
     const { requestId } = await upsert('ORDER-1', { title: '' });
     await service().push('status', { externalId: 'ORDER-1', bizStatus: 'DONE' });
     const page = await editorOf(requestId);
-    await askToSend(page, written('ORDER-1', 'Good'));
-    await shows(page, '1 other pushes of this matter still fail', '.mend [role="alert"]');
-    const [href = ''] = await page.$$eval('.mend [role="alert"] a', (all) =>
+    await askToResend(page, written('ORDER-1', 'Good'));
+    await shows(page, '1 other pushes of this matter have failed too', '.fix [role="alert"]');
+    const [href = ''] = await page.$$eval('.fix [role="alert"] a', (all) =>
       all.map((it) => it.getAttribute('href') ?? ''),
     );
     const group = await open(href, '.group .table');
     await shows(group, 'ORDER-1', '.group .table');
     expect(await ledgerOf('ORDER')).toEqual([]);
-    await press(page, '.mend [role="alert"] button');
-    await shows(page, 'Sent, and written.', '.mend');
+    await press(page, '.fix [role="alert"] button');
+    await shows(page, 'Resent. The ledger has the new data.', '.fix');
     expect(await ledgerOf('ORDER')).toMatchObject([{ title: 'Good', bizStatus: 'PENDING' }]);
   });
 
-  test('a plan says which pushes have no body any more, and sends the others', async () => {
+  test('a preview says which matters have no body any more, and the others are resent', async () => {
     const answers = [];
     for (let n = 0; n < 3; n += 1) {
       answers.push(await upsert(`GONE-${n}`, { mobileUrl: 'no such' }));
     }
     // As PUSH_BODY_RETENTION takes them away: before their entries.
     await bodyModel(service().db).deleteOne({ _id: answers[0]?.requestId });
-    const page = await ticked('mobileUrl');
+    const page = await selected('mobileUrl');
     await plan(page, 'https://c.test/');
-    await shows(page, '2 pushes of 2 matters will be sent', '.work');
+    await shows(page, '2 pushes of 2 matters will be resent', '.work');
     expect(await textOf(page, '.plan .bodyless')).toBe(
-      '1 have no body any more, or were rejected for their signature or client',
+      '1 have no stored body any more: push them from the source system',
     );
-    // What is ticked since changes nothing of the plan.
-    await press(page, '#tick-none');
+    // A later selection does not change the preview.
+    await press(page, '#select-none');
     await press(page, '#send');
-    await shows(page, 'Done: 2 written, 0 failed.', '.work');
+    await shows(page, 'Done: 2 resent, 0 failed.', '.work');
     expect((await ledgerOf('GONE')).map(({ externalId }) => externalId)).toEqual([
       ...['GONE-1', 'GONE-2'],
     ]);
-    await shows(page, 'have no body any more', '.group .table');
+    await shows(page, 'have no stored body any more', '.group .table');
+  });
+
+  test('a key without bodies shows a matter and its push, and none of their texts', async () => {
+    const { requestId } = await upsert('BLIND', { content: 'Approve this' });
+    const blind = await makeConsoleKey(service(), '--no-bodies');
+    const page = await open('#/matters?lang=en', '.matters', blind);
+    await shows(page, 'BLIND', '.matters');
+    await shows(page, 'without titles and bodies', '.who');
+    expect(await textOf(page, 'body')).not.toContain('Approve');
+    for (const [fragment, seen] of [
+      ['#/matter?externalId=BLIND&lang=en', '.matter .card'],
+      [`#/push?id=${requestId}&lang=en`, '.push'],
+    ] as const) {
+      await goTo(page, fragment, seen);
+      await shows(page, 'This key has no access to titles, contents, payloads and bodies.', seen);
+      expect(await textOf(page, 'body')).not.toContain('Approve');
+    }
+    await goTo(page, '#/setup?lang=en', '.secrets');
+    await shows(page, 'Query key without bodies', '.secrets');
   });
 
   return undefined;

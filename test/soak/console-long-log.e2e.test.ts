@@ -1,6 +1,6 @@
 /** The console's pushes in a browser where the log is long, and what is asked for is rare and far back in it. */
-import { nativeCollection } from '../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { nativeCollection } from '../../src/infra/mongo';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry';
 import { press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { aLogEntry } from '../support/log-entries';
@@ -33,12 +33,12 @@ inConsole('pushes of a long log in a browser', {}, ({ service, open }) => {
   test('what is rare is found behind pages that are empty', async () => {
     const page = await open(`#/pushes?${RANGE}&view=stale&operation=status`, '.pushes .table');
     await shows(page, `L-${STALE_AT}`, '.pushes .table');
-    await shows(page, '1 pushes', '.pushes');
+    await shows(page, 'Pushes: 1', '.pushes');
   });
 
   test('what is further back than is looked at without being asked is found where somebody looks on; live, it stays', async () => {
     const page = await open(`#/pushes?${RANGE}&view=stale&operation=upsert`, '.pushes .buttons');
-    expect(await textOf(page, '.pushes .buttons')).toContain('older was not looked at yet');
+    expect(await textOf(page, '.pushes .buttons')).toContain('Older entries were not searched yet');
     await press(page, '.pushes .buttons button');
     await shows(page, `L-${ENTRIES - 1}`, '.pushes .table');
     // A look of ten pages, which stops far above the row that is there, and the next one.
@@ -56,7 +56,7 @@ inConsole('pushes of a long log in a browser', {}, ({ service, open }) => {
       await service().push('upsert', body);
     }
     await shows(page, 'NEW', '.pushes .table');
-    await shows(page, '2 pushes', '.pushes');
+    await shows(page, 'Pushes: 2', '.pushes');
   });
 
   return plantLog;

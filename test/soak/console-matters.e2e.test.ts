@@ -70,23 +70,23 @@ inConsole(
       expect((await idsIn(page)).slice(2, 4)).toEqual(['HD-1199', 'HD-1198']);
       await fillIn(page, 'input[name="externalIdPrefix"]', ' HD-119');
       await press(page, 'form.search button.main');
-      await shows(page, '11 matters, the last changed first', 'main');
+      await shows(page, 'Matters: 11, last changed first', 'main');
       expect(await page.evaluate('location.hash')).toContain('externalIdPrefix=HD-119');
       await page.select('form.search select', 'TODO');
       await page.select('form.search label:nth-of-type(6) select', 'OPEN');
-      await shows(page, '6 matters, the last', 'main');
+      await shows(page, 'Matters: 6, last', 'main');
       expect(await page.evaluate('location.hash')).toMatch(/matterType=TODO.*phase=OPEN/);
       // Of another tab, or a colleague: what stands in the address is asked for, and stands in the boxes.
       await goTo(page, '#/matters?lang=en&username=alice&phase=CONCLUDED', '.table .cell.id a');
-      await shows(page, '1 matters, the last', 'main');
+      await shows(page, 'Matters: 1, last', 'main');
       expect(await idsIn(page)).toEqual(['PR-1']);
       expect(await page.evaluate('document.querySelector("[name=username]").value')).toBe('alice');
       await page.evaluate('history.back()');
-      await shows(page, '6 matters, the last', 'main');
+      await shows(page, 'Matters: 6, last', 'main');
       await press(page, 'form.search button:not(.main)');
-      await shows(page, 'and perhaps more', 'main');
+      await shows(page, 'Scroll for more', 'main');
       await goTo(page, '#/matters?lang=en&changed=range&range=today', '.table .cell.id a');
-      await shows(page, '2 matters, the last', 'main');
+      await shows(page, 'Matters: 2, last', 'main');
       await goTo(page, '#/matters?lang=en&username=zed', '.nothing');
     });
 
@@ -107,16 +107,16 @@ inConsole(
       await press(page, '.table .cell.id a');
       await page.waitForSelector('.history > li:nth-of-type(3)');
       const card = await textOf(page, 'article.card');
-      for (const text of ['To-do', 'Concluded · DONE', 'approve 采购', 'soon']) {
+      for (const text of ['To-do', 'Done', 'approve 采购', 'soon']) {
         expect(card).toContain(text);
       }
       const parties = await textOf(page, 'table.plain tbody');
-      expect(parties).toMatch(/ALICE aliceHandles itUnread.*BOB bobCopiedUnread/);
+      expect(parties).toMatch(/ALICE aliceHandlerUnread.*BOB bobCopiedUnread/);
       const steps = await page.$$eval('.history > li', (all) => all.map((it) => it.textContent));
       expect(steps).toEqual([
-        expect.stringMatching(/status · Updated.*bizStatus PENDING → DONE/),
-        expect.stringMatching(/upsert · /),
-        expect.stringMatching(/upsert · Created.*parties.*alice/),
+        expect.stringMatching(/Change status · Updated.*Status Pending → Done/),
+        expect.stringMatching(/Save · /),
+        expect.stringMatching(/Save · Created.*People added: Handler alice/),
       ]);
       const tones = await page.$$eval('.history > li', (all) => all.map((it) => it.className));
       expect(tones).toEqual(['good', 'bad', 'good']);
@@ -126,7 +126,7 @@ inConsole(
       await press(page, '.push h1 a');
       await page.waitForSelector('article.card');
       await goTo(page, '#/matter?lang=en&externalId=NONE', '.nothing');
-      await shows(page, 'The log has no push of it.', 'main');
+      await shows(page, 'The push log has no push of this matter.', 'main');
     });
 
     test('hostile content is text', async () => {
@@ -166,17 +166,17 @@ inConsole(
         all.map((it) => [it.textContent, it.nextElementSibling?.textContent]),
       );
       expect(Object.fromEntries(facts)).toMatchObject({
-        'Rate of this key': '1000 requests a second, 1000 at once',
-        'Rate of the client': '7777 requests a second, 8888 at once',
-        'This key ends': expect.stringMatching(/^\d{2}\/\d{2}\/20\d{2}/),
+        'Rate limit of this key': '1000 requests per second, bursts of 5000',
+        'Rate limit of the client': '7777 requests per second, bursts of 8888',
+        'This key expires on': expect.stringMatching(/^\d{2}\/\d{2}\/20\d{2}/),
       });
       await fillIn(page, '#usernames', 'alice, bob\nzed <b>x</b>');
       await press(page, '.users button.main');
-      await shows(page, '2 of 4 cannot be named in a push.', '.users');
+      await shows(page, '2 of 4 usernames cannot be used in a push.', '.users');
       expect(await textOf(page, '.users ul')).toBe('zed – unknown<b>x</b> – unknown');
       await fillIn(page, '#usernames', 'alice');
       await press(page, '.users button.main');
-      await shows(page, 'All 1 are known and enabled.', '.users');
+      await shows(page, 'All 1 usernames are known and enabled.', '.users');
     });
 
     test.each([

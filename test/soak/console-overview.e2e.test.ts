@@ -1,10 +1,10 @@
 /** The console's overview in a browser: two days of which every number is known, and the ledger. */
 import pino from 'pino';
-import { dayAt, hourAt } from '../../src/protocol/time';
-import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
-import { createPushCounts } from '../../src/storage/push-log/push-counts';
-import { resultOf } from '../../src/storage/push-log/settlement';
-import { press, shows, textOf } from '../support/console-page';
+import { dayAt, hourAt } from '../../src/protocol/local-day';
+import { resultOf } from '../../src/storage/push-log';
+import { createPushCounts } from '../../src/storage/push-log/counts';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry';
+import { press, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
 import { aLogEntry } from '../support/log-entries';
@@ -77,21 +77,22 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
   const range = `range=custom&from=${THE_DAY.date}T00:00&to=${DAY_AFTER}T00:00`;
   const overview = () => open(`#/overview?${range}&lang=en`, '#tile-received .number');
 
-  test('received, written and still failed stand beside those of the day before, and what waits now', async () => {
+  test('the cards show their change against the day before, and the card of failures leads to them', async () => {
     const page = await overview();
     const tiles = await page.$$eval('.tiles li', (all) =>
       all.map((it) => [
         it.id,
         it.querySelector('.number')?.textContent,
         it.querySelector('.before')?.textContent,
-        it.querySelector('.number a')?.getAttribute('href')?.split('?')[0] ?? '',
+        it.querySelector('.action a')?.textContent ?? '',
+        it.querySelector('.action a')?.getAttribute('href')?.split('?')[0] ?? '',
       ]),
     );
     expect(tiles).toEqual([
-      ['tile-received', '81', 'The day before: 12', '#/pushes'],
-      ['tile-written', '70', 'The day before: 10', ''],
-      ['tile-stillFailed', '2', 'The day before: 1', '#/failures'],
-      ['tile-waiting', '2', null, ''],
+      ['tile-received', '81', '+575 % The day before: 12', 'View pushes', '#/pushes'],
+      ['tile-written', '70', '+600 % The day before: 10', '', ''],
+      ['tile-stillFailed', '2', '+100 % The day before: 1', 'Fix 2', '#/failures'],
+      ['tile-waiting', '2', null, '', ''],
     ]);
   });
 
@@ -99,7 +100,7 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
     const within = `range=custom&from=${THE_DAY.date}T09:01&to=${THE_DAY.date}T14:20`;
     const page = await open(`#/overview?${within}&lang=en`, '.bars svg g');
     expect(await textOf(page, '#tile-received .number')).toBe('27');
-    expect(await textOf(page, '#tile-received .before')).toBe('The day before: 0');
+    expect(await textOf(page, '#tile-received .before')).toBe('+27 The day before: 0');
     const rows = await page.$$eval('.chart tbody tr', (all) => all.map((it) => it.textContent));
     expect(rows).toHaveLength(6);
     expect([rows[0], rows[5]]).toEqual([
@@ -128,13 +129,16 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
       ),
     );
     expect(bars).toHaveLength(24);
-    // Of the hour that has most, 54, in hundredths.
-    const heights = (...pushes: number[]) => pushes.map((it) => expect.closeTo((100 * it) / 54, 5));
+    // In hundredths of the axis, whose last mark is the first one above the 54 pushes of an hour.
+    const heights = (...pushes: number[]) => pushes.map((it) => expect.closeTo((100 * it) / 60, 5));
     for (const [hour, bar] of bars.entries()) {
       const known: Record<number, number[]> = { 9: [45, 3, 6], 14: [20, 2, 5] };
       expect([hour, bar]).toEqual([hour, heights(...(known[hour] ?? [0, 0, 0]))]);
     }
-    await shows(page, 'Most at a time: 54', '.legend');
+    expect(await page.$$eval('.axis span', (all) => all.map((it) => it.textContent))).toEqual([
+      ...['60', '40', '20', '0'],
+    ]);
+    expect(await page.$$('.bars .grid')).toHaveLength(3);
     const rows = await page.$$eval('.chart tbody tr', (all) =>
       all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')),
     );
@@ -157,10 +161,10 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
       ]),
     );
     expect(reasons).toEqual([
-      ['Fields are wrong', '6', expect.stringMatching(/^#\/failures\?.*VALIDATION_FAILED/)],
-      ['A user is unknown or disabled', '4', expect.stringMatching(/^#\/failures\?.*UNKNOWN/)],
+      ['Invalid fields', '6', expect.stringMatching(/^#\/failures\?.*VALIDATION_FAILED/)],
+      ['Unknown or disabled user', '4', expect.stringMatching(/^#\/failures\?.*UNKNOWN/)],
       // Anybody can cause these: they are no failures of the system's own.
-      ['The signature is wrong', '1', expect.stringMatching(/^#\/pushes\?.*view=refused/)],
+      ['Wrong signature', '1', expect.stringMatching(/^#\/pushes\?.*view=refused/)],
     ]);
     for (const [, , href] of reasons) expect(href).toContain(`from=${THE_DAY.date}`);
   });
@@ -174,10 +178,10 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
       all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
     );
     expect(rows).toEqual([
-      ['Type', 'Open', 'Concluded', 'Together'],
+      ['Business type', 'Open', 'Concluded', 'Total'],
       ['leave', '4', '3', '7'],
-      ['(without a type)', '2', '0', '2'],
-      ['Together', '6', '3', '9'],
+      ['(no type)', '2', '0', '2'],
+      ['Total', '6', '3', '9'],
     ]);
   });
 

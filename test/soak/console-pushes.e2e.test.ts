@@ -5,9 +5,10 @@
 
 import pino from 'pino';
 import type { Page } from 'puppeteer-core';
+import { hourAt } from '../../src/protocol/local-day';
 import { sign } from '../../src/protocol/signature';
-import { formatLocal, hourAt } from '../../src/protocol/time';
-import { createPushCounts } from '../../src/storage/push-log/push-counts';
+import { formatLocal } from '../../src/protocol/time';
+import { createPushCounts } from '../../src/storage/push-log/counts';
 import { fillIn, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { whileNotTakenUp } from '../support/planted-day';
@@ -87,16 +88,16 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
     open(`#/push?id=${planted[name].requestId}&${RANGE}`, '.push .facts');
 
   describe('the pushes', () => {
-    const FAILED = ['LATE Not confirmed in time', '– The signature is wrong'];
-    const FAULTS = ['NONE There is no such matter', 'F-2 Fields are wrong', 'F-1 Fields are wrong'];
-    const WRITTEN = ['F-1 Created', 'W-1 Stale, ignored', 'W-1 Updated', 'W-1 Created'];
+    const FAILED = ['LATE Not confirmed in time', '– Wrong signature'];
+    const FAULTS = ['NONE Matter not found', 'F-2 Invalid fields', 'F-1 Invalid fields'];
+    const WRITTEN = ['F-1 Created', 'W-1 Outdated, ignored', 'W-1 Updated', 'W-1 Created'];
     const VIEWS: [view: string, rows: string[]][] = [
       ['Failed', [...FAILED, ...FAULTS]],
-      ['Still failed', [...FAILED, ...FAULTS.slice(0, 2)]],
+      ['Unresolved', [...FAILED, ...FAULTS.slice(0, 2)]],
       ['Timed out', FAILED.slice(0, 1)],
-      ['Stale', WRITTEN.slice(1, 2)],
-      ['Replayed', WRITTEN.slice(3)],
-      ['Refused signature', FAILED.slice(1)],
+      ['Outdated', WRITTEN.slice(1, 2)],
+      ['Repeated', WRITTEN.slice(3)],
+      ['Rejected signature', FAILED.slice(1)],
       [
         'All',
         [...FAILED, ...FAULTS.slice(0, 2), ...WRITTEN.slice(0, 1), ...FAULTS.slice(2)].concat(
@@ -117,7 +118,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
           view,
         );
         await showsRows(page, rows);
-        await shows(page, `${rows.length} pushes`, '.pushes');
+        await shows(page, `Pushes: ${rows.length}`, '.pushes');
         expect(await textOf(page, '.views [aria-pressed="true"]')).toBe(view);
       }
     });
@@ -141,14 +142,14 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       const choices = await page.$$('.filters label:nth-of-type(2) option');
       expect(choices).toHaveLength(1 + 4);
       await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_REUSED');
-      await shows(page, 'There are no pushes here.', '.pushes');
+      await shows(page, 'No pushes match.', '.pushes');
       await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_MISMATCH');
       await showsRows(page, FAILED.slice(1));
       expect(await addressOf(page)).not.toContain(key().key);
     });
 
     test('refusals that were counted and not recorded are told, where they belong to what is shown', async () => {
-      const told = `Besides, ${NOT_RECORDED} refusals were counted and not recorded one by one.`;
+      const told = `${NOT_RECORDED} more pushes were rejected. They were counted but have no entry of their own.`;
       const page = await pushes();
       await shows(page, told, '.pushes .note');
       for (const [query, isTold] of [
@@ -159,7 +160,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
         await goTo(page, `#/pushes?${RANGE}${query}`, '.pushes .table');
         const rows = isTold ? [...FAILED, ...FAULTS] : undefined;
         if (rows) await showsRows(page, rows);
-        else await shows(page, '1 pushes', '.pushes');
+        else await shows(page, 'Pushes: 1', '.pushes');
         expect([query, (await page.$('.pushes .note')) !== null]).toEqual([query, isTold]);
       }
     });
@@ -172,7 +173,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       await service().push('upsert', {
         ...{ matterType: 'TODO', externalId: 'W-1', title: 'late', sourceUpdatedAt: 1_000 },
       });
-      await showsRows(page, ['W-1 Stale, ignored', 'W-1 Stale, ignored']);
+      await showsRows(page, ['W-1 Outdated, ignored', 'W-1 Outdated, ignored']);
     });
   });
 
@@ -197,7 +198,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       const cards = await page.$$eval('.push .card', (all) => all.map((it) => it.textContent));
       const shown = cards.join('\n');
       expect(shown).toContain('What its caller was toldUPDATED – Updated');
-      expect(shown).toMatch(/What it changed.*bizStatus PENDING → PROCESSING.*title/);
+      expect(shown).toMatch(/What it changed.*Status Pending → In progress.*Title/);
       await page.waitForSelector('.others li');
       const others = await page.$$eval('.others li', (all) =>
         all.map((it) => [it.className, it.querySelector('a')?.getAttribute('href') ?? '']),
@@ -256,7 +257,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
         all.map((it) => (it as unknown as { offsetTop: number }).offsetTop),
       );
       expect(new Set(tops).size).toBe(1);
-      expect(await textOf(page, '.push .verdict')).toContain('The signature is wrong');
+      expect(await textOf(page, '.push .verdict')).toContain('Wrong signature');
     });
   });
 
@@ -264,9 +265,8 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
     test('tells who asks, what the key is good for and until when, and that the service is ready', async () => {
       const page = await pushes();
       const who = await textOf(page, '.who');
-      expect(who).toContain('TEST · tester · may push');
-      expect(who).toContain('The key ends at ');
-      expect(await textOf(page, '.who .light.good')).toBe('Service is ready');
+      expect(who).toContain('SystemTESTClient IDtesterAccessread and pushKey expires on');
+      expect(await textOf(page, '.light.good')).toBe('Service ready');
       expect(await textOf(page, '.range')).toContain(ZONE);
     });
 
@@ -277,9 +277,9 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
         await shows(page, name, '.range [aria-pressed="true"]');
       };
       await pressed(2, 'Yesterday');
-      await shows(page, 'There are no pushes here.', '.pushes');
+      await shows(page, 'No pushes match.', '.pushes');
       expect(await addressOf(page)).toContain('range=yesterday');
-      await pressed(4, 'From – to');
+      await pressed(4, 'Custom');
       // The browser's own zone is another one: there this would be hours ahead.
       const local = (minutes: number) =>
         formatLocal(Date.now() + minutes * 60_000, ZONE).slice(0, 16);
@@ -291,7 +291,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
         new URLSearchParams({ range: 'custom', lang: 'en', from: ofNow[0], to: ofNow[1] }),
       );
       await fillIn(page, '.range label:nth-of-type(2) input', local(-19));
-      await shows(page, 'There are no pushes here.', '.pushes');
+      await shows(page, 'No pushes match.', '.pushes');
       const links = await page.$$eval('nav a', (all) => all.map((it) => it.getAttribute('href')));
       expect(links.length).toBeGreaterThan(4);
       for (const link of links) expect(link).toContain(`from=${encodeURIComponent(ofNow[0])}`);
@@ -308,7 +308,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       expect(await textOf(page, '.push .verdict')).toContain('Updated');
       expect(await addressOf(page)).toContain(`id=${planted.updated.requestId}`);
       await find('F-1');
-      await showsRows(page, ['F-1 Created', 'F-1 Fields are wrong']);
+      await showsRows(page, ['F-1 Created', 'F-1 Invalid fields']);
       expect(await addressOf(page)).toContain('q=F-1');
       await find('key/W-1');
       await showsRows(page, ['W-1 Created', 'W-1 Created']);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { toFullUpsert } from '../../src/domain/full-upsert';
 import type { Matter } from '../../src/domain/matter';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../src/storage/mongo';
+import { nativeCollection } from '../../src/infra/mongo';
+import { matterModel } from '../../src/storage/ledger/matters';
 import { axeFindings } from '../support/axe';
 import { aParty } from '../support/builders';
 import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
@@ -19,7 +19,7 @@ const STAMP = Date.UTC(2026, 0, 5, 2);
 const HOUR = 3_600_000;
 
 /** As a service has them that is told nothing: keys are slowed down to their rate here. */
-const RATES = { QUERY_KEY_RATE: '20', QUERY_KEY_BURST: '100' };
+const RATES = { QUERY_KEY_RATE: '20' };
 /** A browser tells of every answer with 429; the page waits as long as that says, and asks again. */
 const isFault = (complaint: string) => !complaint.includes('status of 429');
 

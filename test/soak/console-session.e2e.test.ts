@@ -1,5 +1,6 @@
 /** A tab of the console over its life in a browser: another key, another day, a proxy that meddles, files that do not come. */
 import type { HTTPRequest, Page } from 'puppeteer-core';
+import { languageIs } from '../support/browser';
 import { makeConsoleKey } from '../support/console-key';
 import { entering, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
@@ -38,7 +39,7 @@ inConsole('a tab of the console', {}, (rig) => {
   });
 
   test.each([
-    ['en', 'works as client'],
+    ['en', 'signed in as client'],
     ['zh', '正以 client'],
   ])('asks before a link of another client replaces its session (%s)', async (lang, words) => {
     const { page } = await visit(entering(key()));
@@ -74,7 +75,7 @@ inConsole('a tab of the console', {}, (rig) => {
       return isSearch;
     });
     await goTo(page, '#/pushes?lang=en', 'main .failure');
-    await shows(page, 'something on the way', 'main .failure');
+    await shows(page, 'changes requests', 'main .failure');
     expect(await page.$('.entrance')).toBeNull();
   });
 
@@ -98,7 +99,7 @@ inConsole('a tab of the console', {}, (rig) => {
     await until('the question of the new day', async () => fromOf() > today);
   });
 
-  test('does not offer to send again what nobody knows the writer of', async () => {
+  test('does not offer to resend a push that its client did not sign', async () => {
     const { page } = await entered();
     const { reason } = await service().push(
       'upsert',
@@ -111,8 +112,8 @@ inConsole('a tab of the console', {}, (rig) => {
     await goTo(page, '#/pushes?view=refused&operation=upsert&live=on&lang=en', row);
     const link = await page.$eval(row, (it) => it.getAttribute('href') ?? '');
     await goTo(page, link, '.push .facts');
-    await shows(page, 'It cannot be sent again', '.mend');
-    expect(await page.$('.mend textarea, .mend button')).toBeNull();
+    await shows(page, 'The console cannot resend this push', '.fix');
+    expect(await page.$('.fix textarea, .fix button')).toBeNull();
   });
 
   test('shows hostile text as text: why pushes are paused, and ids in the table of pushes', async () => {
@@ -146,7 +147,7 @@ inConsole('a tab of the console', {}, (rig) => {
   test('says what to do where a part of the page does not come', async () => {
     const { page, complaints } = await newPage();
     await between(page, (request) => {
-      const isGone = request.url().endsWith('/console/app.js');
+      const isGone = /\/console\/main-\w+\.js$/.test(request.url());
       if (isGone) void request.respond({ status: 502, body: 'gone' });
       return isGone;
     });
@@ -154,9 +155,20 @@ inConsole('a tab of the console', {}, (rig) => {
     await page.waitForSelector('.starting', { visible: true });
     expect(await textOf(page, '.starting')).toContain('Reload it.');
     // It is what this is about.
-    const gone = `failed: ${url()}/console/app.js`;
-    await until('its failure to be seen', async () => complaints.includes(gone));
-    complaints.splice(complaints.indexOf(gone), 1);
+    const indexOfGone = () => complaints.findIndex((it) => /^failed: .*\/main-\w+\.js$/.test(it));
+    await until('its failure to be seen', async () => indexOfGone() !== -1);
+    complaints.splice(indexOfGone(), 1);
+  });
+
+  test('has the language of the browser, until another one is chosen, which is remembered', async () => {
+    const { page } = await newPage();
+    await page.evaluateOnNewDocument(languageIs('en-GB'));
+    await page.goto(`${url()}/console`, { waitUntil: 'domcontentloaded' });
+    await shows(page, 'Sign in', '.entrance');
+    await press(page, '.language');
+    await shows(page, '登录', '.entrance');
+    await page.goto(`${url()}/console?again`, { waitUntil: 'domcontentloaded' });
+    await shows(page, '登录', '.entrance');
   });
 
   test('opens where the browser forbids its store', async () => {

@@ -5,7 +5,16 @@
 import type { Page } from 'puppeteer-core';
 import { axeFindings, tooWide } from '../support/axe';
 import { makeConsoleKey } from '../support/console-key';
-import { complaintsOf, fillIn, goTo, mend, press, shows, textOf } from '../support/console-page';
+import {
+  complaintsOf,
+  fillIn,
+  fixPush,
+  goTo,
+  isResend,
+  press,
+  shows,
+  textOf,
+} from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
@@ -36,7 +45,7 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     expect(sent.filter((it) => it.join().includes(key().key))).toEqual([]);
     // Back leads out of the page, and not to where the key stood.
     expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
-    await press(page, '.tools button:last-child');
+    await press(page, '.account button');
     await page.waitForSelector('.entrance');
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
@@ -59,11 +68,11 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     ] as const) {
       await typeIn(page, id, secret);
       await page.waitForSelector('.entrance .failure');
-      expect(await textOf(page, '.entrance .failure')).toContain('The key is not accepted');
+      expect(await textOf(page, '.entrance .failure')).toContain('The key was not accepted');
       await page.reload({ waitUntil: 'domcontentloaded' });
     }
     await typeIn(page, service().clientId, service().secret);
-    await shows(page, 'may push', '.who');
+    await shows(page, 'read and push', '.who');
   });
 
   test('a view is opened in another tab by its address; a tab without a key asks for one', async () => {
@@ -111,19 +120,15 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   });
 
-  test('a key that only asks sees the plan, and why it may not send', async () => {
+  test('a read-only key shows its limits before work begins', async () => {
     const { page } = await entered(await makeConsoleKey(service()));
     await goTo(
       page,
       `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
       '.group .table',
     );
-    await press(page, '#tick-all');
-    await fillIn(page, '#set-value', 'A title');
-    await press(page, '.set button[type="submit"]');
-    await shows(page, 'will be sent', '.work');
-    expect(await textOf(page, '.work')).toContain('This key only asks.');
-    expect(await page.$('#send')).toBeNull();
+    await shows(page, 'This key is read-only.', '.group');
+    expect(await page.$('#plan, .set, #send')).toBeNull();
   });
 
   const SCREENS: [fragment: string, seen: string][] = [
@@ -183,29 +188,29 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
     const port = new URL(service().urlOf()).port;
     service().webs[0] = await service().startWeb({ PORT: port });
-    await press(page, 'main .failure button');
+    await page.waitForFunction(`!document.querySelector('main .failure')`);
     await page.waitForSelector('.groups');
     expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
   });
 
-  /** Failed matters of their own, ticked, with a plan that may be sent. */
+  /** Failed matters of their own, selected, with a preview of their resend. */
   const planned = async (page: Page, name: string, field: 'mobileUrl' | 'bizStatus') => {
     for (let n = 0; n < 3; n += 1) await upsert(`${name}-${n}`, { [field]: 'no such' });
     const group = `#/failures?reason=VALIDATION_FAILED&field=${field}&${RANGE}&lang=en`;
     await goTo(page, group, '.group .table');
-    await press(page, '#tick-all');
+    await press(page, '#select-all');
     await page.select('#set-form', 'remove');
     await press(page, '.set button[type="submit"]');
-    await shows(page, '3 pushes of 3 matters will be sent', '.work');
+    await shows(page, '3 pushes of 3 matters will be resent', '.work');
   };
 
-  test('where the service has no room it is waited for as long as it says, and gone on', async () => {
+  test('a resend waits as long as the service asks, and continues', async () => {
     const { page } = await entered();
     await planned(page, 'BUSY', 'mobileUrl');
     const times: number[] = [];
     await page.setRequestInterception(true);
     page.on('request', (request) => {
-      if (!request.url().endsWith('/matters/batch')) return void request.continue();
+      if (!isResend(request.url(), request.postData())) return void request.continue();
       times.push(Date.now());
       if (times.length > 1) return void request.continue();
       const envelope = { code: 503, message: 'busy', reason: 'BACKLOG_FULL', data: null };
@@ -213,46 +218,45 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
       return void request.respond({ status: 503, headers, body: JSON.stringify(envelope) });
     });
     await press(page, '#send');
-    await shows(page, 'The service asked to wait (Too much was waiting)', '.work');
-    await shows(page, 'Done: 3 written, 0 failed.', '.work');
+    await shows(page, 'The service asked to wait (Service overloaded)', '.work');
+    await shows(page, 'Done: 3 resent, 0 failed.', '.work');
     expect(Number(times[1]) - Number(times[0])).toBeGreaterThanOrEqual(3_000);
-    expect(await textOf(page, '.group .table')).toContain('Written: Created');
+    expect(await textOf(page, '.group .table')).toContain('Resent: Created');
   });
 
-  test('while the client is paused nothing is sent again; after that it is gone on', async () => {
+  test('while the client is paused nothing is resent; afterwards the resend continues', async () => {
     const { page } = await entered();
     await planned(page, 'PAUSED', 'bizStatus');
     await ctl('queue', 'pause', service().clientId, '--reason', 'month end');
     const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
     await until('the pause', isPaused);
     await press(page, '#send');
-    await shows(page, 'Stopped. 3 matters are not finished.', '.work');
+    await shows(page, 'Stopped. 3 pushes were not resent', '.work');
     expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
     await ctl('queue', 'resume', service().clientId);
     await until('its end', async () => !(await isPaused()));
     await press(page, '.work button.main');
-    await shows(page, 'Done: 3 written, 0 failed.', '.work');
+    await shows(page, 'Done: 3 resent, 0 failed.', '.work');
   });
 
-  test('a failed push is mended and sent again', async () => {
+  test('a failed push is fixed and resent', async () => {
     const { page } = await entered();
-    await upsert('MEND', { title: '', pcUrl: 'javascript:alert(1)' });
+    await upsert('FIX', { title: '', pcUrl: 'javascript:alert(1)' });
     await goTo(
       page,
       `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en`,
       '.group .table',
     );
     const link = await page.$eval('.group .act a', (it) => it.getAttribute('href') ?? '');
-    await goTo(page, link, '.mend[open] textarea');
-    await press(page, '.mend button[type="submit"]');
-    await page.waitForSelector('.mend .verdict.bad');
+    await goTo(page, link, '.fix[open] textarea');
+    await press(page, '.fix button[type="submit"]');
+    await page.waitForSelector('.fix .verdict.bad');
     expect(await page.$$eval('.marks button', (all) => all.map((it) => it.textContent))).toEqual([
       'title',
       'pcUrl',
     ]);
-    await mend(page, (body) =>
-      body.replace('""', '"Good"').replace('javascript:alert(1)', 'https://a.test'),
-    );
+    await fillIn(page, '[data-field="title"]', 'Good');
+    await fixPush(page, (body) => body.replace('javascript:alert(1)', 'https://a.test'));
     await goTo(
       page,
       `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en&n=2`,

@@ -60,11 +60,11 @@ const figuresOf = (page: Page) =>
     const paint = list.getEntriesByName('first-contentful-paint')[0];
     if (!paint) return;
     const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
-    const links = [...document.querySelectorAll('link[rel=modulepreload]')];
+    const links = [...document.querySelectorAll('link[rel=modulepreload], script')];
     done({
       paint: paint.startTime,
       loaded: all.map(({ name }) => name).filter((name) => name.endsWith('.js')),
-      named: links.map(({ href }) => href),
+      named: links.map(({ href, src }) => href ?? src),
       sent: all.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
     });
   }).observe({ type: 'paint', buffered: true }))`) as Promise<Figures>;

@@ -1,6 +1,14 @@
 /** All three pages below a path of a proxy, which takes it away before it asks the service. */
 import { elsewhere, INSIDE_HOST, type Watched, type WatchedPage } from '../support/browser';
-import { complaintsOf, entering, fillIn, goTo, mend, press, shows } from '../support/console-page';
+import {
+  complaintsOf,
+  entering,
+  fillIn,
+  fixPush,
+  goTo,
+  press,
+  shows,
+} from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { type PrefixProxy, startPrefixProxy } from '../support/prefix-proxy';
 
@@ -44,9 +52,9 @@ inConsole('below a path of a proxy', OPTIONS, ({ service, key, load }) => {
     expect(await page.evaluate(kept)).toBe(false);
     await goTo(page, '#/pushes?range=week&lang=en', '.pushes .table');
     await shows(page, 'PATH-1', '.pushes');
-    await goTo(page, `#/push?id=${requestId}&mend=1&lang=en`, '#mend-body');
+    await goTo(page, `#/push?id=${requestId}&fix=1&lang=en`, '#fix-body');
     const body = JSON.stringify({ matterType: 'TODO', externalId: 'PATH-1', title: 'Good' });
-    await mend(page, () => body);
+    await fixPush(page, () => body);
     await goTo(page, '#/setup?lang=en', '.setup');
     isBelow(opened);
   });

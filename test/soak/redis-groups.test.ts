@@ -3,7 +3,7 @@
  * under load loses nothing that was answered, breaks no order, and is over within ten seconds by itself.
  */
 import { createRedisKeys } from '../../src/queue/keys';
-import { entryModel } from '../../src/storage/push-log/entry-model';
+import { entryModel } from '../../src/storage/push-log/entry';
 import { writeCertificate } from '../../tools/harness/certificate';
 import { type RedisCluster, startRedisCluster } from '../../tools/harness/redis-cluster';
 import type { RedisNode } from '../../tools/harness/redis-node';
@@ -17,7 +17,7 @@ import { until } from '../support/wait';
 /** Milliseconds from a server's death until pushes are accepted again: what is promised. `npm run chaos` measures it. */
 const PROMISED = 10_000;
 const CALLERS = 8;
-/** As docs/operations.md has them; the name of the service is drawn. */
+/** As docs/installation.md has them; the name of the service is drawn. */
 const RULES = '~{t-*}:* &{t-*}:* +@all -@admin -@dangerous +info +cluster|slots +cluster|info';
 
 interface Group {

@@ -2,9 +2,8 @@
  * A primary of a Redis Cluster and its replica are away for long: the pushes of their shards are turned away, all
  * others are served. As docs/scaling.md has it, under `cluster-require-full-coverage no`.
  */
-import { groupOf } from '../../src/domain/group';
-import { createRedisKeys } from '../../src/queue/keys';
-import { placeOf } from '../../src/queue/partitioning';
+import { groupOf } from '../../src/domain/matter';
+import { createRedisKeys, DEFAULT_PARTITIONS, partitionOf, shardOf } from '../../src/queue/keys';
 import {
   type ClusterNode,
   type RedisCluster,
@@ -39,7 +38,9 @@ const push = (externalId: string) => service.push('upsert', todo(externalId));
 const codesOf = async (keys: readonly string[]) =>
   new Set((await Promise.all(keys.map(push))).map(({ code }) => code));
 const areServed = async (keys: readonly string[]) => [...(await codesOf(keys))].join() === '0';
-const shardOfKey = (externalId: string) => placeOf(groupOf('TEST', externalId), SHARDS).shard;
+const LAYOUT = { shards: SHARDS, partitions: DEFAULT_PARTITIONS };
+const shardOfKey = (externalId: string) =>
+  shardOf(partitionOf(groupOf('TEST', externalId), LAYOUT), SHARDS);
 
 /** A primary that has some of the shards, and not what is no queue; and its replica. */
 async function victims(): Promise<{ nodes: ClusterNode[]; shards: Set<number> }> {

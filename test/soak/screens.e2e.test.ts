@@ -37,7 +37,7 @@ inConsole('every screen', OPTIONS, ({ url, insideUrl, load, visit, entered }) =>
     const seen = async (page: Page, name: string) => {
       // Chinese words of the data are no words of the page.
       flaws.push(...(await flawsOf(page)).map((flaw) => [name, flaw]));
-      if (scheme === 'light') await shoot(page, join(pictures, `${name}-${lang}-${width}.png`));
+      await shoot(page, join(pictures, `${name}-${lang}-${width}-${scheme}.png`));
     };
     const dress = async (page: Page) => {
       await page.setViewport({ width, height: 800 });
@@ -92,27 +92,28 @@ const RANGE = 'range=yesterday';
 const screens = (failed: string, file: string): readonly Screen[] => [
   ['overview', `overview?${RANGE}`, '.tiles'],
   ['failures', `failures?${RANGE}`, '.groups'],
-  ['failures-plan', `failures?${RANGE}&reason=VALIDATION_FAILED&field=title`, '#tick-all', plan],
+  ['failures-plan', `failures?${RANGE}&reason=VALIDATION_FAILED&field=title`, '#select-all', plan],
   ['pushes', `pushes?${RANGE}`, '.pushes .table .row[data-index]'],
   ['push', `push?${RANGE}&id=${failed}`, '.push .facts'],
-  ['push-mend', `push?${RANGE}&id=${failed}&mend=1`, '#mend-body', verify],
+  ['push-fix', `push?${RANGE}&id=${failed}&fix=1`, '#fix-body', verify],
   ['matters', `matters?${RANGE}`, '.matters .row[data-index]'],
   ['matter', `matter?${RANGE}&externalId=OA-2026-000`, '.matter .facts'],
   ['reconcile', `reconcile?${RANGE}`, '#reconcile-file'],
   ['reconcile-outcome', `reconcile?${RANGE}&n=1`, '#reconcile-file', (page) => compare(page, file)],
   ['setup', `setup?${RANGE}`, '.setup .facts'],
+  ['help', `help?${RANGE}`, '.help .card'],
 ];
 
 async function plan(page: Page): Promise<void> {
-  await press(page, '#tick-all');
+  await press(page, '#select-all');
   await fillIn(page, '#set-value', 'Approve');
   await press(page, '.set button[type="submit"]');
   await page.waitForSelector('#send');
 }
 
 async function verify(page: Page): Promise<void> {
-  await press(page, '.mend button[type="submit"]');
-  await page.waitForSelector('.mend .verdict.bad');
+  await press(page, '.fix button[type="submit"]');
+  await page.waitForSelector('.fix .verdict.bad');
 }
 
 async function compare(page: Page, file: string): Promise<void> {

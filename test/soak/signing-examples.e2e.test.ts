@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sign } from '../../src/protocol/signature';
-import { matterModel } from '../../src/storage/ledger/matter-model';
+import { matterModel } from '../../src/storage/ledger/matters';
 import { killGroup } from '../../tools/local/waiting';
 import { type Service, startService } from '../support/service';
 

@@ -1,6 +1,6 @@
 /** What must hold after every attack on a service, whatever it was. */
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { entryModel } from '../../src/storage/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matters';
+import { entryModel } from '../../src/storage/push-log/entry';
 import { connectRaw, type RawAnswer } from './raw-http';
 import type { SharedService as Service } from './service';
 import { until } from './wait';

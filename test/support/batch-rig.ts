@@ -3,18 +3,15 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
 import type { Operation } from '../../src/domain/operation';
-import type { Batch } from '../../src/queue/partitions';
-import type { WaitingPush } from '../../src/queue/push';
+import { connectMongo } from '../../src/infra/mongo';
+import { NO_METRICS } from '../../src/observability/metrics';
+import type { Batch, WaitingPush } from '../../src/queue/records';
 import { createUserDirectory } from '../../src/storage/directory/users';
-import { prepareDatabase } from '../../src/storage/indexes';
-import { createLedger } from '../../src/storage/ledger/matters';
-import { createSnowflakes } from '../../src/storage/ledger/snowflake';
-import { connectMongo } from '../../src/storage/mongo';
-import { createFinalize } from '../../src/storage/push-log/finalize';
-import { createPushLog, type PushLog } from '../../src/storage/push-log/log';
+import { createLedger, createSnowflakes } from '../../src/storage/ledger';
+import { createFinalize, createPushLog, type PushLog } from '../../src/storage/push-log';
 import { createLogLookups } from '../../src/storage/push-log/lookups';
-import { SessionPool } from '../../src/storage/sessions/session-pool';
-import { NO_METRICS } from '../../src/telemetry/metrics';
+import { prepareDatabase } from '../../src/storage/schema';
+import { SessionPool } from '../../src/storage/sessions';
 import { createProcessBatch } from '../../workers/process-batch';
 import { aPush } from './builders';
 import { aLogEntry } from './log-entries';
@@ -27,15 +24,10 @@ export interface BatchRig {
    * A worker of its own: applying on two of them is what two processes do.
    *
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
-   * @param afterLookup runs once, after the batch's first look for final states
-   * @param isHeld whether it still holds the partitions of the batch
-   * @param everyLoad runs after each read of the ledger
    */
   newWorker(
     afterLoad?: () => Promise<unknown>,
-    afterLookup?: () => Promise<unknown>,
-    isHeld?: (batch: Batch) => Promise<boolean>,
-    everyLoad?: () => Promise<unknown>,
+    hooks?: WorkerHooks,
   ): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(
@@ -44,6 +36,17 @@ export interface BatchRig {
     more?: Partial<WaitingPush>,
   ): Promise<WaitingPush>;
   close(): Promise<void>;
+}
+
+export interface WorkerHooks {
+  /** Runs once, after the batch's first look for final states. */
+  afterLookup?(): Promise<unknown>;
+  /** Whether the worker still holds the partitions of the batch. By default it does. */
+  isOwned?(batch: Batch): Promise<boolean>;
+  /** Runs after each read of the ledger. */
+  everyLoad?(): Promise<unknown>;
+  /** Runs after each write of matters, before the commit. */
+  afterWrite?(): void;
 }
 
 /** @param mongoUrl another database server than that of all tests */
@@ -68,26 +71,30 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   return {
     db,
     pushLog,
-    newWorker: (afterLoad, afterLookup, isHeld = async () => true, everyLoad) => {
+    newWorker: (afterLoad, { isOwned = async () => true, ...hooks } = {}) => {
       const number = workers++;
       const ledger = createLedger(db);
       let interrupt = afterLoad;
-      let interruptLookup = afterLookup;
+      let interruptLookup = hooks.afterLookup;
       const own = newSessions();
       const apply = createProcessBatch({
         ledger: {
-          write: ledger.write,
+          write: async (changes, session) => {
+            const written = await ledger.write(changes, session);
+            hooks.afterWrite?.();
+            return written;
+          },
           load: async (keys) => {
             const found = await ledger.load(keys);
             const now = interrupt;
             interrupt = undefined;
             await now?.();
-            await everyLoad?.();
+            await hooks.everyLoad?.();
             return found;
           },
         },
         pushLog,
-        partitions: { isHeld, noteOwnersKnown: async () => undefined },
+        partitions: { isOwned, noteOwnersKnown: async () => undefined },
         lookups: {
           ...lookups,
           settlements: async (ids) => {

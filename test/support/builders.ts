@@ -2,8 +2,8 @@
 import type { DecisionContext } from '../../src/domain/decide';
 import type { Matter, Party, PartyRef, PartyRole } from '../../src/domain/matter';
 import type { Delete, Reopen, Status, Upsert } from '../../src/domain/operation';
-import type { QueuedPush } from '../../src/queue/push';
-import type { KnownClient } from '../../src/storage/directory/clients';
+import type { PushMessage } from '../../src/queue/records';
+import type { KnownClient } from '../../src/storage/directory';
 
 /** 2024-06-01T00:00:00Z, the "now" of the tests. */
 export const NOW = 1_717_200_000_000;
@@ -87,7 +87,7 @@ export const decisionContext = (over: Partial<DecisionContext> = {}): DecisionCo
   ...over,
 });
 
-export const aPush = (over: Partial<QueuedPush> = {}): QueuedPush => ({
+export const aPush = (over: Partial<PushMessage> = {}): PushMessage => ({
   id: '0123456789abcdef01234567',
   clientId: 'demo-oa',
   systemCode: 'OA',

@@ -1,4 +1,5 @@
 /** What the chaos runs of tests have in common. */
+import type { Rule } from '../../tools/chaos/check/evidence';
 import { type ChaosOptions, runChaos } from '../../tools/chaos/run';
 import { projectRoot } from '../../tools/local/project';
 
@@ -42,7 +43,7 @@ const PAUSE = 30;
  * Rules about durations. Other load on the machine breaks them, so only `npm run chaos` checks them. Tests see
  * that the service recovers because it leaves nothing behind in Redis and in the log.
  */
-const OF_TIME = ['answered-in-time', 'recovery', 'served', 'measurable'];
+export const OF_TIME: readonly Rule[] = ['answered-in-time', 'recovery', 'served', 'measurable'];
 
 /** Declares a test for each run: every promise is kept, and the run had a fault of each of its kinds. */
 export function testPromises(runs: readonly (readonly [where: string, how: How])[]): void {

@@ -9,17 +9,17 @@ import type { Matter } from '../../src/domain/matter';
 import type { OperationName } from '../../src/domain/operation';
 import { PushError, type Reason } from '../../src/protocol/errors';
 import { createBodyParsers } from '../../src/protocol/requests';
-import type { LogEntry } from '../../src/storage/push-log/entry-model';
-import { resultOf, type Settlement } from '../../src/storage/push-log/settlement';
+import { resultOf, type Settlement } from '../../src/storage/push-log';
+import type { LogEntry } from '../../src/storage/push-log/entry';
 import type { Evidence } from '../../tools/chaos/check/evidence';
 import type {
-  Attempt,
   AttemptEnd,
   BatchAnswer,
   BatchTry,
   Fault,
   FaultKind,
   LinePlace,
+  PushAttempt,
 } from '../../tools/chaos/history';
 import { aBody, CONTRACT } from './bodies';
 import { NOW } from './builders';
@@ -99,7 +99,7 @@ function aLedger() {
 
 export function aRun() {
   const ledger = aLedger();
-  const attempts: Attempt[] = [];
+  const attempts: PushAttempt[] = [];
   const entries: LogEntry[] = [];
   const faults: Fault[] = [];
   const batches: BatchTry[] = [];
@@ -229,7 +229,7 @@ function attemptOf(
   { requestId: _, ...sent }: Sent,
   [sentAt, endedAt]: readonly [number, number],
   end: AttemptEnd,
-): Attempt {
+): PushAttempt {
   return { clientId: 'demo-oa', systemCode: 'OA', web: 'web-0', ...sent, sentAt, endedAt, end };
 }
 

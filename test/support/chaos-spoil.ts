@@ -1,10 +1,10 @@
 /** Spoils the evidence of a chaos run in one place, and says which rules it breaks. */
 
 import type { Matter } from '../../src/domain/matter';
-import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import type { LogEntry } from '../../src/storage/push-log/entry';
 import { check } from '../../tools/chaos/check/check';
 import type { Evidence, Rule } from '../../tools/chaos/check/evidence';
-import type { Attempt, BatchAnswer, Fault, Span } from '../../tools/chaos/history';
+import type { BatchAnswer, Fault, PushAttempt, Span } from '../../tools/chaos/history';
 import type { Sent } from './chaos-evidence';
 
 /** The rules that a run breaks, each once, in the order of their names. */
@@ -35,7 +35,7 @@ export function withAnswer(
   { requestId }: Pick<Sent, 'requestId'>,
   change: Readonly<Record<string, unknown>>,
 ): Evidence {
-  const attempts = evidence.history.attempts.map((attempt): Attempt => {
+  const attempts = evidence.history.attempts.map((attempt): PushAttempt => {
     const { end } = attempt;
     if (end.kind !== 'answered' || end.requestId !== requestId) return attempt;
     return { ...attempt, end: { ...end, ...change } };

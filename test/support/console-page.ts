@@ -39,6 +39,10 @@ export const press = async (page: Page, selector: string): Promise<void> => {
   await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
 };
 
+/** Whether a request of the console resends pushes; a preview does not. */
+export const isResend = (url: string, body = '{}'): boolean =>
+  url.endsWith('/push-logs/resend') && JSON.parse(body).dryRun === false;
+
 /** Gives the screen of the reconciliation its file. */
 export async function chooseFile(page: Page, path: string): Promise<void> {
   const input = await page.$('#reconcile-file');
@@ -46,18 +50,18 @@ export async function chooseFile(page: Page, path: string): Promise<void> {
   await page.waitForSelector('.chosen');
 }
 
-/** The screen of a push with its editor: what stands there is written anew and verified, and is to be sent. */
-export async function askToSend(page: Page, change: (body: string) => string): Promise<void> {
-  const body = await page.$eval('#mend-body', (it) => (it as unknown as { value: string }).value);
-  await fillIn(page, '#mend-body', change(body));
-  await press(page, '.mend button[type="submit"]');
-  await press(page, '.mend button.main');
+/** On the screen of a push: changes the body as JSON, checks it, and asks to resend it. */
+export async function askToResend(page: Page, change: (body: string) => string): Promise<void> {
+  const body = await page.$eval('#fix-body', (it) => (it as unknown as { value: string }).value);
+  await fillIn(page, '#fix-body', change(body));
+  await press(page, '.fix button[type="submit"]');
+  await press(page, '.fix button.main');
 }
 
-/** The same, and it is sent. */
-export async function mend(page: Page, change: (body: string) => string): Promise<void> {
-  await askToSend(page, change);
-  await shows(page, 'Sent, and written.', '.mend');
+/** The same, until the push is resent. */
+export async function fixPush(page: Page, change: (body: string) => string): Promise<void> {
+  await askToResend(page, change);
+  await shows(page, 'Resent. The ledger has the new data.', '.fix');
 }
 
 /** What a page complained of that is a fault. */

@@ -22,7 +22,7 @@ export interface ConsoleRig extends BrowserRig {
 }
 
 /** The rate of a key would be waited for, which takes its time and is tried elsewhere. */
-const RATES = { QUERY_KEY_RATE: '1000', QUERY_KEY_BURST: '1000' };
+const RATES = { QUERY_KEY_RATE: '1000' };
 
 /**
  * Declares tests, which are skipped where no browser runs.
@@ -63,7 +63,7 @@ function waysIn({ service, url, load }: BrowserRig, key: () => ConsoleKey) {
     },
     open: async (fragment: string, seen: string, given = key()) => {
       const page = await enter(given);
-      await page.waitForSelector('header nav');
+      await page.waitForSelector('#sections a');
       await goTo(page, fragment, seen);
       return page;
     },

@@ -1,7 +1,7 @@
 /** A database of its own for a test file: empty, without indexes. */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
-import { connectMongo } from '../../src/storage/mongo';
+import { connectMongo } from '../../src/infra/mongo';
 import { testServers, withDatabase } from './service';
 
 /** @param monitored tells of its commands (`db.getClient().on('commandStarted', …)`) */

@@ -1,8 +1,7 @@
 /** A day to look at: pushes of which some failed, spread over the working hours of yesterday, and a file that differs. */
 import { type Connection, Types } from 'mongoose';
-import { bodyModel } from '../../src/storage/push-log/body-model';
-import { countModel, type PushCount } from '../../src/storage/push-log/count-model';
-import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { bodyModel, entryModel, type LogEntry } from '../../src/storage/push-log/entry';
+import { countModel, type PushCount } from '../../src/storage/push-log/read-counts';
 import { seedLedger } from './ledger-seed';
 import { pushDay } from './planted-day';
 import type { Service } from './service';
@@ -82,7 +81,7 @@ async function count(db: Connection, entries: readonly LogEntry[]): Promise<void
     const hour = new Date(Math.floor(receivedAt.getTime() / HOUR) * HOUR);
     const of = { systemCode, clientId, operation, result, hour };
     const _id = JSON.stringify(of);
-    const known = counts.get(_id) ?? { _id, ...of, pushes: 0 };
+    const known = counts.get(_id) ?? { _id, ...of, latest: receivedAt, pushes: 0 };
     counts.set(_id, { ...known, pushes: (known.pushes ?? 0) + 1 });
   }
   const all = countModel(db).collection;

@@ -1,6 +1,6 @@
 /** Changes that somebody made in the ledger past the service, and what a comparison calls them. */
 import type { mongo } from 'mongoose';
-import type { MatterRecord } from '../../src/storage/ledger/matter-model';
+import type { MatterRecord } from '../../src/storage/ledger/matters';
 
 type Matters = mongo.Collection<MatterRecord>;
 type Change = (matter: MatterRecord) => Partial<MatterRecord> | undefined;

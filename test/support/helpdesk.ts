@@ -18,7 +18,7 @@ interface Line {
   body: Fields & { externalId: string; sourceUpdatedAt: string; parties: Fields[] };
 }
 
-/** By externalId: the fields that an export must show. Written from the specification alone. */
+/** By externalId: the fields that an export must show. Written from the contract alone. */
 export function foldHelpdesk(): Map<string, Fields> {
   const names = new Map(
     readFileSync(USERS, 'utf8')

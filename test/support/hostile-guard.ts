@@ -1,6 +1,6 @@
 /** What no hostile request may do: change the ledger, end a process, tell what is nobody's business. */
 import { PushError, type Reason } from '../../src/protocol/errors';
-import { matterModel } from '../../src/storage/ledger/matter-model';
+import { matterModel } from '../../src/storage/ledger/matters';
 import {
   type Exchange,
   epochSeconds,

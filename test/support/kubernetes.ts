@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/runtime/config';
+import { readConfig } from '../../src/infra/config';
 import { problemsOf, type Schema } from './json-schema';
 
 const FOLDER = join(__dirname, '../../ops/kubernetes');
@@ -12,7 +12,11 @@ const SCHEMAS = join(__dirname, '../kubernetes/schemas.ndjson');
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
+  };
   readonly spec: Spec;
   readonly stringData?: Labels;
 }
@@ -20,6 +24,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 export interface Selector {
   readonly matchLabels: Labels;
+  readonly matchExpressions?: readonly { key: string; operator: string; values: string[] }[];
 }
 
 /** As much of all kinds as the tests look at. */
@@ -27,12 +32,36 @@ interface Spec {
   readonly selector: Selector & Labels;
   readonly podSelector: Selector;
   readonly template: { readonly metadata: { labels: Labels; annotations?: Labels }; spec: PodSpec };
-  readonly ports: readonly { readonly targetPort: string }[];
+  readonly ports: readonly { readonly name: string; port: number; readonly targetPort: string }[];
   readonly ingress: readonly { readonly ports: readonly { readonly port: string }[] }[];
   readonly scaleTargetRef: { readonly name: string };
   readonly minReplicaCount: number;
   readonly maxReplicaCount: number;
   readonly triggers: readonly { readonly type: string; readonly metadata: Labels }[];
+  readonly podMetricsEndpoints: readonly { port: string; path: string; interval: string }[];
+  readonly groups: readonly unknown[];
+  readonly timeZone: string;
+  readonly jobTemplate: { readonly spec: JobSpec };
+  readonly rules: readonly RouteRule[];
+}
+
+/** The jobs of a CronJob. */
+interface JobSpec {
+  readonly backoffLimit: number;
+  readonly activeDeadlineSeconds: number;
+  readonly template: { readonly spec: PodSpec };
+}
+
+/** A rule of an Ingress has `http`, one of an HTTPRoute `backendRefs` and `timeouts`. */
+interface RouteRule {
+  readonly http?: { readonly paths: readonly { readonly backend: { service: IngressService } }[] };
+  readonly backendRefs?: readonly { readonly name: string; readonly port: number }[];
+  readonly timeouts?: { readonly request: string };
+}
+
+interface IngressService {
+  readonly name: string;
+  readonly port: { readonly name: string };
 }
 
 export interface PodSpec {
@@ -43,13 +72,16 @@ export interface PodSpec {
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly topologySpreadConstraints?: readonly { readonly labelSelector: Selector }[];
   readonly containers: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly secret: { secretName: string } }[];
 }
 
 export interface Container {
   readonly name: string;
   readonly image: string;
   readonly command: readonly string[];
-  readonly envFrom: readonly Readonly<Record<string, { readonly name: string }>>[];
+  readonly args?: readonly string[];
+  readonly envFrom?: readonly Readonly<Record<string, { readonly name: string }>>[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -74,6 +106,7 @@ export interface Kustomization {
   readonly configMapGenerator?: readonly { name: string; envs: readonly string[] }[];
   readonly images?: readonly { name: string; newTag: string }[];
   readonly replicas?: readonly { name: string; count: number }[];
+  readonly patches?: readonly { target: { kind: string }; patch: string }[];
 }
 
 export const readOps = (path: string) => readFileSync(join(FOLDER, path), 'utf8');
@@ -153,6 +186,7 @@ const KUSTOMIZATION_FIELDS: Record<string, Schema> = {
   configMapGenerator: list(exactly({ name: TEXT, envs: list(TEXT) })),
   images: list(exactly({ name: TEXT, newName: TEXT, newTag: TEXT })),
   replicas: list(exactly({ name: TEXT, count: { type: 'integer', minimum: 1 } })),
+  patches: list(exactly({ target: exactly({ kind: TEXT }), patch: TEXT })),
 };
 const KUSTOMIZATION: Schema = {
   ...exactly(KUSTOMIZATION_FIELDS, ...Object.keys(KUSTOMIZATION_FIELDS).slice(2)),
@@ -170,10 +204,11 @@ export const problemsInKustomization = (kustomization: unknown): string[] =>
 
 const all = [...manifests.values()].flat();
 export const ofKind = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
-/** Whatever makes pods. */
+/** Whatever makes pods of the service. */
 export const PODS = ofKind('Deployment', 'Job');
 export const DEPLOYMENTS = ofKind('Deployment');
 export const SCALED = ofKind('ScaledObject');
+export const CRON_JOBS = ofKind('CronJob');
 
 export function containerOf({ spec }: Manifest): Container {
   const [container] = spec.template.spec.containers;

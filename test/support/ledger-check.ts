@@ -3,9 +3,8 @@ import type { Connection } from 'mongoose';
 import { decide } from '../../src/domain/decide';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { toMatter } from '../../src/storage/ledger/matter-record';
-import { entryModel } from '../../src/storage/push-log/entry-model';
+import { matterModel, toMatter } from '../../src/storage/ledger/matters';
+import { entryModel } from '../../src/storage/push-log/entry';
 
 /** An operation that a test sent and that was answered with code 0. */
 export interface Acknowledged {

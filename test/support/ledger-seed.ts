@@ -1,9 +1,8 @@
 /** Matters put into the ledger past the service, where a test needs many or odd ones. */
 import type { Connection } from 'mongoose';
 import type { Matter } from '../../src/domain/matter';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { toRecord } from '../../src/storage/ledger/matter-record';
-import { nativeCollection } from '../../src/storage/mongo';
+import { nativeCollection } from '../../src/infra/mongo';
+import { matterModel, toRecord } from '../../src/storage/ledger/matters';
 import { aMatter } from './builders';
 
 const BATCH = 5_000;

@@ -1,9 +1,9 @@
 /** Entries of the push log, as the service would have written them. */
 import { Types } from 'mongoose';
-import type { LogEntry } from '../../src/storage/push-log/entry-model';
-import { createRequestIds } from '../../src/storage/push-log/request-id';
+import type { LogEntry } from '../../src/storage/push-log/entry';
+import { createIdSource } from '../../src/storage/push-log/request-id';
 
-const newId = createRequestIds();
+const newId = createIdSource().ofRequest;
 
 /** Waits still, unless said otherwise. @param at of its receipt, epoch milliseconds */
 export const aLogEntry = (over: Partial<LogEntry> = {}, at = Date.now()): LogEntry => ({

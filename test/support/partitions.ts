@@ -1,32 +1,26 @@
 /** The partitions of a test, in the time of its Redis. */
-import { groupOf } from '../../src/domain/group';
-import type { RedisKeys } from '../../src/queue/keys';
-import { ownerText } from '../../src/queue/owner';
-import type { PartitionLimits } from '../../src/queue/partition-commands';
-import { partitionOf, placeOf, startPartitioning } from '../../src/queue/partitioning';
-import { type Batch, createPartitions, type Partitions } from '../../src/queue/partitions';
-import type { RedisConnection } from '../../src/queue/redis';
-import { createRedisTime } from '../../src/queue/redis-time';
+import { groupOf } from '../../src/domain/matter';
+import type { RedisConnection } from '../../src/infra/redis/connect';
+import { createRedisTime } from '../../src/infra/redis/time';
+import type { PartitionLimits } from '../../src/queue/commands/append-pushes';
+import { createPartitions, type Partitions } from '../../src/queue/commands/partitions';
+import { DEFAULT_PARTITIONS, partitionOf, type RedisKeys } from '../../src/queue/keys';
+import { type Batch, ownerText } from '../../src/queue/records';
 
 export function openPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
   limits: PartitionLimits,
 ): Partitions {
-  return createPartitions(
-    redis,
-    keys,
-    limits,
-    createRedisTime(redis, () => performance.now()),
-  );
+  return createPartitions(redis, keys, limits, createRedisTime(redis));
 }
 
-/** How many there are at first, with one shard. */
-export const PARTITIONS = startPartitioning(1).count;
+/** How many a queue with one shard has. */
+export const PARTITIONS = DEFAULT_PARTITIONS;
 
-/** The partition of a key, as long as nobody has asked for more of them. */
+/** The partition of a key in a queue with one shard. */
 export const partitionOfKey = (systemCode: string, externalId: string): number =>
-  partitionOf(placeOf(groupOf(systemCode, externalId), 1), startPartitioning(1), 1);
+  partitionOf(groupOf(systemCode, externalId), { shards: 1, partitions: PARTITIONS });
 
 /** A worker as the owner of partitions. @param id letters and digits */
 export const ownerCalled = (id: string): string =>
@@ -40,7 +34,7 @@ export function take(
   most = 256,
 ): Promise<Batch> {
   const wanted = numbers.map((partition) => ({ partition, isTaken: true }));
-  return partitions.read(wanted, { owner: ownerCalled(id), session: id, most });
+  return partitions.read(wanted, { owner: ownerCalled(id), session: id, limit: most });
 }
 
 /** And what it reads again of those that it holds. */
@@ -50,5 +44,5 @@ export function readHeld(
   id: string,
 ): Promise<Batch> {
   const wanted = numbers.map((partition) => ({ partition, isTaken: false }));
-  return partitions.read(wanted, { owner: ownerCalled(id), session: id, most: 256 });
+  return partitions.read(wanted, { owner: ownerCalled(id), session: id, limit: 256 });
 }

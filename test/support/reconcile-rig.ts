@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../src/storage/mongo';
+import { nativeCollection } from '../../src/infra/mongo';
+import { matterModel } from '../../src/storage/ledger/matters';
 import { matterctl } from './cli-tool';
 import type { SharedService } from './service';
 import { sharedService } from './shared-service';

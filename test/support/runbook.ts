@@ -1,8 +1,18 @@
-/** What docs/operations.md names: commands, settings and reasons. */
+/** What the operators' pages name: commands, settings and reasons. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TEXT = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
+export const OPERATORS_PAGES = [
+  'operations',
+  'installation',
+  'settings',
+  'monitoring',
+  'alerts',
+  'runbook',
+].map((name) => `docs/${name}.md`);
+const TEXT = OPERATORS_PAGES.map((page) =>
+  readFileSync(join(__dirname, '../..', page), 'utf8'),
+).join('\n');
 /** What is code there: in a line, which may be broken, and in blocks. */
 const CODE = [...TEXT.matchAll(/```\w*\n([\s\S]*?)```|`([^`]+)`/g)].flatMap(
   ([, block, inline = '']) => block?.split('\n') ?? [inline.replace(/\s+/g, ' ')],

@@ -4,7 +4,7 @@
  * has a client of its own.
  */
 import { randomBytes } from 'node:crypto';
-import { connectMongo } from '../../src/storage/mongo';
+import { connectMongo } from '../../src/infra/mongo';
 import { push } from './pusher';
 import { introduce, noteLog, type SharedService } from './service';
 import type { Running } from './shared-host';

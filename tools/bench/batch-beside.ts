@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { type Cluster, withCluster } from '../harness/cluster';
 import type { DirectoryClient } from '../harness/directory';
 import { median, sum } from '../harness/figures';
-import { goalRow, loadReport, type Row } from '../harness/report';
+import { goalRow, loadReport, type ReportRow } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { type Generator, startGenerator } from './generator';
@@ -148,7 +148,7 @@ const MOST_LATER = 2;
 /** Of the pushes per second of a client with single pushes, where both want more than there is. */
 const MOST_MORE = 1.5;
 
-export function besideRows(rounds: readonly BesideRound[]): Row[] {
+export function besideRows(rounds: readonly BesideRound[]): ReportRow[] {
   const p99 = ({ name }: Setting) => median(of(rounds, name).map(({ singles }) => singles.p99));
   const alone = Math.max(p99(ALONE), 0.1);
   const later = p99(BESIDE_EIGHT) / alone;

@@ -4,7 +4,7 @@ import { textTable } from '../harness/report';
 import type { RoundFigures, Series } from './measure';
 
 /** One series in one line: medians over its rounds. */
-export interface Row {
+export interface ComparisonRow {
   readonly scenario: string;
   readonly contender: string;
   readonly webs: number;
@@ -42,7 +42,7 @@ interface Verdict {
 export function compareReport(measured: readonly Series[]): {
   text: string;
   passed: boolean;
-  summary: { rows: Row[]; goals: Verdict[] };
+  summary: { rows: ComparisonRow[]; goals: Verdict[] };
 } {
   const rows = measured.map(rowOf);
   const goals = verdicts(rows);
@@ -50,7 +50,7 @@ export function compareReport(measured: readonly Series[]): {
   return { text, passed: goals.every(({ passed }) => passed), summary: { rows, goals } };
 }
 
-function rowOf({ scenario, contender, size, rounds }: Series): Row {
+function rowOf({ scenario, contender, size, rounds }: Series): ComparisonRow {
   const of = (figure: (round: RoundFigures) => number) => median(rounds.map(figure));
   const rates = rounds.map(({ accepted, elapsed }) => Math.round((accepted / elapsed) * 1_000));
   const cpuOf = Object.fromEntries(
@@ -79,7 +79,7 @@ function rowOf({ scenario, contender, size, rounds }: Series): Row {
 }
 
 /** A goal is judged where what it compares was measured. */
-function verdicts(rows: readonly Row[]): Verdict[] {
+function verdicts(rows: readonly ComparisonRow[]): Verdict[] {
   return GOALS.flatMap(({ goal, least, most, look }) => {
     const seen = look(rows);
     if (seen === undefined) return [];
@@ -95,7 +95,7 @@ interface Goal {
   readonly least?: number;
   readonly most?: number;
   /** @returns undefined where it was not measured */
-  readonly look: (rows: readonly Row[]) => number | undefined;
+  readonly look: (rows: readonly ComparisonRow[]) => number | undefined;
 }
 
 const GOALS: readonly Goal[] = [
@@ -171,13 +171,13 @@ function batchGoal(contender: string, least: number): Goal {
  * Not a number, and so no goal reached, where there is nothing to compare with: one that fails is slow
  * for another reason.
  */
-const ratio = (one: number, { rate, failed }: Row) =>
+const ratio = (one: number, { rate, failed }: ComparisonRow) =>
   rate > 0 && failed === 0 ? one / rate : Number.NaN;
 
 function against(
   scenario: string,
   contender: string,
-  compare: (ours: Row, other: Row) => number,
+  compare: (ours: ComparisonRow, other: ComparisonRow) => number,
 ): Goal['look'] {
   return between(scenario, OURS, contender, compare);
 }
@@ -187,7 +187,7 @@ function between(
   scenario: string,
   one: string,
   other: string,
-  compare: (one: Row, other: Row) => number,
+  compare: (one: ComparisonRow, other: ComparisonRow) => number,
 ): Goal['look'] {
   return (rows) => {
     const [first, second] = [one, other].map((name) => find(rows, scenario, name));
@@ -196,15 +196,15 @@ function between(
 }
 
 function ours(scenario: string, figure: 'cpu' | 'databaseCommands' | 'redisCommands') {
-  return (rows: readonly Row[]) => find(rows, scenario, OURS)?.[figure];
+  return (rows: readonly ComparisonRow[]) => find(rows, scenario, OURS)?.[figure];
 }
 
 /** Of our own rows of a scenario: the one of a size, divided by that of another. */
 function betweenSizes(
   scenario: string,
-  large: Partial<Row>,
-  small: Partial<Row>,
-  figure: (row: Row) => number,
+  large: Partial<ComparisonRow>,
+  small: Partial<ComparisonRow>,
+  figure: (row: ComparisonRow) => number,
 ): Goal['look'] {
   return (rows) => {
     const [one, other] = [large, small].map((size) => find(rows, scenario, OURS, size));
@@ -212,17 +212,17 @@ function betweenSizes(
   };
 }
 
-function failures(rows: readonly Row[]): number | undefined {
+function failures(rows: readonly ComparisonRow[]): number | undefined {
   const own = rows.filter(({ contender }) => contender === OURS || contender === IN_BATCHES);
   return own.length === 0 ? undefined : sum(own.map(({ failed }) => failed));
 }
 
 function find(
-  rows: readonly Row[],
+  rows: readonly ComparisonRow[],
   scenario: string,
   contender: string,
-  { webs, workers, hot }: Partial<Row> = {},
-): Row | undefined {
+  { webs, workers, hot }: Partial<ComparisonRow> = {},
+): ComparisonRow | undefined {
   return rows.find(
     (row) =>
       row.scenario === scenario &&
@@ -233,7 +233,7 @@ function find(
   );
 }
 
-function rowTable(rows: readonly Row[]): string {
+function rowTable(rows: readonly ComparisonRow[]): string {
   const head = [
     ...['scenario', 'contender', 'webs', 'workers', 'hot', 'pushes/s', 'rounds'],
     ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which'],
@@ -252,7 +252,7 @@ function rowTable(rows: readonly Row[]): string {
 }
 
 /** By type of process. */
-function shares(cpuOf: Row['cpuOf']): string {
+function shares(cpuOf: ComparisonRow['cpuOf']): string {
   const byType = new Map<string, number>();
   for (const [name, cpu] of Object.entries(cpuOf)) {
     const type = name.replace(/-\d+$/, '');

@@ -11,7 +11,7 @@ import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { compareReport } from './compare-report';
 import type { ContenderName } from './contenders';
-import { type MeasureOptions, measureScenario, type Scenario, type Series } from './measure';
+import { type BenchMeasureOptions, measureScenario, type Scenario, type Series } from './measure';
 
 const CACHE = 2;
 
@@ -20,7 +20,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
   const { scenarios, json, isWhole, file, ...settings } = readOptions(args);
   return untilStopped(process.env, (signal) =>
     withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
-      const options: MeasureOptions = {
+      const options: BenchMeasureOptions = {
         ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url, ...file },
         servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
         ...settings,

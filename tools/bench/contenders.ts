@@ -3,9 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { readConfig } from '../../src/runtime/config';
-import { importUsers } from '../../src/storage/directory/user-admin';
-import { connectMongo } from '../../src/storage/mongo';
+import { readConfig } from '../../src/infra/config';
+import { connectMongo } from '../../src/infra/mongo';
+import { importUsers } from '../../src/storage/directory';
 import { appEnvironment } from '../harness/app';
 import { type DirectoryClient, fillDirectory } from '../harness/directory';
 import { databaseUrl } from '../harness/servers';
@@ -44,7 +44,7 @@ export const CONTENDERS = {
 } as const satisfies Readonly<Record<string, Contender>>;
 export type ContenderName = keyof typeof CONTENDERS;
 
-export interface Ground {
+export interface BenchGround {
   /** The project's folder. */
   readonly root: string;
   /** For logs. */
@@ -85,7 +85,7 @@ let started = 0;
 /** @throws Error with the end of a log where a process does not start; nothing is left running */
 export async function startContender(
   name: ContenderName,
-  ground: Ground,
+  ground: BenchGround,
   size: Size,
 ): Promise<Running> {
   started += 1;
@@ -114,7 +114,7 @@ export async function startContender(
   return { name, ports, client, pids, stop };
 }
 
-function environment({ root, folder, mongoUrl, redisUrl, env }: Ground, id: string) {
+function environment({ root, folder, mongoUrl, redisUrl, env }: BenchGround, id: string) {
   const counting = join(root, 'dist/tools/bench/peers/count-commands.js');
   return {
     ...appEnvironment({ mongoUrl, redisUrl, namespace: id }, [counting]),
@@ -153,7 +153,7 @@ function processesOf(name: ContenderName, ports: readonly number[], workers: num
 
 function launch(
   { role, script, env }: Process,
-  ground: Pick<Ground, 'root' | 'folder'> & { id: string; env: NodeJS.ProcessEnv },
+  ground: Pick<BenchGround, 'root' | 'folder'> & { id: string; env: NodeJS.ProcessEnv },
 ): Promise<AppProcess> {
   return startApp({
     name: role,

@@ -9,15 +9,15 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { nativeCollection } from '../../src/storage/mongo';
-import { entryModel } from '../../src/storage/push-log/entry-model';
+import { nativeCollection } from '../../src/infra/mongo';
+import { entryModel } from '../../src/storage/push-log';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { startSampling } from '../harness/memory';
-import { goalRow, loadReport, type Row } from '../harness/report';
+import { goalRow, loadReport, type ReportRow } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { makeRunFolder } from '../local/run-folder';
 import { untilStopped } from '../local/stop-request';
-import { createPushes } from './load/pushes';
+import { createLoadPushes } from './load/pushes';
 import { cpuTimes } from './measure';
 import { millionRows, signatureBytes, type Tenth } from './million';
 
@@ -81,7 +81,7 @@ const BLOCK = 1_000;
 
 /** New matters all of them, as of a first load. */
 function writePushes(file: string, count: number): void {
-  const next = createPushes('distinct', 'file');
+  const next = createLoadPushes('distinct', 'file');
   const fd = openSync(file, 'w');
   for (let written = 0; written < count; written += BLOCK) {
     const lines = Array.from({ length: Math.min(BLOCK, count - written) }, () => {
@@ -224,12 +224,12 @@ async function watchTenths(
 }
 
 /** Of a short run a process is still growing into what it needs: its memory is told, not judged. */
-function withoutMemoryGoal(row: Row): Row {
+function withoutMemoryGoal(row: ReportRow): ReportRow {
   const { what, seen } = row;
   return /MiB|redis' process/.test(what) ? { what, seen } : row;
 }
 
-function fileRows(figures: FileFigures): Row[] {
+function fileRows(figures: FileFigures): ReportRow[] {
   const { pushes, elapsed, exitCode, summary, cpuPerPush } = figures;
   const cpu = Object.entries(cpuPerPush);
   const service = cpu.reduce((all, [name, us]) => (name === 'matterctl' ? all : all + us), 0);

@@ -5,9 +5,9 @@ import { Redis } from 'ioredis';
 import { startProxy, type TcpProxy } from '../harness/proxy';
 import { Releasers } from '../local/run-context';
 import {
+  type BenchGround,
   type ContenderName,
   countsFolder,
-  type Ground,
   loadOf,
   type Running,
   type Size,
@@ -55,8 +55,8 @@ export interface Series {
   readonly rounds: readonly RoundFigures[];
 }
 
-export interface MeasureOptions {
-  readonly ground: Ground;
+export interface BenchMeasureOptions {
+  readonly ground: BenchGround;
   /** Processes whose processor time counts for whoever is measured. */
   readonly servers: Readonly<Record<string, number>>;
   readonly rounds: number;
@@ -70,7 +70,7 @@ export interface MeasureOptions {
 
 export async function measureScenario(
   scenario: Scenario,
-  options: MeasureOptions,
+  options: BenchMeasureOptions,
 ): Promise<Series[]> {
   const { ground, rounds, say, signal } = options;
   const releasers = new Releasers();
@@ -117,10 +117,10 @@ function inOrderOf<T>(round: number, items: readonly T[]): T[] {
 
 /** Every answer of the database late by so much, each way by half of it. */
 async function withLatency(
-  ground: Ground,
+  ground: BenchGround,
   latency: number | undefined,
   releasers: Releasers,
-): Promise<Partial<Ground>> {
+): Promise<Partial<BenchGround>> {
   if (!latency) return {};
   const url = new URL(ground.mongoUrl);
   const proxy: TcpProxy = await startProxy(Number(url.port), url.hostname);
@@ -133,7 +133,7 @@ async function withLatency(
 async function runOne(
   generator: Generator,
   { keys, connections }: Scenario,
-  about: MeasureOptions & { running: Running; round: number; size: Size },
+  about: BenchMeasureOptions & { running: Running; round: number; size: Size },
 ): Promise<RoundFigures> {
   const { ground, running, round, size, servers, warmUp, duration, signal } = about;
   const { clientId, systemCode, secret } = running.client;
@@ -180,14 +180,14 @@ interface Look {
   readonly commands: CommandCounts;
 }
 
-async function lookAt(pids: Readonly<Record<string, number>>, ground: Ground): Promise<Look> {
+async function lookAt(pids: Readonly<Record<string, number>>, ground: BenchGround): Promise<Look> {
   // At once: what comes after it has nothing to do with what is counted.
   const cpu = cpuTimes(pids);
   return { cpu, commands: await readCommands(ground) };
 }
 
 /** @returns all that was counted since the servers started; of the database as of a moment ago */
-async function readCommands({ folder, redisUrl }: Ground): Promise<CommandCounts> {
+async function readCommands({ folder, redisUrl }: BenchGround): Promise<CommandCounts> {
   const counts = countsFolder(folder);
   const database = readdirSync(counts)
     .map((name) => Number(readFileSync(join(counts, name), 'utf8')))

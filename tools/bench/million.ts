@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { mib, sum } from '../harness/figures';
 import { type MemorySummary, startSampling } from '../harness/memory';
-import { goalRow, loadReport, type Row } from '../harness/report';
+import { goalRow, loadReport, type ReportRow } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { type Generator, startGenerator } from './generator';
@@ -135,7 +135,7 @@ const HOLDS_SIGNATURES = ['redis data'];
 /** Told to come again later: what a web process does while nothing is settled for seconds. */
 const SHED = '503 BACKLOG_FULL';
 
-export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
+export function millionRows({ tenths, crashes }: MillionFigures): ReportRow[] {
   const rates = tenths.map(({ perSecond }) => perSecond);
   const kept = (rates.at(-1) ?? 0) / (rates[1] || 1);
   const others = tenths.flatMap((tenth) => Object.entries(tenth.others));
@@ -175,7 +175,7 @@ export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
   ];
 }
 
-function flatRow(type: string, tenths: readonly Tenth[]): Row {
+function flatRow(type: string, tenths: readonly Tenth[]): ReportRow {
   const isLess = HOLDS_SIGNATURES.includes(type);
   const sizes = tenths.map(({ memory, signatures }) =>
     mib((memory[type]?.last ?? 0) - (isLess ? signatures : 0)),
@@ -191,7 +191,7 @@ function flatRow(type: string, tenths: readonly Tenth[]): Row {
 }
 
 /** What the process of Redis takes for what it holds, signatures included: its memory must not fray. */
-function overheadRow(tenths: readonly Tenth[]): Row {
+function overheadRow(tenths: readonly Tenth[]): ReportRow {
   const shares = tenths.map(
     ({ memory }) => (memory.redis?.last ?? 0) / (memory['redis data']?.last || 1),
   );

@@ -4,13 +4,13 @@
  */
 
 import { type Connection, mongo } from 'mongoose';
-import { prepareDatabase } from '../../src/storage/indexes';
-import { type MatterRecord, matterModel } from '../../src/storage/ledger/matter-model';
-import { connectMongo, nativeCollection } from '../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { connectMongo, nativeCollection } from '../../src/infra/mongo';
+import { type MatterRecord, matterModel } from '../../src/storage/ledger';
+import { entryModel, type LogEntry } from '../../src/storage/push-log';
 import { firstIdAt } from '../../src/storage/push-log/request-id';
+import { prepareDatabase } from '../../src/storage/schema';
 import { createClients } from '../harness/directory';
-import type { Caller } from '../harness/sender';
+import type { SigningCaller } from '../harness/sender';
 
 const DAY = 86_400_000;
 const UNREAD = [
@@ -29,7 +29,7 @@ export async function fillDatabase(
   url: string,
   scale: Scale,
   say: (text: string) => void,
-): Promise<Map<string, Caller>> {
+): Promise<Map<string, SigningCaller>> {
   const connection = await connectMongo(url, TIMEOUT);
   try {
     const settings = { retention: 60 * DAY, bodyRetention: DAY, concluded: ['APPROVED'] };
@@ -76,7 +76,7 @@ async function fill(connection: Connection, scale: Scale, say: (text: string) =>
     matters.insertMany(range(first, end, matterOf), UNCONFIRMED).catch(unlessThere),
   );
   await insert('log entries', scale.entries, (first, end) =>
-    entries.insertMany(range(first, end, entryOf), UNCONFIRMED).catch(unlessThere),
+    entries.insertMany(range(first, end, benchEntryOf), UNCONFIRMED).catch(unlessThere),
   );
 }
 
@@ -85,8 +85,8 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof mongo.MongoBulkWriteError) || error.code !== 11_000) throw error;
 }
 
-async function createCallers(connection: Connection): Promise<Map<string, Caller>> {
-  const clients = [BIG, SMALL].map((systemCode) => ({
+async function createCallers(connection: Connection): Promise<Map<string, SigningCaller>> {
+  const clients = [BIG, SMALL_LOG].map((systemCode) => ({
     clientId: systemCode.toLowerCase(),
     systemCode,
   }));
@@ -104,7 +104,7 @@ const MATTERS_PER_DAY = 2_500;
 export const OPEN_MATTERS = 5_000;
 
 export const BIG = 'BIG';
-export const SMALL = 'SMALL';
+export const SMALL_LOG = 'SMALL';
 /** Occurs this often in a log of any size. */
 export const RARE_REASON = 'TOO_MANY_PARTIES';
 const RARE_ENTRIES = 10;
@@ -119,22 +119,22 @@ export interface Scale {
 /** A fixed scramble: spreads ids without a random generator's state. */
 const scramble = (n: number) => (Math.imul(n, 2_654_435_761) >>> 0) / 2 ** 32;
 
-export const externalIdOf = (matter: number) => `M-${matter}`;
+export const benchExternalIdOf = (matter: number) => `M-${matter}`;
 export const keyOf = (entry: number) => `key-${entry}`;
-export const receivedAtOf = (entry: number, { entries, end }: Scale) =>
+export const benchReceivedAtOf = (entry: number, { entries, end }: Scale) =>
   Math.floor(end - LOG_SPAN + (entry / entries) * LOG_SPAN);
 export const requestIdOf = (entry: number, scale: Scale) =>
-  firstIdAt(receivedAtOf(entry, scale)).slice(0, 16) +
+  firstIdAt(benchReceivedAtOf(entry, scale)).slice(0, 16) +
   (entry % 2 ** 32).toString(16).padStart(8, '0');
 /** 70 % of the log is one system's, 0.1 % another's. */
 export function systemOf(entry: number): string {
   const at = scramble(entry);
   if (at < 0.7) return BIG;
-  return at < 0.701 ? SMALL : `S${Math.floor(scramble(entry + 1) * 8)}`;
+  return at < 0.701 ? SMALL_LOG : `S${Math.floor(scramble(entry + 1) * 8)}`;
 }
 
-export function entryOf(n: number, scale: Scale): LogEntry {
-  const received = receivedAtOf(n, scale);
+export function benchEntryOf(n: number, scale: Scale): LogEntry {
+  const received = benchReceivedAtOf(n, scale);
   const at = (later: number) => new Date(received + later);
   const systemCode = systemOf(n);
   const isRare = n % Math.floor(scale.entries / RARE_ENTRIES) === 7;
@@ -147,7 +147,7 @@ export function entryOf(n: number, scale: Scale): LogEntry {
     clientId: systemCode.toLowerCase(),
     systemCode,
     operation,
-    externalId: externalIdOf(Math.floor(scramble(n + 2) * (scale.entries / PER_MATTER))),
+    externalId: benchExternalIdOf(Math.floor(scramble(n + 2) * (scale.entries / PER_MATTER))),
     idempotencyKey: keyOf(n),
     idempotencyFingerprint: mongo.ObjectId.createFromTime(n).toHexString().slice(2),
     bodyHash: requestIdOf(n, scale).repeat(3).slice(0, 64),
@@ -180,7 +180,7 @@ export function matterOf(n: number, scale: Scale): MatterRecord {
   return {
     _id: BigInt(n) + 1n,
     systemCode: BIG,
-    externalId: externalIdOf(n),
+    externalId: benchExternalIdOf(n),
     matterType: 'TODO',
     title: `审批：第 ${n} 号采购申请`,
     summary: null,

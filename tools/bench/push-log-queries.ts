@@ -1,17 +1,17 @@
 /** The queries that are measured: what a caller sends, with another place of the log each time. */
 import {
   BIG,
+  benchExternalIdOf,
+  benchReceivedAtOf,
   dayOf,
-  externalIdOf,
   keyOf,
   LOG_SPAN,
   matterOf,
   OPEN_MATTERS,
   RARE_REASON,
-  receivedAtOf,
   requestIdOf,
   type Scale,
-  SMALL,
+  SMALL_LOG,
   systemOf,
 } from './push-log-data';
 
@@ -34,7 +34,8 @@ function entryAt(at: number, { entries }: Scale): number {
   return n;
 }
 
-const timeAt = (at: number, scale: Scale) => receivedAtOf(Math.floor(at * scale.entries), scale);
+const timeAt = (at: number, scale: Scale) =>
+  benchReceivedAtOf(Math.floor(at * scale.entries), scale);
 const window = (at: number, scale: Scale, span: number) => {
   const from = Math.min(timeAt(at, scale), scale.end - span);
   return { from, to: from + span };
@@ -46,16 +47,16 @@ function log(name: string, body: Query['body'], systemCode = BIG): Query {
   return { name, path: LOG, systemCode, body };
 }
 
-export const QUERIES: readonly Query[] = [
+export const BENCH_QUERIES: readonly Query[] = [
   log('log: the newest 50', () => ({ limit: 50 })),
   log('log: the newest 500', () => ({ limit: 500 })),
-  log('log: the newest 50 of a small system', () => ({ limit: 50 }), SMALL),
+  log('log: the newest 50 of a small system', () => ({ limit: 50 }), SMALL_LOG),
   log('log: 50 before some moment', (at, scale) => ({ to: timeAt(at, scale) + 1, limit: 50 })),
   log('log: 50 of one hour', (at, scale) => ({ ...window(at, scale, HOUR), limit: 50 })),
   log('log: by request id', (at, scale) => ({ requestId: requestIdOf(entryAt(at, scale), scale) })),
   log('log: by idempotency key', (at, scale) => ({ idempotencyKey: keyOf(entryAt(at, scale)) })),
   log('log: by externalId', (at, scale) => ({
-    externalId: externalIdOf(Math.floor((at * scale.entries) / 10)),
+    externalId: benchExternalIdOf(Math.floor((at * scale.entries) / 10)),
   })),
   log('log: by outcome, common', (at, scale) => ({
     outcome: 'UPDATED',
@@ -78,7 +79,7 @@ export const QUERIES: readonly Query[] = [
     systemCode: BIG,
     body: (at, scale) => {
       const first = matterAt(at, scale, 500);
-      return { externalIds: Array.from({ length: 500 }, (_, n) => externalIdOf(first + n)) };
+      return { externalIds: Array.from({ length: 500 }, (_, n) => benchExternalIdOf(first + n)) };
     },
   },
   {
@@ -97,7 +98,7 @@ export const QUERIES: readonly Query[] = [
     body: (at, scale) => {
       const first = matterAt(at, scale, 1_000);
       const lines = Array.from({ length: 1_000 }, (_, n) => ({
-        externalId: externalIdOf(first + n),
+        externalId: benchExternalIdOf(first + n),
         bizStatus: n % 100 === 0 ? 'OTHER' : matterOf(first + n, scale).bizStatus,
       }));
       return { lines };
@@ -119,7 +120,7 @@ export const QUERIES: readonly Query[] = [
     systemCode: BIG,
     body: (_at, { matters }) =>
       Array.from({ length: OPEN_MATTERS - 5 }, (_, n) =>
-        JSON.stringify(externalIdOf(matters - OPEN_MATTERS + n)),
+        JSON.stringify(benchExternalIdOf(matters - OPEN_MATTERS + n)),
       ).join('\n'),
   },
 ];

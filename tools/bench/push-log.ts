@@ -7,13 +7,13 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startLoneWeb } from '../harness/app';
-import { type Percentiles, summarize } from '../harness/figures';
+import { type Percentiles, summarizeFigures } from '../harness/figures';
 import { keepResults, textTable } from '../harness/report';
-import { type Caller, Sender, signedHeaders } from '../harness/sender';
+import { HttpSender, type SigningCaller, signedHeaders } from '../harness/sender';
 import { databaseUrl, withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 import { fillDatabase, type Scale } from './push-log-data';
-import { QUERIES, type Query } from './push-log-queries';
+import { BENCH_QUERIES, type Query } from './push-log-queries';
 
 /** Growth of p50 and of p99 from the small to the large log that is still called flat. */
 const GOAL = 2;
@@ -47,7 +47,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       const servers = { mongoUrl: url, redisUrl: redis.url, namespace: `web-${entries}` };
       const web = await startLoneWeb({ root, folder }, servers);
       releasers.add(web.stop);
-      const sender = new Sender(web.url, TIMEOUT);
+      const sender = new HttpSender(web.url, TIMEOUT);
       releasers.add(() => sender.close());
       sides.push({ scale, sender, callers });
     }
@@ -73,15 +73,15 @@ function readOptions(args: readonly string[]): Options {
   const [small, large, rounds] = [values.small, values.large, values.rounds].map(Number);
   if (!small || !large || !rounds) throw new Error('--small, --large and --rounds are numbers');
   const { query } = values;
-  if (!QUERIES.some(({ name }) => name.includes(query)))
+  if (!BENCH_QUERIES.some(({ name }) => name.includes(query)))
     throw new Error(`--query "${query}" is in no name of a query`);
   return { small, large, rounds, query };
 }
 
 interface Side {
   readonly scale: Scale;
-  readonly sender: Sender;
-  readonly callers: ReadonlyMap<string, Caller>;
+  readonly sender: HttpSender;
+  readonly callers: ReadonlyMap<string, SigningCaller>;
 }
 
 /** Interleaved: what the machine does at a moment meets both sizes. */
@@ -91,7 +91,7 @@ async function measureAll(
   say: RunContext['say'],
 ): Promise<Measured[]> {
   const measured: Measured[] = [];
-  for (const query of QUERIES.filter(({ name }) => name.includes(part))) {
+  for (const query of BENCH_QUERIES.filter(({ name }) => name.includes(part))) {
     const times = sides.map((): number[] => []);
     const sizes = sides.map(() => 0);
     // The first calls of a query are warming up and not counted.
@@ -104,7 +104,7 @@ async function measureAll(
         sizes[index] = (sizes[index] ?? 0) + rows / rounds;
       }
     }
-    const [small, large] = times.map(summarize);
+    const [small, large] = times.map(summarizeFigures);
     if (!small || !large) continue;
     measured.push({ name: query.name, small, large, rows: sizes });
     say(`${query.name}: p50 ${small.p50.toFixed(1)} -> ${large.p50.toFixed(1)} ms`);

@@ -6,22 +6,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SHARE_EVERY, WORKER_GONE } from '../../src/queue/live-workers';
+import { SHARE_EVERY } from '../../src/queue/balance';
+import { WORKER_GONE } from '../../src/queue/heartbeat';
 import { median } from '../harness/figures';
 import { createRandom } from '../harness/random';
-import { goalRow, loadReport, type Row, textTable } from '../harness/report';
+import { goalRow, loadReport, type ReportRow, textTable } from '../harness/report';
 import type { RunContext } from '../local/run-context';
-import { type Change, growOneByOne, jump, type Plan } from './scaling/changes';
+import { growOneByOne, jump, type Plan, type ScalingChange } from './scaling/changes';
 import { type Panel, plot } from './scaling/plot';
-import type { Pace } from './scaling/pool';
+import type { PoolPace } from './scaling/pool';
 
 const PARTITIONS = 1_000;
 const WORKERS = 64;
-/** Lock and check of a stalled job: src/queue/group-worker.ts. */
+/** Lock and check of a stalled job: src/queue/jobs.ts. */
 const RECLAIMED = 2_000;
 /** A batch on a database that takes 25 ms a command. */
 const BATCH = 100;
-export const PACE: Pace = {
+export const PACE: PoolPace = {
   lookEvery: SHARE_EVERY,
   gone: WORKER_GONE,
   reclaimed: RECLAIMED,
@@ -50,8 +51,8 @@ export async function run({ root, args }: RunContext): Promise<number> {
 }
 
 export interface Simulated {
-  readonly grown: readonly Change[];
-  readonly jumped: readonly Change[];
+  readonly grown: readonly ScalingChange[];
+  readonly jumped: readonly ScalingChange[];
 }
 
 /** The same seed gives the same figures on every machine. */
@@ -65,13 +66,13 @@ export function simulate(seed: string): Simulated {
   return { grown: growOneByOne(plan('one by one'), WORKERS), jumped: jump(plan('jumps')) };
 }
 
-const isShown = ({ workers }: Change) => Number.isInteger(Math.log2(workers));
-const largest = (changes: readonly Change[], figure: (change: Change) => number) =>
+const isShown = ({ workers }: ScalingChange) => Number.isInteger(Math.log2(workers));
+const largest = (changes: readonly ScalingChange[], figure: (change: ScalingChange) => number) =>
   Math.max(...changes.map(figure));
 /** Moves for each that was needed. */
-const waste = ({ moves, leastMoves }: Change) => moves / Math.max(1, leastMoves);
+const waste = ({ moves, leastMoves }: ScalingChange) => moves / Math.max(1, leastMoves);
 
-function rowsOf(grown: readonly Change[], jumped: readonly Change[]): Row[] {
+function rowsOf(grown: readonly ScalingChange[], jumped: readonly ScalingChange[]): ReportRow[] {
   const all = [...grown, ...jumped];
   const row = (what: string, value: number, most: number, unit = '') =>
     goalRow(what, { value, seen: `${value.toFixed(2)}${unit}`, most }, unit);
@@ -88,7 +89,7 @@ function rowsOf(grown: readonly Change[], jumped: readonly Change[]): Row[] {
   ];
 }
 
-function changesTable(changes: readonly Change[]): string {
+function changesTable(changes: readonly ScalingChange[]): string {
   const lines = changes.map((change) => [
     ...[change.what, change.workers, change.moves, change.leastMoves],
     ...[change.settled, change.pause].map((ms) => `${(ms / 1_000).toFixed(2)} s`),
@@ -110,8 +111,8 @@ function changesTable(changes: readonly Change[]): string {
 const [BLUE, GRAY] = ['#0969da', '#8c959f'];
 
 /** Of workers that came one at a time. */
-function panelsOf(grown: readonly Change[]): Panel[] {
-  const over = (figure: (change: Change) => number) =>
+function panelsOf(grown: readonly ScalingChange[]): Panel[] {
+  const over = (figure: (change: ScalingChange) => number) =>
     grown.map((change) => [change.workers, figure(change)] as const);
   const ideal = {
     name: 'ideal',

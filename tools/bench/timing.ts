@@ -15,16 +15,16 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { connectMongo } from '../../src/infra/mongo';
 import { sign } from '../../src/protocol/signature';
-import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createClientAdmin } from '../../src/storage/directory';
 import { createKeyRing } from '../../src/storage/directory/sealing';
-import { prepareDatabase } from '../../src/storage/indexes';
-import { connectMongo } from '../../src/storage/mongo';
+import { prepareDatabase } from '../../src/storage/schema';
 import { SECRET_KEYS, startLoneWeb } from '../harness/app';
 import { createClients } from '../harness/directory';
-import { summarize } from '../harness/figures';
+import { summarizeFigures } from '../harness/figures';
 import { textTable } from '../harness/report';
-import { type Caller, Sender, signedHeaders, timestampNow } from '../harness/sender';
+import { HttpSender, type SigningCaller, signedHeaders, timestampNow } from '../harness/sender';
 import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 
@@ -62,7 +62,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     const servers = { mongoUrl: mongo.url, redisUrl: redis.url, namespace: 'timing' };
     const web = await startLoneWeb({ root, folder }, servers);
     releasers.add(web.stop);
-    const sender = new Sender(web.url, TIMEOUT);
+    const sender = new HttpSender(web.url, TIMEOUT);
     releasers.add(() => sender.close());
     say(`${options.tries} tries of each kind`);
     const kinds = kindsOf(known, disabled);
@@ -84,7 +84,9 @@ function readOptions(args: readonly string[]): Options {
   return { tries, gap, json: values.json };
 }
 
-async function createCallers(mongoUrl: string): Promise<{ known: Caller; disabled: Caller }> {
+async function createCallers(
+  mongoUrl: string,
+): Promise<{ known: SigningCaller; disabled: SigningCaller }> {
   const connection = await connectMongo(mongoUrl);
   try {
     const settings = { retention: DAY, bodyRetention: DAY, concluded: [] };
@@ -104,7 +106,7 @@ async function createCallers(mongoUrl: string): Promise<{ known: Caller; disable
 }
 
 /** The first two are the same. Ids have the same length, so that the requests have too. */
-function kindsOf(known: Caller, disabled: Caller): Kind[] {
+function kindsOf(known: SigningCaller, disabled: SigningCaller): Kind[] {
   const wrong = () => randomBytes(32).toString('hex');
   const of = (name: string, clientId: () => string): Kind => ({
     name,
@@ -127,7 +129,7 @@ function kindsOf(known: Caller, disabled: Caller): Kind[] {
 
 /** @returns milliseconds by kind; each round tries every kind once, in an order of its own */
 async function measure(
-  sender: Sender,
+  sender: HttpSender,
   kinds: readonly Kind[],
   { tries, gap }: Options,
 ): Promise<number[][]> {
@@ -156,7 +158,7 @@ function shuffled(count: number): number[] {
 
 /** @throws Error where the answer is not the one that all kinds get */
 async function rejectionTime(
-  sender: Sender,
+  sender: HttpSender,
   timestamp: string,
   { clientId, signature }: Attempt,
 ): Promise<number> {
@@ -173,7 +175,7 @@ function report(kinds: readonly Kind[], samples: readonly number[][], options: O
     const sample = samples[index] ?? [];
     const auc = areaUnderCurve(base, sample);
     const isTold = Math.abs(auc - 0.5) > bound;
-    return { kind: name, n: sample.length, ...summarize(sample), auc, isTold };
+    return { kind: name, n: sample.length, ...summarizeFigures(sample), auc, isTold };
   });
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ ...options, bound, rows }, null, 2)}\n`);

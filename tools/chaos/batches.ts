@@ -1,40 +1,40 @@
-/** What a caller sends next: one operation, or a batch of them. */
+/** The next request of a caller: one operation, or a batch of operations. */
 import type { Random } from '../harness/random';
 import type { ChaosOperation, NextOperation } from './operations';
 
-/** Operations that go in one request, in their order. */
+/** Operations of one request, in order. */
 export interface ChaosBatch {
-  /** X-Idempotency-Key of the request. A line without a key of its own has `<key>/<line>` then. */
+  /** X-Idempotency-Key of the request. A line without its own key then has `<key>/<line>`. */
   readonly key: string | undefined;
-  /** Their keys are those that they have in the end, however they come by them. */
+  /** Each with its effective key: its own one, or the one derived from the key of the batch. */
   readonly lines: readonly ChaosOperation[];
 }
 
-export type Work = ChaosOperation | ChaosBatch;
+export type ChaosWork = ChaosOperation | ChaosBatch;
 
-export const isBatch = (work: Work): work is ChaosBatch => 'lines' in work;
+export const isBatchWork = (work: ChaosWork): work is ChaosBatch => 'lines' in work;
 
 const MOST_LINES = 50;
-/** Of sizes that are drawn as below. */
+/** Mean of the sizes that `drawLines` draws. */
 const MEAN_LINES = 12;
-/** Of the lines of a batch: how many are about a matter of an earlier one. */
+/** Share of the lines that have the matter of an earlier line. */
 const SAME_MATTER = 0.4;
 const KEYED_BATCHES = 0.5;
-/** Lines of a keyed batch that have a key of their own all the same. */
+/** Share of the lines of a keyed batch that still have their own key. */
 const OWN_KEYS = 0.3;
 
 interface WorkOptions {
   readonly random: Random;
-  /** Part of all keys. */
+  /** Number of the caller; it is part of all keys. */
   readonly caller: number;
   readonly next: NextOperation;
-  /** Of all pushes, how many go in batches: 0 to 1. */
+  /** Share of the pushes that are sent in batches: 0 to 1. */
   readonly share: number;
 }
 
-/** @returns a function that draws what one caller sends next */
-export function createWork({ random, caller, next, share }: WorkOptions): () => Work {
-  // Of the requests: a batch has many pushes.
+/** @returns a function that draws the next request of one caller */
+export function createWork({ random, caller, next, share }: WorkOptions): () => ChaosWork {
+  // Share of the requests, not of the pushes.
   const batches = share / (MEAN_LINES * (1 - share) + share);
   let drawn = 0;
   return () => {
@@ -45,16 +45,16 @@ export function createWork({ random, caller, next, share }: WorkOptions): () => 
   };
 }
 
-/** Small ones are more frequent, so that there are many of them and most pushes are in large ones. */
+/** Small batches are more frequent, so that there are many, while most pushes are in large ones. */
 function drawLines(random: Random, next: NextOperation, key: string | undefined): ChaosOperation[] {
   const count = Math.floor((MOST_LINES + 1) ** random.real(0, 1));
   const lines: ChaosOperation[] = [];
-  const about: string[] = [];
+  const externalIds: string[] = [];
   for (let line = 1; line <= count; line += 1) {
-    const isAgain = about.length > 0 && random.real(0, 1) < SAME_MATTER;
-    const operation = next(isAgain ? random.pick(about) : undefined);
+    const isSameMatter = externalIds.length > 0 && random.real(0, 1) < SAME_MATTER;
+    const operation = next(isSameMatter ? random.pick(externalIds) : undefined);
     const { externalId } = JSON.parse(operation.body);
-    if (externalId !== undefined) about.push(externalId);
+    if (externalId !== undefined) externalIds.push(externalId);
     const hasOwn = operation.idempotencyKey !== undefined && random.real(0, 1) < OWN_KEYS;
     const isDerived = key !== undefined && !hasOwn;
     lines.push(isDerived ? { ...operation, idempotencyKey: `${key}/${line}` } : operation);
@@ -62,7 +62,7 @@ function drawLines(random: Random, next: NextOperation, key: string | undefined)
   return lines;
 }
 
-/** The body of the request, as a push file has it; a key that follows from the batch's is left out. */
+/** The body of the request, in the format of a push file. A key that is derived from the batch's key is omitted. */
 export function batchText({ key, lines }: ChaosBatch): string {
   return lines
     .map(({ name, body, idempotencyKey }, index) => {
@@ -73,10 +73,10 @@ export function batchText({ key, lines }: ChaosBatch): string {
     .join('');
 }
 
-/** How a caller goes on with what is not settled of a batch. */
+/** How a caller retries the unsettled lines of a batch. */
 export type Again = 'whole' | 'rest' | 'singly';
 
-/** The whole batch is sent again only where none of its lines could take a second effect. */
+/** The whole batch is sent again only if each line has a key, so that no line takes a second effect. */
 export function drawAgain(random: Random, { lines }: ChaosBatch): Again {
   const isKeyed = lines.every(({ idempotencyKey }) => idempotencyKey !== undefined);
   return random.weighted([

@@ -1,25 +1,22 @@
 /**
- * How a mechanism is broken on purpose: a process that loads this file before its own code runs
- * without the mechanism that CHAOS_BREAK names. What a module of the product exports is replaced;
- * the product itself has no switch for it.
+ * Removes the mechanism that CHAOS_BREAK names, in a process that loads this file before its own code. It replaces exports of
+ * the service's modules, because the service has no switch for this.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { mongo } from 'mongoose';
 
-import groupQueue = require('../../src/queue/group-queue');
-import partitions = require('../../src/queue/partitions');
-import sweep = require('../../src/queue/sweep');
-import matters = require('../../src/storage/ledger/matters');
+import balance = require('../../src/queue/balance');
+import partitions = require('../../src/queue/commands/partitions');
+import producer = require('../../src/queue/producer');
+import ledgers = require('../../src/storage/ledger');
+import log = require('../../src/storage/push-log');
 
-import { CONFIRMED } from '../../src/storage/mongo';
+import { CONFIRMED } from '../../src/infra/mongo';
 
-import finalize = require('../../src/storage/push-log/finalize');
-import log = require('../../src/storage/push-log/log');
-import lookups = require('../../src/storage/push-log/lookups');
-
-import { SessionPool } from '../../src/storage/sessions/session-pool';
+import { SessionPool } from '../../src/storage/sessions';
 import { isMechanism, type Mechanism } from './mechanisms';
+import { replace } from './replace';
 
 const BREAKS: Readonly<Record<Mechanism, () => void>> = {
   'revision-guard': withoutRevisionGuard,
@@ -36,21 +33,12 @@ const BREAKS: Readonly<Record<Mechanism, () => void>> = {
 const name = process.env.CHAOS_BREAK ?? '';
 if (isMechanism(name)) BREAKS[name]();
 
-/** @param make gets the original, for what is to stay as it is */
-function replace<M extends object, K extends keyof M>(
-  module: M,
-  member: K,
-  make: (original: M[K]) => M[K],
-): void {
-  module[member] = make(module[member]);
-}
-
 /**
- * A commit no longer cares whether the matter is still as it was read, nor (its understudy) whether
- * a push was settled by somebody else meanwhile.
+ * A commit ignores whether the matter has changed since it was read, and (the second mechanism) whether another process has
+ * settled the push.
  */
 function withoutRevisionGuard(): void {
-  replace(matters, 'createLedger', (original) => (connection) => {
+  replace(ledgers, 'createLedger', (original) => (connection) => {
     const ledger = original(connection);
     return {
       load: ledger.load,
@@ -79,8 +67,7 @@ function withoutRevisionGuard(): void {
 }
 
 /**
- * A job that is scheduled while its partition's job is active is forgotten, and the sweep (its
- * understudy) does not find the partition either.
+ * A job that is scheduled while its partition's job is active is dropped, and there is no sweep (the second mechanism).
  */
 function withoutFollowUps(): void {
   withoutSweep();
@@ -89,27 +76,27 @@ function withoutFollowUps(): void {
     'addBulk',
     (original) =>
       function (this: Queue, jobs) {
-        const forgetful = jobs.map((job) => ({
+        const withoutFollowUp = jobs.map((job) => ({
           ...job,
           opts: { ...job.opts, deduplication: { id: job.opts?.deduplication?.id ?? '' } },
         }));
-        return original.call(this, forgetful);
+        return original.call(this, withoutFollowUp);
       },
   );
 }
 
-/** Nobody looks for partitions that hold pushes and have no job. */
+/** No worker looks for partitions that have pushes and no job. */
 function withoutSweep(): void {
-  replace(sweep, 'startSweep', () => () => ({ stop: async () => undefined }));
+  replace(balance, 'startSweep', () => () => ({ stop: async () => undefined }));
 }
 
 /**
- * Workers apply pushes however late it is, and the web process (their understudy) answers at the
- * deadline without ending the push in the log.
+ * Workers apply pushes after their deadline, and the web process (the second mechanism) answers at the deadline without
+ * finalizing the push in the log.
  */
 function withoutDeadline(): void {
   const forever = 9_999_999_999_999;
-  /** The item header that a trim looks for has the deadline in it. */
+  /** By request id: an acknowledgement needs the real deadline, which is part of the item header. */
   const deadlines = new Map<string, number>();
   replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time) => {
     const real = original(redis, keys, limits, time);
@@ -123,26 +110,26 @@ function withoutDeadline(): void {
         });
         return { ...batch, records };
       },
-      acknowledge: (batch, replies, sentAt) => {
+      replyAndRemove: (batch, replies, sentAt) => {
         const trueDeadline = (id: string) => deadlines.get(id) ?? forever;
         const records = batch.records.map(({ pushes, ...record }) => ({
           ...record,
           pushes: pushes.map((push) => ({ ...push, deadline: trueDeadline(push.id) })),
         }));
-        return real.acknowledge({ ...batch, records }, replies, sentAt);
+        return real.replyAndRemove({ ...batch, records }, replies, sentAt);
       },
     };
   });
   replace(
-    finalize,
+    log,
     'createFinalize',
     () => () => async (pushes) => pushes.map(({ settlement }) => settlement),
   );
 }
 
-/** Workers answer when a write is on its way, and commit it a moment later. */
+/** Workers reply before the commit, and commit half a minute later. */
 function withoutWaitForCommit(): void {
-  const later = 200;
+  const later = 30_000;
   /** By session. */
   const underWay = new Map<string, Promise<unknown>>();
   replace(
@@ -163,40 +150,40 @@ function withoutWaitForCommit(): void {
             await sleep(later);
             return result;
           });
-          // After the answer nobody is left to be told.
+          // After the reply a failure has no receiver.
           underWay.set(as, commit.catch(reject));
         });
       },
   );
 }
 
-/** A write counts as confirmed as soon as the primary has it in its memory. */
+/** A write counts as confirmed when the primary has it in memory. */
 function withoutMajority(): void {
   Object.assign(CONFIRMED, { w: 1, journal: false });
 }
 
-/** Workers do not look whether the same push, by key and body, took effect before. */
+/** Workers do not check whether a push with the same key and body took effect before. */
 function withoutPriorResults(): void {
-  replace(lookups, 'createLogLookups', (original) => (connection) => ({
+  replace(log, 'createLogLookups', (original) => (connection) => ({
     ...original(connection),
-    priorResults: async () => new Map(),
+    priorEntries: async () => new Map(),
   }));
 }
 
-/** Workers commit whatever Redis says of who holds the partitions. */
+/** Workers commit even if Redis reports another owner of the partitions. */
 function withoutOwnership(): void {
   replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time) => ({
     ...original(redis, keys, limits, time),
-    isHeld: async () => true,
+    isOwned: async () => true,
   }));
 }
 
 /**
- * The lines of a batch are queued last line first, and none knows the one before it, behind which (its
- * understudy) it would be skipped.
+ * The lines of a batch are queued in reverse order, and no line names its previous line, after whose failure it would be
+ * skipped (the second mechanism).
  */
 function withoutLineOrder(): void {
-  replace(groupQueue, 'createGroupQueue', (original) => (options) => {
+  replace(producer, 'createGroupQueue', (original) => (options) => {
     const queue = original(options);
     return {
       enqueue: async (pushes, timeout) => {

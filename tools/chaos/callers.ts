@@ -1,6 +1,6 @@
 /**
- * The third parties of a run, each with randomness of its own: each sends one operation, or one batch of
- * them, after the other, and retries as the README tells them.
+ * The callers of a run. Each one sends an operation or a batch, waits for the answer, and retries as docs/integrate.md
+ * describes. Each has its own random numbers.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -9,38 +9,38 @@ import type { Cluster } from '../harness/cluster';
 import { type DirectoryClient, USERNAMES } from '../harness/directory';
 import type { Random } from '../harness/random';
 import { eitherSignal, pause } from '../harness/stopping';
-import { type ChaosBatch, createWork, drawAgain, isBatch, type Work } from './batches';
-import type { Attempt } from './history';
+import { type ChaosBatch, type ChaosWork, createWork, drawAgain, isBatchWork } from './batches';
+import type { PushAttempt } from './history';
 import { type ChaosOperation, createOperations, type World } from './operations';
-import { type Recorder, tryBatch, tryOperation, type Way } from './tries';
+import { type Recorder, type TryOptions, tryBatch, tryOperation } from './tries';
 
 interface CrowdOptions {
   readonly random: Random;
   readonly callers: number;
   readonly keys: Pick<World, 'hotKeys' | 'coldKeys'>;
-  /** Of all pushes, how many go in batches: 0 to 1. */
+  /** Share of the pushes that are sent in batches: 0 to 1. */
   readonly batches: number;
-  /** Milliseconds of a caller between two requests. */
+  /** Milliseconds between two requests of a caller. */
   readonly pause: number;
   readonly record: Recorder;
   readonly signal: AbortSignal;
 }
 
 /**
- * Works beside callers of single pushes, who end with the work.
+ * Does some work while callers send single pushes. The callers stop when the work ends.
  *
- * @param work told by its signal to give up
- * @returns the callers' tries, also of pushes that were answered after the work
+ * @param work receives a signal that aborts when the run is given up
+ * @returns the tries of the callers, including those that were answered after the work
  */
 export async function besideCallers(
   cluster: Cluster,
   crowd: Omit<CrowdOptions, 'batches' | 'record' | 'signal'>,
   givenUp: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<void>,
-): Promise<readonly Attempt[]> {
+): Promise<readonly PushAttempt[]> {
   const stop = new AbortController();
   const signal = eitherSignal(stop.signal, givenUp);
-  const attempts: Attempt[] = [];
+  const attempts: PushAttempt[] = [];
   const record: Recorder = {
     attempt: (attempt) => void attempts.push(attempt),
     batch: () => undefined,
@@ -50,16 +50,16 @@ export async function besideCallers(
     await work(signal);
   } finally {
     stop.abort();
-    // Whoever gives the run up does not wait for answers: they end with the cluster.
+    // A run that is given up does not wait for answers. The callers end with the cluster.
     if (!givenUp?.aborted) await callers;
   }
   return attempts;
 }
 
-/** Pushes until the signal; resolves when the last try is answered. */
+/** Pushes until the signal aborts. Resolves when the last try is answered. */
 export async function runCrowd({ clients, webs }: Cluster, options: CrowdOptions): Promise<void> {
   const { random, callers, keys, signal } = options;
-  // Every caller listens to it, more than once.
+  // Every caller adds several listeners.
   setMaxListeners(0, signal);
   const world = { ...keys, usernames: USERNAMES };
   const all = Array.from({ length: callers }, (_, caller) => {
@@ -77,7 +77,7 @@ export async function runCrowd({ clients, webs }: Cluster, options: CrowdOptions
   await Promise.all(all);
 }
 
-/** Numbers that no other caller has. */
+/** Numbers that no other caller uses. */
 function numbers(caller: number): () => number {
   let last = caller * 1_000_000;
   return () => {
@@ -86,7 +86,7 @@ function numbers(caller: number): () => number {
   };
 }
 
-/** A web process as callers know it. */
+/** A web process, as callers see it. */
 interface Target {
   readonly name: string;
   readonly url: string;
@@ -96,13 +96,13 @@ interface CallerOptions {
   readonly client: DirectoryClient;
   readonly targets: readonly Target[];
   readonly random: Random;
-  readonly next: () => Work;
-  /** Numbers of batch requests. */
+  readonly next: () => ChaosWork;
+  /** Returns the number of the next batch request. */
   readonly nextRequest: () => number;
   readonly record: Recorder;
   /** Milliseconds between two requests. */
   readonly pause: number;
-  /** Ends the caller; the try that is under way is waited for. */
+  /** Ends the caller after its current try. */
   readonly signal: AbortSignal;
 }
 
@@ -111,11 +111,11 @@ const TIMEOUT = 60_000;
 const MOST_TRIES = 8;
 const FIRST_BACKOFF = 50;
 const LONGEST_BACKOFF = 2_000;
-/** Of the batches, how many are broken off by their callers, and after how many milliseconds at most. */
+/** Share of the batches whose caller disconnects, and the maximum milliseconds until then. */
 const LEFT = 0.03;
 const LEFT_WITHIN = 1_000;
 
-/** Runs until its signal; never throws for what the service does. */
+/** Runs until the signal aborts. No answer of the service makes it throw. */
 async function runCaller(options: CallerOptions): Promise<void> {
   const { client, targets, signal, pause: between } = options;
   const senders = new Map<string, Sender>(
@@ -127,7 +127,7 @@ async function runCaller(options: CallerOptions): Promise<void> {
   try {
     while (!signal.aborted) {
       const work = options.next();
-      if (isBatch(work)) await sendBatch(options, senders, work);
+      if (isBatchWork(work)) await sendBatch(options, senders, work);
       else await sendOperation(options, senders, work);
       await pause(between, signal);
     }
@@ -136,11 +136,11 @@ async function runCaller(options: CallerOptions): Promise<void> {
   }
 }
 
-/** To one of the web processes, as chance has it. */
-function wayOf({ random, targets, client, record }: CallerOptions, senders: Senders): Way {
+/** Chooses a random web process. */
+function wayOf({ random, targets, client, record }: CallerOptions, senders: Senders): TryOptions {
   const { name: web } = random.pick(targets);
   const sender = senders.get(web);
-  if (!sender) throw new Error(`nobody sends to ${web}`);
+  if (!sender) throw new Error(`no sender for ${web}`);
   return { sender, web, client, record };
 }
 
@@ -158,7 +158,7 @@ async function sendOperation(
   }
 }
 
-/** What is not settled goes again: the whole batch, or only its rest, or each push of that alone. */
+/** Retries unsettled lines: the whole batch, the remaining lines in a new batch, or each of them alone. */
 async function sendBatch(
   options: CallerOptions,
   senders: Senders,
@@ -167,13 +167,13 @@ async function sendBatch(
   const { random, nextRequest, signal } = options;
   let batch = first;
   for (let tries = 1; !signal.aborted; tries += 1) {
-    const how = { request: nextRequest(), cut: cutOf(random) };
-    const { left, wait } = await tryBatch(wayOf(options, senders), batch, how);
+    const numbered = { request: nextRequest(), cut: cutOf(random) };
+    const { left, wait } = await tryBatch(wayOf(options, senders), batch, numbered);
     if (left.length === 0 || tries === MOST_TRIES) return;
     await backOff(options, tries, wait);
     const again = drawAgain(random, batch);
     if (again === 'singly') return sendSingly(options, senders, left);
-    // Lines that move have the keys that they had where they stood.
+    // Lines keep their keys when their line numbers change.
     if (again === 'rest') batch = { key: undefined, lines: left };
   }
 }

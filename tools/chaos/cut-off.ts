@@ -1,55 +1,55 @@
 /**
- * `npm run chaos -- --cut-off`: how long callers notice that one worker is cut off from the database while another one
- * is not, under a steady load on all partitions. One cut after the other, in turn hanging and refused connections.
+ * `npm run chaos -- --cut-off`: measures how long callers notice that one of two workers is cut off from the database. The
+ * load on all partitions is steady. Connections hang and are refused in turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { median } from '../harness/figures';
 import type { Way } from '../harness/proxy';
 import { createRandom } from '../harness/random';
-import { type Report, textTable } from '../harness/report';
+import { type BenchReport, textTable } from '../harness/report';
 import { besideCallers } from './callers';
-import type { Attempt } from './history';
+import type { PushAttempt } from './history';
 import { troubleAfter } from './recovery';
 
 interface CutOffOptions {
   /** The project's folder; dist/ must be built. */
   readonly root: string;
   readonly seed: string;
-  /** Of each kind. */
+  /** Number of cuts of each kind. */
   readonly cuts: number;
   readonly say: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** How a way is cut. */
+/** How the connections are cut. */
 const CUTS = {
   hanging: (way: Way, on: boolean) => way.setDropping(on),
   refused: (way: Way, on: boolean) => way.setRefusing(on),
 } as const;
 type Cut = keyof typeof CUTS;
 
-/** What callers saw of one cut. */
+/** The effect of one cut on callers. */
 export interface SeenOfCut {
   readonly cut: Cut;
-  /** Milliseconds of a push, by half of them: before the cut, and from the goal's time after it on. */
+  /** Median milliseconds of a push: before the cut, and after GOAL. */
   readonly usual: number;
   readonly later: number;
-  /** Pushes that failed from the goal's time after the cut on. */
+  /** Pushes that failed after GOAL. */
   readonly failures: number;
-  /** Milliseconds from the cut to the end of the last push that was disturbed. */
+  /** Milliseconds from the cut to the end of the last disturbed push. */
   readonly disturbed: number;
 }
 
 const CALLERS = 24;
-/** Milliseconds between two operations of a caller: busy, but not at the limit. */
+/** Milliseconds between two operations of a caller: the service is busy, but below its limit. */
 const PAUSE = 50;
 const KEYS = { hotKeys: 8, coldKeys: 500 };
-/** Milliseconds: of the load before a cut, of a cut, and until the worker has its share again. */
+/** Milliseconds: load before a cut, the cut, and until the worker has its share of partitions again. */
 const BEFORE = 5_000;
 const LASTS = 12_000;
 const AFTER = 6_000;
-/** Milliseconds after a cut from which on it must not be noticed, and by how much a push may be slower then. */
+/** Milliseconds after a cut until callers must not notice it, and the maximum slowdown of a push then. */
 const GOAL = 3_000;
 const SLOWER = 2;
 
@@ -79,9 +79,9 @@ async function measure(cluster: Cluster, options: CutOffOptions): Promise<SeenOf
   return made.map(({ cut, from }) => ({ cut, ...seenOf(attempts, from) }));
 }
 
-type Seen = Pick<Attempt, 'sentAt' | 'endedAt' | 'end'>;
+type Seen = Pick<PushAttempt, 'sentAt' | 'endedAt' | 'end'>;
 
-/** @param from when the way was cut */
+/** @param from the time of the cut */
 export function seenOf(attempts: readonly Seen[], from: number): Omit<SeenOfCut, 'cut'> {
   const until = from + LASTS;
   const tookIn = (since: number, to: number) =>
@@ -102,7 +102,7 @@ export function seenOf(attempts: readonly Seen[], from: number): Omit<SeenOfCut,
 
 const passes = ({ usual, later, failures }: SeenOfCut) => failures === 0 && later <= SLOWER * usual;
 
-export function cutOffReport(seen: readonly SeenOfCut[]): Report {
+export function cutOffReport(seen: readonly SeenOfCut[]): BenchReport {
   const lines = seen.map((one) => [
     ...[one.cut, Math.round(one.usual), Math.round(one.later), one.failures],
     ...[Math.round(one.disturbed), passes(one) ? 'passed' : 'FAILED'],

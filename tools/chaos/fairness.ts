@@ -1,7 +1,4 @@
-/**
- * Two quiet clients: alone, beside one that sends as much as it may, and beside the same one when
- * it sends five times of that.
- */
+/** Measures two quiet clients: alone, next to a client within its rate limit, and next to one at five times its limit. */
 
 import { SMALL, withCluster } from '../harness/cluster';
 import {
@@ -12,17 +9,23 @@ import {
   sum,
   withoutAnswer,
 } from '../harness/figures';
-import { openLoop, type Spell } from '../harness/load';
+import { type LoadResult, openLoop } from '../harness/load';
 import { type LoadAnswer, type Send, withSends } from '../harness/load-sender';
-import { goalRow, type Measured, type MeasureOptions, noneRow, type Row } from '../harness/report';
+import {
+  goalRow,
+  type Measured,
+  type MeasureOptions,
+  noneRow,
+  type ReportRow,
+} from '../harness/report';
 
-/** Pushes per second and client, and at once. */
+/** Pushes per second of a client, and the burst. */
 const RATE_LIMIT = 60;
-/** What the third client sends in one second, by the name of the round. */
+/** Pushes per second of the third client, by the name of the round. */
 const NEIGHBOURS = { alone: 0, within: 0.9 * RATE_LIMIT, noisy: 5 * RATE_LIMIT } as const;
-const ORDER = Object.keys(NEIGHBOURS) as Beside[];
+const ORDER = Object.keys(NEIGHBOURS) as RoundKind[];
 const QUIET = 15;
-/** Rounds of each. */
+/** Rounds of each kind. */
 const ROUNDS = 3;
 const ROUND = { duration: 15_000, warmUp: 2_000 };
 const HASTE = 3;
@@ -42,7 +45,7 @@ async function runRounds(
   options: MeasureOptions,
 ): Promise<FairnessRound[]> {
   const rounds: FairnessRound[] = [];
-  // Interleaved: what the machine does at a moment meets both. The first one warms up.
+  // Interleaved, so that other load on the machine affects all kinds. The first round is a warm-up.
   await runRound(sends, options, 'within');
   for (const beside of Array.from({ length: ROUNDS }, () => ORDER).flat()) {
     const round = await runRound(sends, options, beside);
@@ -56,7 +59,7 @@ async function runRounds(
 async function runRound(
   [noisy, ...quiet]: readonly Send[],
   { quick, signal }: MeasureOptions,
-  beside: Beside,
+  beside: RoundKind,
 ): Promise<FairnessRound> {
   const haste = quick ? HASTE : 1;
   const load = (send: Send, rate: number) =>
@@ -67,25 +70,25 @@ async function runRound(
       signal,
     });
   const rate = NEIGHBOURS[beside];
-  const noise = noisy && rate > 0 ? load(noisy, rate) : undefined;
-  const spells = await Promise.all(quiet.slice(-2).map((send) => load(send, QUIET)));
-  const heard = await noise;
-  const counted = spells.flatMap(({ answers, from }) =>
+  const noisyLoad = noisy && rate > 0 ? load(noisy, rate) : undefined;
+  const loads = await Promise.all(quiet.slice(-2).map((send) => load(send, QUIET)));
+  const neighbour = await noisyLoad;
+  const counted = loads.flatMap(({ answers, from }) =>
     answers.filter(({ sentAt }) => sentAt >= from + ROUND.warmUp / haste),
   );
   return {
     beside,
     quiet: latencyOf(counted),
     quietOthers: othersThan(
-      spells.flatMap(({ answers }) => answers),
+      loads.flatMap(({ answers }) => answers),
       '0',
     ),
-    ...(heard && { neighbour: noiseOf(heard) }),
-    ownDelay: spells.reduce((most, { ownDelay }) => Math.max(most, ownDelay.p99), 0),
+    ...(neighbour && { neighbour: noiseOf(neighbour) }),
+    ownDelay: loads.reduce((most, { ownDelay }) => Math.max(most, ownDelay.p99), 0),
   };
 }
 
-function noiseOf({ answers }: Spell): NonNullable<FairnessRound['neighbour']> {
+function noiseOf({ answers }: LoadResult): NonNullable<FairnessRound['neighbour']> {
   const limited = answers.filter(({ kind }) => kind === LIMITED);
   const isComplete = ({ hasRetryAfter, hasRate }: LoadAnswer) => hasRetryAfter && hasRate;
   return {
@@ -96,39 +99,39 @@ function noiseOf({ answers }: Spell): NonNullable<FairnessRound['neighbour']> {
   };
 }
 
-/** What a round has beside the quiet clients: nobody, one that keeps its rate, one that does not. */
-export type Beside = 'alone' | 'within' | 'noisy';
+/** The third client of a round: none, one within its rate limit, one above it. */
+export type RoundKind = 'alone' | 'within' | 'noisy';
 
 export interface FairnessRound {
-  readonly beside: Beside;
-  /** Of the quiet clients together, milliseconds. */
+  readonly beside: RoundKind;
+  /** Of both quiet clients, milliseconds. */
   readonly quiet: Latency;
-  /** Their answers that are no success. */
+  /** Their answers other than success. */
   readonly quietOthers: Readonly<Record<string, number>>;
-  /** The third client; absent where the quiet ones were alone. */
+  /** The third client; absent if the quiet clients were alone. */
   readonly neighbour?: {
     readonly sent: number;
     readonly limited: Latency;
-    /** 429 without Retry-After or without the headers of the rate. */
+    /** 429 without Retry-After or without the RateLimit headers. */
     readonly incomplete: number;
-    /** All its other answers. */
+    /** Its other answers. */
     readonly others: Readonly<Record<string, number>>;
   };
-  /** The harness' own lateness, milliseconds, p99. */
+  /** Delay of the harness itself, milliseconds, p99. */
   readonly ownDelay: number;
 }
 
 /**
- * The quiet ones' p99 beside one that sends more than it may, of the same while it sends what it
- * may: what is admitted takes its part of the service whoever sends it.
+ * Maximum ratio of the quiet clients' p99: next to a client above its rate limit, and next to the same client within it.
+ * Admitted pushes of any client use the service.
  */
 const GOAL = 1.5;
 
-export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
+export function fairnessRows(rounds: readonly FairnessRound[]): ReportRow[] {
   return [...timeRows(rounds), ...answerRows(rounds)];
 }
 
-function timeRows(rounds: readonly FairnessRound[]): Row[] {
+function timeRows(rounds: readonly FairnessRound[]): ReportRow[] {
   const [alone, within, noisy] = (['alone', 'within', 'noisy'] as const).map((beside) =>
     rounds.filter((round) => round.beside === beside),
   ) as [FairnessRound[], FairnessRound[], FairnessRound[]];
@@ -136,16 +139,16 @@ function timeRows(rounds: readonly FairnessRound[]): Row[] {
     medianOf(noisy, of) / Math.max(medianOf(base, of), 0.1);
   const growth = ratio('p99', within);
   return [
-    { what: 'quiet clients alone, p50 / p99 per round', seen: times(alone) },
-    { what: 'the same beside one that sends 54/s of its 60/s', seen: times(within) },
-    { what: 'the same while that one sends 300/s', seen: times(noisy) },
+    { what: 'quiet clients alone, p50 / p99 of each round', seen: times(alone) },
+    { what: 'next to a client with 54/s of its 60/s', seen: times(within) },
+    { what: 'next to a client with 300/s of its 60/s', seen: times(noisy) },
     { what: 'p50, p99 of 300/s to alone', seen: ratios(ratio, alone) },
     { what: 'p50 of 300/s to 54/s', seen: ratio('p50', within).toFixed(2) },
     goalRow('p99 of 300/s to 54/s', { value: growth, seen: growth.toFixed(2), most: GOAL }),
   ];
 }
 
-function answerRows(rounds: readonly FairnessRound[]): Row[] {
+function answerRows(rounds: readonly FairnessRound[]): ReportRow[] {
   const quiet = rounds.map(({ quietOthers }) => quietOthers);
   const rejected = sum(quiet.flatMap((others) => Object.values(others)));
   const kinds = new Set(quiet.flatMap((others) => Object.keys(others)));
@@ -160,8 +163,8 @@ function answerRows(rounds: readonly FairnessRound[]): Row[] {
       seen: [String(rejected), ...kinds].join(' '),
       most: 0,
     }),
-    // Were nothing of it rejected, it would not have been noisy.
-    goalRow('noisy client: its 429, of what it sent', {
+    // Without rejections the third client was not noisy.
+    goalRow('noisy client: 429, of all its pushes', {
       value: Math.min(...noise.map(({ limited }) => limited.count)),
       seen: noise.map(({ sent, limited }) => `${limited.count} of ${sent}`).join(', '),
       least: 1,

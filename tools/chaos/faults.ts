@@ -1,4 +1,4 @@
-/** Carries out the faults of a plan, and writes down when each was there. */
+/** Carries out the faults of a plan, and records the time of each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../harness/cluster';
 import type { Member } from '../harness/member';
@@ -6,20 +6,12 @@ import type { Way } from '../harness/proxy';
 import { eitherSignal, pause } from '../harness/stopping';
 import type { Fault } from './history';
 import type { PlannedFault } from './plan';
-import {
-  changePartitions,
-  fill,
-  flush,
-  lag,
-  orphan,
-  rejectSessions,
-  stepDown,
-} from './server-faults';
+import { fill, flush, lag, orphan, rejectSessions, stepDown } from './server-faults';
 
 interface FaultRun {
-  /** Milliseconds of the harness' monotonic clock, which the records are in. */
+  /** Milliseconds of the harness' monotonic clock. */
   clock(): number;
-  /** Once aborted no fault starts any more, and those that are there are undone at once. */
+  /** After the abort no fault starts, and the active ones are undone at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,8 +19,7 @@ interface FaultRun {
  * Resolves when the last fault is undone.
  *
  * @returns the faults as they were carried out, in the order in which they ended
- * @throws Error where a fault cannot be undone (a server does not come back); the others are
- *   undone then
+ * @throws Error if a fault cannot be undone, because a server does not restart; the other faults are undone first
  */
 export async function runFaults(
   plan: readonly PlannedFault[],
@@ -43,7 +34,7 @@ export async function runFaults(
   const lastOf = new Map<string, Promise<void>>();
 
   const carryOut = async (planned: PlannedFault, before?: Promise<void>): Promise<void> => {
-    // Never two at once on a target that takes long to come back.
+    // A target that recovers slowly must not have two faults at once.
     await before;
     if (either.aborted) return;
     const from = clock();
@@ -65,7 +56,7 @@ export async function runFaults(
   return done;
 }
 
-/** @returns when it is undone: the process serves again, the way is free */
+/** Resolves when the fault is undone. */
 async function inflict(
   { kind, target, amount = 0 }: PlannedFault,
   cluster: Cluster,
@@ -79,8 +70,6 @@ async function inflict(
       return inflictOnRedis(what, cluster, { amount, lasting });
     case 'group':
       return inflictOnGroup(what, cluster, { amount, lasting });
-    case 'partitions':
-      return changePartitions(cluster.lookup, cluster.keys, amount);
     case 'mongo':
       if (what === 'restart') return inflictOnProcess('kill', cluster.mongo, lasting);
       return inflictOnWay(what, cluster.mongo.proxy, { amount, lasting });
@@ -102,8 +91,8 @@ const wayOf = ({ mongo, redis }: Cluster, server: string | undefined, process: s
   (server === 'mongo' ? mongo : redis).wayOf(process);
 
 /**
- * Redis is emptied while what a worker has asked the database is still on its way. So the load of a batch that it has
- * read comes after what others write who know nothing of that batch.
+ * Empties Redis while the queries of a worker to the database are delayed. So the worker loads the matters of its batch
+ * after other workers, which do not know this batch, have written.
  */
 async function outrun(
   { mongo, lookup }: Cluster,
@@ -112,7 +101,7 @@ async function outrun(
 ): Promise<void> {
   const way = mongo.wayOf(target);
   way.setDelay(amount);
-  // In it batches are read; the first of their loads have not arrived then.
+  // Meanwhile the worker reads batches. None of their loads has reached the database.
   await sleep(amount / 2);
   await flush(lookup);
   await lasting();
@@ -153,7 +142,7 @@ async function inflictOnRedis(
   }
 }
 
-/** @returns when all of its servers are there again, and it could fail over once more */
+/** Resolves when all servers of the group run, and another failover is possible. */
 async function inflictOnGroup(
   what: string | undefined,
   { redis: { group }, keys }: Cluster,

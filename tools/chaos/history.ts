@@ -1,31 +1,31 @@
 /**
- * What a chaos run has seen: every request of every caller with its answer, and every fault. All
- * times are milliseconds of the harness' own monotonic clock.
+ * The record of a chaos run: every request of every caller with its answer, and every fault. All times are milliseconds of
+ * the harness' monotonic clock.
  */
 import type { OperationName } from '../../src/domain/operation';
 
-/** One try of one operation: a signed request, and what came back. */
-export interface Attempt {
-  /** The operation that it tries; all tries of one operation share it, their body and their key. */
+/** One try of one operation: a signed request and its end. */
+export interface PushAttempt {
+  /** Number of the operation. All tries of one operation have the same number, body and key. */
   readonly operation: number;
   /** The client that signed. */
   readonly clientId: string;
   readonly systemCode: string;
-  /** Which web process it was sent to. */
+  /** The web process that received it. */
   readonly web: string;
   readonly name: OperationName;
   /** As sent. */
   readonly body: string;
-  /** Its own, or the one that a line has from its batch. */
+  /** Its own, or derived from the key of the batch. */
   readonly idempotencyKey?: string;
-  /** Absent: it was a request of its own. */
+  /** Absent for a single push. */
   readonly batch?: LinePlace;
   readonly sentAt: number;
   readonly endedAt: number;
   readonly end: AttemptEnd;
 }
 
-/** Where a try stood that was a line of a batch. */
+/** The position of a try that was a line of a batch. */
 export interface LinePlace {
   /** The number of the request, see BatchTry. */
   readonly request: number;
@@ -33,17 +33,17 @@ export interface LinePlace {
   readonly line: number;
 }
 
-/** One request with a batch; what became of its lines is in their attempts. */
+/** One request with a batch. The results of its lines are in their attempts. */
 export interface BatchTry {
   /** Unique in the run. */
   readonly request: number;
-  /** How many it had. */
+  /** Number of lines. */
   readonly lines: number;
-  /** Absent: no answer, or one without results, see Answered.ofBatch. */
+  /** Absent without an answer, and for an answer without results (see AnsweredAttempt.ofBatch). */
   readonly answer?: BatchAnswer;
 }
 
-/** The envelope of a batch that was answered line by line. */
+/** The envelope of an answer with a result for each line. */
 export interface BatchAnswer {
   readonly status: number;
   readonly code: number;
@@ -52,26 +52,26 @@ export interface BatchAnswer {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** The line numbers of the results, as they came. */
+  /** The line numbers of the results, in the order of the answer. */
   readonly lineNumbers: readonly number[];
 }
 
 export type AttemptEnd =
-  | Answered
-  /** Nobody listened: the request was never sent. */
+  | AnsweredAttempt
+  /** Connection refused: the request was never sent. */
   | { readonly kind: 'refused' }
-  /** The connection broke before an answer: nobody knows what became of the request. */
+  /** The connection broke before an answer: the result is unknown. */
   | { readonly kind: 'lost'; readonly why: string }
-  /** The caller itself broke off: nobody knows either. */
+  /** The caller disconnected: the result is unknown. */
   | { readonly kind: 'left' }
-  /** No answer within the harness' own patience, far beyond every deadline. */
+  /** No answer within the timeout of the harness, which is far beyond every deadline. */
   | { readonly kind: 'hung' };
 
-/** Ends of requests of which nobody knows what became. */
+/** Whether the result of the request is unknown. */
 export const isUnknown = ({ kind }: AttemptEnd): boolean =>
   kind === 'lost' || kind === 'left' || kind === 'hung';
 
-export interface Answered {
+export interface AnsweredAttempt {
   readonly kind: 'answered';
   readonly status: number;
   readonly code: number;
@@ -82,25 +82,25 @@ export interface Answered {
   readonly matterId?: string;
   /** The header Idempotency-Replayed; of a line, its field `replayed`. */
   readonly replayed: boolean;
-  /** It is the answer to the whole batch, rejected before any of its lines was looked at. */
+  /** It is the answer to the whole batch, which was rejected before its lines were read. */
   readonly ofBatch?: true;
 }
 
 export const FAULT_KINDS = [
-  /** SIGKILL of one process, which is started again after a while. */
+  /** SIGKILL of one process, which is restarted later. */
   'kill-web',
   'kill-worker',
-  /** SIGSTOP, then SIGCONT, of one process; mostly past the lock time. */
+  /** SIGSTOP, then SIGCONT, of one process; usually for longer than the lock duration. */
   'stop-web',
   'stop-worker',
-  /** SIGTERM, a drain, and a new process, as in an upgrade. */
+  /** SIGTERM, drain, and a new process, as in an upgrade. */
   'restart-web',
   'restart-worker',
-  /** SIGTERM, and the process stays away for a while: the pool shrinks and grows. */
+  /** SIGTERM, and a new process much later: the pool shrinks and grows. */
   'leave-worker',
-  /** Redis is emptied while a worker has read a batch whose load from the database is late. */
+  /** Redis is emptied after a worker has read a batch and before it has loaded the matters. */
   'outrun-worker',
-  /** One process alone loses one server for a while: nothing is forwarded, or connections are refused. */
+  /** One process alone loses one server: its proxy forwards nothing, or refuses connections. */
   'drop-mongo-web',
   'refuse-mongo-web',
   'drop-redis-web',
@@ -109,14 +109,12 @@ export const FAULT_KINDS = [
   'refuse-mongo-worker',
   'drop-redis-worker',
   'refuse-redis-worker',
-  /** The queue goes over to another number of partitions. */
-  'change-partitions',
-  /** SIGKILL of the server, which is started again on its data. */
+  /** SIGKILL of the server, which is restarted with its data. */
   'restart-redis',
   'flush-redis',
   'restart-mongo',
-  /** On the way to a server, for a while: every chunk late, nothing forwarded, connections reset,
-   * connections cut in the middle of a command, or connections forgotten without a word. */
+  /** Between the processes and a server: delayed data, no data, connections that are reset, cut inside a command, or
+   * silently forgotten. */
   'delay-redis',
   'drop-redis',
   'reset-redis',
@@ -127,33 +125,33 @@ export const FAULT_KINDS = [
   'reset-mongo',
   'cut-mongo',
   'strand-mongo',
-  /** Of the replica set's primary: SIGKILL; SIGSTOP, mostly until another one is elected; a step-down;
-   * nobody takes its writes over for a while, and then it is killed. */
+  /** The primary of the replica set: SIGKILL; SIGSTOP, usually until another one is elected; a step-down; no replication of
+   * its writes, then SIGKILL. */
   'kill-primary',
   'stop-primary',
   'stepdown-primary',
   'orphan-primary',
-  /** Of one of its secondaries: SIGSTOP; for a while it takes nothing over, but answers. */
+  /** One of its secondaries: SIGSTOP; no replication, while it answers. */
   'stop-secondary',
   'lag-secondary',
-  /** The database rejects killSessions for a while, as servers for hire do. */
+  /** The database rejects killSessions, as some hosted servers do. */
   'reject-sessions',
-  /** The other Redis becomes the primary, without what the old one took last; connections stay with the
-   * old one, which follows it, or are reset. */
+  /** The other Redis becomes the primary, without the last writes of the old one. Connections stay with the old one, which
+   * becomes a replica, or are reset. */
   'failover-redis',
   'switch-redis',
-  /** Redis has no more memory than it uses, or a little more, for a while. */
+  /** Redis has almost no free memory. */
   'fill-redis',
 ] as const;
 
 /**
- * Of a Sentinel group or a Cluster in place of one address: SIGKILL or SIGSTOP of a primary, mostly until
- * a replica has taken over; and an operator has a replica take over.
+ * Faults of a Sentinel group or a Cluster: SIGKILL or SIGSTOP of a primary, usually until a replica has taken over; a manual
+ * failover.
  */
 export const GROUP_FAULT_KINDS = ['kill-group', 'stop-group', 'switch-group'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number] | (typeof GROUP_FAULT_KINDS)[number];
 
-/** Those that are possible where Redis is no single address: nothing stands on the way to a group. */
+/** The kinds that are possible with a group, which has no proxy for all processes. */
 export const KINDS_OF_GROUP: readonly FaultKind[] = [
   ...FAULT_KINDS.filter(
     (kind) => !kind.endsWith('-redis') || kind === 'restart-redis' || kind === 'flush-redis',
@@ -161,7 +159,7 @@ export const KINDS_OF_GROUP: readonly FaultKind[] = [
   ...GROUP_FAULT_KINDS,
 ];
 
-/** Whether it takes a second Redis behind one address, or a replica set of three; a group has servers enough. */
+/** Whether the fault needs a second Redis behind one address, or a replica set of three members. */
 export const needsFailOver = (kind: FaultKind): boolean =>
   /-(primary|secondary)$|^(failover|switch)-redis$/.test(kind);
 
@@ -170,30 +168,27 @@ export interface Span {
   readonly to: number;
 }
 
-/**
- * A fault as it was carried out. It ends when it is undone: the process serves again, the way is
- * free.
- */
+/** A fault as it was carried out. It ends when it is undone: the process serves again, or the connections work. */
 export interface Fault extends Span {
   readonly kind: FaultKind;
   /** `web-0`, `worker-1`, `redis`, `mongo`, `secondary`, `sessions`. */
   readonly target: string;
 }
 
-export interface History {
+export interface ChaosHistory {
   /** PUSH_TIMEOUT of the processes, milliseconds. */
   readonly pushTimeout: number;
   /** BATCH_TIMEOUT of the processes, milliseconds. */
   readonly batchTimeout: number;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly PushAttempt[];
   readonly batches: readonly BatchTry[];
   readonly faults: readonly Fault[];
-  /** When the harness itself stood still: what it saw of times then is its own lateness. */
+  /** When the harness itself stalled: times that it measured then are its own delays. */
   readonly stalls: readonly Span[];
-  /** When a server stood still by itself: see watches.ts. */
+  /** When a server stalled without a fault: see watches.ts. */
   readonly serverStalls: readonly Span[];
   /** When the replica set elected a primary. */
   readonly elections: readonly number[];
-  /** Milliseconds by which the clocks of processes were wrong, by name; below zero: slow. */
+  /** Milliseconds by which the clock of each process was wrong; negative: slow. */
   readonly clockShifts: ReadonlyMap<string, number>;
 }

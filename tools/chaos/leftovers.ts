@@ -1,39 +1,34 @@
-/**
- * What a run left behind, in the queue and in the database: once nobody pushes and nothing is broken,
- * nothing may wait anywhere.
- */
+/** What a run leaves behind in the queue and in the database. Without callers and faults, nothing may remain. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nativeCollection } from '../../src/infra/mongo';
+import { primariesOf } from '../../src/infra/redis/connect';
 import { PARTITION_JOB_QUEUE } from '../../src/queue/keys';
-import { primariesOf } from '../../src/queue/redis';
-import { matterModel } from '../../src/storage/ledger/matter-model';
-import { toMatter } from '../../src/storage/ledger/matter-record';
-import { nativeCollection } from '../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { matterModel, toMatter } from '../../src/storage/ledger';
+import { entryModel, type LogEntry } from '../../src/storage/push-log';
 import type { Cluster } from '../harness/cluster';
 import { USERNAMES } from '../harness/directory';
 import type { Evidence } from './check/evidence';
 
-/** Milliseconds in which the queue must be empty once nobody pushes. */
+/** Milliseconds after the last push in which the queue must become empty. */
 const QUEUE_TIMEOUT = 10_000;
-/** Beyond its deadline: a push whose web process died is ended by a worker a minute later, or soon after. */
+/** Milliseconds after its deadline: a worker expires a push of a dead web process about a minute later. */
 const EXPIRY = 75_000;
 const LOOK_EVERY = 200;
 
 interface SettleOptions {
-  /** Whether the push log is waited for too: that may take more than a minute. */
+  /** Whether to wait for the push log too, which may take more than a minute. */
   readonly entries: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Waits until the queue is empty, and then until every entry of the push log is settled; no longer
- * than either may take.
+ * Waits until the queue is empty, and then until every entry of the push log is settled. Each wait has a time limit.
  *
- * @returns what the queue still holds
+ * @returns the names of the keys that the queue still has
  * @throws the reason of the signal once it is aborted
  */
-export async function settle(
+export async function settleLeftovers(
   cluster: Cluster,
   { entries, signal }: SettleOptions,
 ): Promise<string[]> {
@@ -51,11 +46,11 @@ export async function settle(
   return left;
 }
 
-/** @returns milliseconds: of a push that comes alone, or in a batch */
+/** @returns milliseconds: the longer timeout of single pushes and batches */
 export const longestTimeout = ({ PUSH_TIMEOUT, BATCH_TIMEOUT }: Cluster['config']): number =>
   Math.max(PUSH_TIMEOUT, BATCH_TIMEOUT);
 
-/** @returns what was there at the last look */
+/** @returns the last result of `look` */
 async function waitWhile<T>(
   look: () => Promise<T>,
   isThere: (found: T) => boolean,
@@ -70,18 +65,14 @@ async function waitWhile<T>(
 }
 
 /**
- * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
- * stalled jobs and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
- * the processes and workers, how the partitions are numbered, and the database of the namespace; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
+ * Keys that an idle service keeps: settings, counter, events and markers of BullMQ; leases of worker numbers; heartbeats;
+ * layout and database of the namespace. Keys of signatures, rates, rejections and readiness expire.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|database|(workers|worker-heartbeats|worker-reach|sweep|partitioning|known-owners):\\d+|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|layout|database|(workers|worker-reach|sweep|known-owners):\\d+|(worker|first-uses|rate|rejections):.*)$`,
 );
 
-/**
- * @returns the names of all other keys in Redis: partitions, owners, partition jobs, locks, or what is
- * new
- */
+/** @returns the names of all other keys in Redis: partitions, owners, partition jobs, locks, unknown keys */
 export async function findLeftovers({
   lookup,
   keys,
@@ -96,13 +87,13 @@ export async function findLeftovers({
 /**
  * Reads the whole ledger and the whole push log.
  *
- * @param seen what the harness knows by itself
+ * @param seen what the harness has recorded
  */
 export async function collectEvidence(
   { db, config }: Cluster,
   seen: Pick<Evidence, 'history' | 'faultsEndedAt' | 'leftovers'>,
 ): Promise<Evidence> {
-  // What a push changed is for people; the check folds by itself.
+  // The check folds the operations itself, so it does not need the recorded changes.
   const log = nativeCollection<LogEntry>(entryModel(db));
   const entries = await log.find({}).project<LogEntry>({ changes: 0, problems: 0 }).toArray();
   const records = await nativeCollection(matterModel(db)).find({}).toArray();

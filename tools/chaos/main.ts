@@ -1,20 +1,18 @@
-/**
- * `npm run chaos`: whether the service keeps its promises under faults and load. The exit code is 1
- * where it does not.
- */
+/** `npm run chaos`: tests whether the service keeps its promises under faults and load. If not, the exit code is 1. */
 import { join } from 'node:path';
-import { loadReport, type Report } from '../harness/report';
+import { type BenchReport, loadReport } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { cutOffReport, measureCutOff } from './cut-off';
+import { runDirected } from './directed';
 import { FAULT_KINDS, KINDS_OF_GROUP } from './history';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
 import { measureOverload } from './overload';
 import { measureRecovery, recoveryReport } from './recovery';
-import { faultsReport } from './report';
+import { brokenReport, faultsReport } from './report';
 import { runChaos } from './run';
 
-/** What a mode needs besides its options. */
+/** Dependencies of a mode. */
 interface ModeContext {
   /** The project's folder. */
   readonly root: string;
@@ -23,17 +21,17 @@ interface ModeContext {
 }
 
 const MODES: Readonly<
-  Record<Exclude<Mode, 'help'>, (options: Options, context: ModeContext) => Promise<Report>>
+  Record<Exclude<Mode, 'help'>, (options: Options, context: ModeContext) => Promise<BenchReport>>
 > = {
   faults: async (options, context) => {
-    context.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
-    // A run without a mechanism has faults of its own.
     const { broken, pace, rejectsKillSessions, redisForm } = options;
-    // What is rejected all the time is not rejected for a while.
+    if (broken) return brokenReport(broken, await runDirected({ mechanism: broken, ...context }));
+    context.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
+    // If the database always rejects killSessions, a fault that does so is useless.
     const possible = redisForm === 'single' ? FAULT_KINDS : KINDS_OF_GROUP;
     const kinds = possible.filter((kind) => !(rejectsKillSessions && kind === 'reject-sessions'));
-    const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
-    return faultsReport(options, await runChaos({ ...options, ...mix, ...context }));
+    const mix = { kinds, pace };
+    return faultsReport(options, await runChaos({ ...options, mix, ...context }));
   },
   recovery: async (options, context) =>
     recoveryReport(await measureRecovery({ ...options, ...context })),
@@ -41,7 +39,7 @@ const MODES: Readonly<
     cutOffReport(await measureCutOff({ ...options, ...context })),
   overload: async ({ quick }, context) => {
     const measured = await measureOverload({ quick, ...context });
-    // A quick one shows that it works, not how well.
+    // A quick measurement shows that the tool works. Its results are not kept.
     return loadReport(
       measured,
       quick ? undefined : join(context.root, 'tools/chaos/results/overload.json'),
@@ -49,7 +47,7 @@ const MODES: Readonly<
   },
 };
 
-/** @returns the exit code: 1 where a promise was broken, or the run failed */
+/** @returns the exit code: 1 if a promise was broken or the run failed */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   try {
     const options = readOptions(args);
@@ -58,10 +56,10 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       return 0;
     }
     const { mode, json } = options;
-    // Progress goes elsewhere where the report is read by a machine.
-    const tell = json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
+    // With --json, stdout contains only the report.
+    const log = json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
     return await untilStopped(process.env, async (signal) => {
-      const { passed, summary, text } = await MODES[mode](options, { root, say: tell, signal });
+      const { passed, summary, text } = await MODES[mode](options, { root, say: log, signal });
       process.stdout.write(`${json ? JSON.stringify(summary) : text}\n`);
       return passed ? 0 : 1;
     });

@@ -1,75 +1,71 @@
 /**
- * The mechanisms that can be broken on purpose, each with the faults that need it. Where two carry one
- * promise, breaks.ts takes both away: either alone would go unnoticed, which is what it is for.
+ * The mechanisms that `--break` removes. If two of them protect one promise, breaks.ts removes both, because either one
+ * alone hides the loss of the other.
  */
-import type { FaultKind } from './history';
+import type { Rule, Violation } from './check/evidence';
 
-export interface Breakable {
-  /** What it is for. */
-  readonly carries: string;
-  /** Faults that show that it is gone. */
-  readonly faults: readonly FaultKind[];
-  readonly pace: number;
-  /** What it costs to be without it shows only once the faults are over. */
-  readonly showsInCalm?: boolean;
+interface Breakable {
+  readonly purpose: string;
+  /** Each of these rules shows that the mechanism is gone. */
+  readonly reportedAs: readonly Rule[];
+  /** Only servers that fail over show it. */
+  readonly failOver?: boolean;
   /** Settings of the processes. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** By the name of what takes it away in breaks.ts. */
+/** breaks.ts and directed-plans.ts use the same names. */
 export const MECHANISMS = {
   'revision-guard': {
-    carries: 'a worker that was stopped in its job does not overwrite what came after it',
-    faults: ['stop-worker', 'delay-mongo'],
-    pace: 4,
+    purpose: 'a worker that was stopped during a batch does not overwrite later changes',
+    reportedAs: ['revisions', 'phantom', 'fold'],
   },
   'keep-last-if-active': {
-    carries: 'a partition job that is due while another one is active follows it',
-    faults: ['stop-worker'],
-    pace: 1,
-    showsInCalm: true,
-    env: { PUSH_TIMEOUT: '2s' },
+    purpose: 'a partition job that is scheduled while another one is active follows it',
+    reportedAs: ['leftover'],
   },
   sweep: {
-    carries: 'a partition whose job was lost gets another one',
-    faults: ['reset-mongo', 'restart-mongo', 'cut-redis'],
-    pace: 3,
-    showsInCalm: true,
-    env: { PUSH_TIMEOUT: '2s' },
+    purpose: 'a partition whose job was lost gets another one',
+    reportedAs: ['leftover'],
   },
   deadline: {
-    carries: 'what nobody waits for any more is not applied',
-    faults: ['stop-worker', 'kill-worker'],
-    pace: 2,
+    purpose: 'a push past its deadline is not applied',
+    reportedAs: ['late-effect'],
     env: { PUSH_TIMEOUT: '1s' },
   },
   'confirmed-write': {
-    carries: 'code 0 is said after the commit',
-    faults: ['kill-worker', 'restart-mongo'],
-    pace: 3,
+    purpose: 'the service answers code 0 after the commit',
+    reportedAs: ['acknowledged'],
   },
   majority: {
-    carries: 'code 0 is said after a majority of the replica set has it, in the journal',
-    faults: ['orphan-primary'],
-    pace: 3,
+    purpose:
+      'the service answers code 0 after a majority of the replica set has the write in its journal',
+    reportedAs: ['acknowledged'],
+    failOver: true,
+    env: { PUSH_TIMEOUT: '5s' },
   },
   idempotency: {
-    carries: 'a retry repeats the outcome of its first try',
-    faults: ['kill-web', 'reset-redis'],
-    pace: 3,
+    purpose: 'a retry repeats the outcome of the first try',
+    reportedAs: ['one-effect'],
   },
   ownership: {
-    carries: 'a worker that lost its partitions does not decide about what it has read of them',
-    faults: ['outrun-worker'],
-    pace: 4,
+    purpose: 'a worker that has lost its partitions does not commit a batch that it read from them',
+    reportedAs: ['queue-order'],
   },
   'line-order': {
-    carries: 'lines of a batch about one matter take effect in their order',
-    faults: ['kill-worker'],
-    pace: 1,
+    purpose: 'lines of a batch for the same matter take effect in their order',
+    reportedAs: ['batch-order'],
   },
 } as const satisfies Readonly<Record<string, Breakable>>;
 
 export type Mechanism = keyof typeof MECHANISMS;
 
 export const isMechanism = (name: string): name is Mechanism => Object.hasOwn(MECHANISMS, name);
+
+export const breakableOf = (mechanism: Mechanism): Breakable => MECHANISMS[mechanism];
+
+/** Whether a violation shows that the mechanism is gone. A leftover counts only if it is a partition, which contains pushes. */
+export function isEvidence(mechanism: Mechanism, { rule, what }: Violation): boolean {
+  const isPartition = rule !== 'leftover' || what.includes(':partition:');
+  return isPartition && breakableOf(mechanism).reportedAs.includes(rule);
+}

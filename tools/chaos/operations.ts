@@ -2,19 +2,19 @@
 import type { OperationName } from '../../src/domain/operation';
 import type { Random } from '../harness/random';
 
-/** What a caller wants done. Its body is like no other one's, so that its traces can be told apart. */
+/** An operation of a caller. Its body is unique in the run, so that its log entries can be identified. */
 export interface ChaosOperation {
   readonly number: number;
   readonly name: OperationName;
   readonly body: string;
-  /** Some callers send none: then each try is a push of its own. */
+  /** Without a key each try is a push of its own. */
   readonly idempotencyKey: string | undefined;
 }
 
 export interface World {
   /** Portal users. */
   readonly usernames: readonly string[];
-  /** Keys that everybody is at, and keys that are met now and then. */
+  /** How many keys all callers use often, and how many they use rarely. */
   readonly hotKeys: number;
   readonly coldKeys: number;
 }
@@ -29,11 +29,11 @@ const KINDS = [
 ] as const;
 const STATUSES = ['PENDING', 'PROCESSING', 'DONE', 'CLOSED', 'REJECTED', 'ON_HOLD'];
 const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'];
-/** 2024-01-01T00:00:00Z; the sources' clocks go a second per operation, more or less. */
+/** 2024-01-01T00:00:00Z. The clock of a source advances about a second per operation. */
 const EPOCH = 1_704_067_200_000;
 const DISORDER = 20_000;
 
-/** @param externalId the matter that it is about, where that is not to be drawn */
+/** @param externalId of the matter; drawn at random if absent */
 export type NextOperation = (externalId?: string) => ChaosOperation;
 
 /** @returns a function that draws the next operation of one caller */
@@ -44,8 +44,10 @@ export function createOperations(random: Random, caller: number, world: World): 
     const number = caller * 1_000_000 + drawn;
     const kind = random.weighted(KINDS);
     const name = kind === 'notice' || kind === 'invalid' ? 'upsert' : kind;
-    const about = { externalId, random, world };
-    const fields = { ...bodyOf(kind, number, about), ...timeOf(random, drawn) };
+    const fields = {
+      ...bodyOf(kind, number, { externalId, random, world }),
+      ...timeOf(random, drawn),
+    };
     const keyed = kind === 'notice' || random.real(0, 1) < 0.85;
     return {
       number,
@@ -73,7 +75,7 @@ function bodyOf(
     case 'reopen':
       return { externalId, externalStatusLabel: mark, ...statusOf(random, kind) };
     case 'delete':
-      // A field that nobody knows is ignored; it makes the body like no other.
+      // The service ignores this unknown field. It makes the body unique.
       return { externalId, mark };
     default:
       return kind satisfies never;
@@ -107,7 +109,7 @@ function statusOf(random: Random, kind: 'status' | 'reopen'): Record<string, unk
   };
 }
 
-/** A third of the sources send times, and not always in order. */
+/** A third of the operations have times, not always in order. */
 function timeOf(random: Random, drawn: number): Record<string, unknown> {
   if (random.real(0, 1) > 0.33) return {};
   const instant = EPOCH + drawn * 1_000 + random.whole(-DISORDER, DISORDER);

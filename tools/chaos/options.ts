@@ -6,43 +6,44 @@ import { isMechanism, MECHANISMS, type Mechanism } from './mechanisms';
 
 export const HELP = `npm run chaos -- [options]
 
-Faults from a seed against a whole installation of its own, and a check of everything that its
-callers were told. Processes and servers are killed, stopped, cut off and failed over. One process
-alone loses one server (nothing is forwarded, or connections are refused). Redis is emptied while a
-worker has read a batch and not yet loaded its matters. All faults: docs/reliability.md
+Starts its own servers and processes, causes faults from a seed, and checks every answer to every
+caller. Processes and servers are killed, stopped, cut off and failed over. One process alone loses
+one server (its data is dropped, or its connections are refused). Redis is emptied after a worker has
+read a batch and before it has loaded the matters. All faults: docs/reliability.md
   --seed S        repeats the faults and the operations of the run with that seed
-  --minutes M     how long faults happen (default 10)
-  --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
-  --callers N     third parties that push at the same time (default 128)
-  --batches S     share of the pushes that go in batches of 1 to 50, 0 to 1 (default 0.5)
+  --minutes M     minutes with faults (default 10)
+  --pace P        1 causes a fault every 2.3 s on average, 2 twice as many (default 0.3)
+  --callers N     callers that push at the same time (default 128)
+  --batches S     share of the pushes in batches of 1 to 50 lines, 0 to 1 (default 0.5)
   --webs N        web processes (default 2)
   --workers N     worker processes (default 3)
-  --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
+  --skew S        maximum error of the clocks of the processes, in seconds (default 240)
   --redis FORM    single (one address), sentinel (a primary, two replicas, three sentinels) or cluster
                   (three primaries, three replicas); the servers of a group fail over (default single)
   --no-kill-sessions
-                  the database rejects killSessions all the time, as servers for hire do
-  --break NAME    runs without a mechanism, to see the check find it:
+                  the database always rejects killSessions, as some hosted servers do
+  --break NAME    runs without a mechanism, with the one fault that needs it: the check must report a
+                  violation. The options above do not apply. Mechanisms:
                   ${Object.keys(MECHANISMS).join(', ')}
 
-Measurements, instead:
+Measurements without a check:
   --recovery      how long callers notice the death of a worker, of Redis, of the database
-  --kills N       of workers (default 50)
-  --restarts N    of Redis, and as many of the database (default 5)
+  --kills N       kills of workers (default 50)
+  --restarts N    kills of Redis, and of the database (default 5)
   --cut-off       how long callers notice that one worker is cut off from the database
-  --cuts N        of each kind, hanging and refused connections (default 3)
-  --overload      three times what the service can do, a database that stalls, a noisy client
-  --quick         the same in a third of the time, to see it work: its figures are not kept
+  --cuts N        cuts with hanging connections, and with refused connections (default 3)
+  --overload      three times the load that the service can process, a database that stalls, a noisy client
+  --quick         the same in a third of the time; the results are not kept
 
   --json          the report as one JSON object
 `;
 
-/** A command line that cannot be obeyed. */
+/** An invalid command line. */
 export class UsageError extends Error {}
 
 export type Mode = 'help' | 'faults' | 'recovery' | 'cut-off' | 'overload';
 
-/** The first of them that is named counts. */
+/** If several are given, the first of this list applies. */
 const MODES = ['help', 'recovery', 'cut-off', 'overload'] as const;
 
 export interface Options {
@@ -50,14 +51,14 @@ export interface Options {
   readonly seed: string;
   /** Milliseconds. */
   readonly duration: number;
-  /** Of the faults; see FaultMix. */
+  /** See FaultMix. */
   readonly pace: number;
   readonly callers: number;
-  /** Of all pushes, how many go in batches: 0 to 1. */
+  /** Share of the pushes that are sent in batches: 0 to 1. */
   readonly batches: number;
   readonly webs: number;
   readonly workers: number;
-  /** Milliseconds by which clocks may be wrong. */
+  /** Maximum error of the clocks, in milliseconds. */
   readonly skew: number;
   readonly redisForm: RedisForm;
   readonly rejectsKillSessions: boolean;
@@ -69,7 +70,7 @@ export interface Options {
   readonly json: boolean;
 }
 
-/** @throws UsageError naming the option that is wrong */
+/** @throws UsageError with the name of the invalid option */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parse(args);
   return {
@@ -139,7 +140,7 @@ function shareOf(value: string): number {
   throw new UsageError(`--batches must be a number from 0 to 1, not ${value}`);
 }
 
-/** Seconds: what is signed in true time is good for 300 s either way, also after a while on its way. */
+/** Seconds. The service accepts signatures within 300 s, including the time of transmission. */
 const MOST_SKEW = 280;
 
 function skewOf(value: string): number {
@@ -156,5 +157,5 @@ function formOf(name: string): RedisForm {
 
 function mechanism(name: string): Mechanism {
   if (isMechanism(name)) return name;
-  throw new UsageError(`--break: no mechanism is called ${name}`);
+  throw new UsageError(`--break: unknown mechanism ${name}`);
 }

@@ -1,9 +1,9 @@
-/** Rounds of what the service can do, and of three times as much, in turns. */
+/** Rounds at the peak rate of the service, and at three times that rate, in turn. */
 import type { Cluster } from '../harness/cluster';
 import { goodput, type Latency, latencyOf, ofKind, othersThan } from '../harness/figures';
-import { closedLoop, openLoop, type Spell } from '../harness/load';
+import { closedLoop, type LoadResult, openLoop } from '../harness/load';
 import type { Send } from '../harness/load-sender';
-import { findLeftovers, settle } from './leftovers';
+import { findLeftovers, settleLeftovers } from './leftovers';
 
 interface Peak {
   readonly connections: number;
@@ -11,7 +11,7 @@ interface Peak {
 }
 
 export interface OverloadRound {
-  /** Of the closed loops before it. */
+  /** Measured before the overload. */
   readonly peaks: readonly Peak[];
   /** Arrivals per second. */
   readonly rate: number;
@@ -19,23 +19,23 @@ export interface OverloadRound {
   readonly accepted: Latency;
   readonly rejected: Latency;
   readonly rejectedWithoutRetryAfter: number;
-  /** Accepted, but not done by the deadline. */
+  /** Accepted, but not confirmed by the deadline. */
   readonly late: number;
-  /** Answers of any other kind. */
+  /** Other answers. */
   readonly others: Readonly<Record<string, number>>;
   readonly unsent: number;
-  readonly ownDelay: Spell['ownDelay'];
+  readonly ownDelay: LoadResult['ownDelay'];
 }
 
 export interface RoundOptions {
   readonly say: (text: string) => void;
-  /** Divides the usual times. */
+  /** Divisor of the usual durations. */
   readonly haste: number;
   readonly signal?: AbortSignal;
 }
 
 export const OVER = 3;
-/** Below MAX_IN_FLIGHT: the load shedder is to reject. */
+/** Below MAX_IN_FLIGHT, so that the load shedder rejects. */
 export const MOST_UNDER_WAY = 4_500;
 const REFUSED = '503 BACKLOG_FULL';
 const LATE = '504 CONFIRMATION_TIMEOUT';
@@ -45,7 +45,7 @@ const ROUNDS = [
   [256, 128, 64],
 ] as const;
 const PEAK = { duration: 8_000, warmUp: 2_000 };
-/** The backlog fills to its bound at first. */
+/** The backlog fills up during the warm-up. */
 const OVERLOAD = { duration: 25_000, warmUp: 8_000 };
 
 export async function runRounds(
@@ -79,8 +79,8 @@ async function measurePeak(
   { haste, signal }: RoundOptions,
 ): Promise<number> {
   const duration = PEAK.duration / haste;
-  const spell = await closedLoop(send, { connections, duration, signal });
-  return goodput(spell.answers, [spell.from + PEAK.warmUp / haste, spell.to]);
+  const load = await closedLoop(send, { connections, duration, signal });
+  return goodput(load.answers, [load.from + PEAK.warmUp / haste, load.to]);
 }
 
 async function overload(
@@ -90,13 +90,13 @@ async function overload(
 ): Promise<OverloadRound> {
   const rate = OVER * Math.max(...peaks.map(({ perSecond }) => perSecond));
   const duration = OVERLOAD.duration / haste;
-  const spell = await openLoop(send, {
+  const load = await openLoop(send, {
     rate,
     duration,
     most: MOST_UNDER_WAY,
     signal,
   });
-  const { answers, from, to, unsent, ownDelay } = spell;
+  const { answers, from, to, unsent, ownDelay } = load;
   const rejected = ofKind(answers, REFUSED);
   return {
     peaks,
@@ -112,9 +112,9 @@ async function overload(
   };
 }
 
-/** @throws Error where the queue is not empty in time */
+/** @throws Error if the queue is not empty in time */
 export async function waitUntilIdle(cluster: Cluster, signal?: AbortSignal): Promise<void> {
-  await settle(cluster, { entries: true, signal });
+  await settleLeftovers(cluster, { entries: true, signal });
   const left = await findLeftovers(cluster);
   if (left.length > 0) throw new Error(`the queue still holds ${left.join(', ')}`);
 }

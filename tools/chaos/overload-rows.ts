@@ -1,8 +1,8 @@
-/** The overload's figures against their goals. Pure. */
+/** Compares the results of the overload with their goals. Pure. */
 import { type Latency, mean, mib, sum, withoutAnswer } from '../harness/figures';
-import type { Spell } from '../harness/load';
+import type { LoadResult } from '../harness/load';
 import type { MemorySummary } from '../harness/memory';
-import { countLines, goalRow, noneRow, type Row } from '../harness/report';
+import { countLines, goalRow, noneRow, type ReportRow } from '../harness/report';
 import { OVER, type OverloadRound } from './overload-rounds';
 
 export interface OverloadFigures {
@@ -14,7 +14,7 @@ export interface OverloadFigures {
 }
 
 export interface NarrowLine {
-  /** Pushes per second in a closed loop without and with the narrow line. */
+  /** Pushes per second in a closed loop, without and with the limit of the connection. */
   readonly unthrottled: number;
   readonly throttled: number;
   readonly bytesPerSecond: number;
@@ -23,37 +23,37 @@ export interface NarrowLine {
 export interface Stall {
   /** Milliseconds. */
   readonly lasted: number;
-  /** Of all answers, whatever they said. */
+  /** Of all answers. */
   readonly slowest: number;
   readonly answers: Readonly<Record<string, number>>;
-  /** Milliseconds from its end to the next answer of code 0; undefined: there was none. */
+  /** Milliseconds from the end of the stall to the next answer with code 0; undefined if there was no such answer. */
   readonly backAfter: number | undefined;
-  /** Answers of code 0 per second, at the end of the arrivals. */
+  /** Answers with code 0 per second, at the end of the arrivals. */
   readonly perSecondAtLast: number;
   readonly unsent: number;
   readonly crashes: readonly string[];
   readonly memory: Readonly<Record<string, MemorySummary>>;
-  readonly ownDelay: Spell['ownDelay'];
+  readonly ownDelay: LoadResult['ownDelay'];
 }
 
-/** Of the peak. */
+/** Share of the peak. */
 const GOODPUT = 0.95;
-/** Milliseconds: p99 of a rejection; above the deadline, of any answer; until it goes on by itself. */
+/** Milliseconds: p99 of rejections; any answer after the deadline; until the service continues. */
 const REJECTION = 10;
 const AFTER_DEADLINE = 1_000;
 const BACK = 10_000;
-/** MiB of a process that holds a full backlog: what a small container has. */
+/** MiB of a process with a full backlog: the memory of a small container. */
 const MEMORY = 512;
 const OURS = ['web', 'worker'];
-/** Of the rate before, soon after a stall. */
+/** Share of the usual rate, soon after a stall. */
 const BACK_RATE = 0.5;
 
-export function overloadRows(figures: OverloadFigures): Row[] {
+export function overloadRows(figures: OverloadFigures): ReportRow[] {
   const { line, rounds, stall, pushTimeout } = figures;
   const deadline = pushTimeout + AFTER_DEADLINE;
   return [
     {
-      what: 'closed loop at 64, line to the database free / narrow',
+      what: 'closed loop at 64, connection to the database free / limited',
       seen: `${rate(line.unthrottled)} / ${rate(line.throttled)} (${(line.bytesPerSecond / 1e6).toFixed(2)} MB/s)`,
     },
     ...rounds.flatMap(peakRows),
@@ -63,15 +63,15 @@ export function overloadRows(figures: OverloadFigures): Row[] {
   ];
 }
 
-function peakRows({ peaks }: OverloadRound, index: number): Row[] {
+function peakRows({ peaks }: OverloadRound, index: number): ReportRow[] {
   return peaks.map(({ connections, perSecond }) => ({
     what: `round ${index + 1}: peak at ${connections} connections`,
     seen: rate(perSecond),
   }));
 }
 
-/** Over all rounds: one alone is at the mercy of what else the machine does. */
-function goodputRow(rounds: readonly OverloadRound[]): Row {
+/** Over all rounds, because other load on the machine affects a single one. */
+function goodputRow(rounds: readonly OverloadRound[]): ReportRow {
   const peak = peakOf(rounds);
   const goodput = mean(rounds.map(({ perSecond }) => perSecond));
   const ratio = peak > 0 ? goodput / peak : 0;
@@ -80,7 +80,7 @@ function goodputRow(rounds: readonly OverloadRound[]): Row {
   return goalRow(`goodput at ${OVER}x the peak`, { value: ratio, seen, least: GOODPUT });
 }
 
-/** The best number of connections; of it the mean, since the best round would be luck. */
+/** The mean of the best number of connections, because the best single round is chance. */
 function peakOf(rounds: readonly OverloadRound[]): number {
   const all = rounds.flatMap(({ peaks }) => peaks);
   const counts = new Set(all.map(({ connections }) => connections));
@@ -89,7 +89,7 @@ function peakOf(rounds: readonly OverloadRound[]): number {
   return Math.max(...[...counts].map(meanOf));
 }
 
-function roundRows(round: OverloadRound, name: string, deadline: number): Row[] {
+function roundRows(round: OverloadRound, name: string, deadline: number): ReportRow[] {
   const { rejected, accepted, late, others, unsent, ownDelay } = round;
   const without = round.rejectedWithoutRetryAfter;
   return [
@@ -99,23 +99,26 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Row[] 
       ' ms (p99)',
     ),
     {
-      what: `${name}: of it the load's own lateness, p99 / max`,
+      what: `${name}: delay of the harness itself, p99 / max`,
       seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms`,
     },
     noneRow(`${name}: rejections without Retry-After`, without),
     goalRow(
-      `${name}: accepted and done, p50 / p99 / max`,
+      `${name}: accepted and confirmed, p50 / p99 / max`,
       { value: accepted.max, seen: `${accepted.count}: ${spread(accepted)}`, most: deadline },
       ' ms',
     ),
     noneRow(`${name}: accepted, but late (504)`, late),
     goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), most: 0 }),
     noAnswerRow(name, others),
-    noneRow(`${name}: not sent, too many under way`, unsent),
+    noneRow(`${name}: not sent, too many in flight`, unsent),
   ];
 }
 
-function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual: number }): Row[] {
+function stallRows(
+  stall: Stall,
+  { deadline, usual }: { deadline: number; usual: number },
+): ReportRow[] {
   const { backAfter, crashes, perSecondAtLast, memory, unsent, ownDelay } = stall;
   const share = usual > 0 ? perSecondAtLast / usual : 0;
   return [
@@ -131,26 +134,26 @@ function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual:
       if (!OURS.includes(type)) return [];
       const seen = `${Math.round(mib(first))} / ${Math.round(mib(max))} MiB`;
       return goalRow(
-        `stall: memory of ${type}, at first / at most`,
+        `stall: memory of ${type}, start / maximum`,
         { value: Math.round(mib(max)), seen, most: MEMORY },
         ' MiB',
       );
     }),
-    goalRow('stall: goes on after', inMs(backAfter ?? Infinity, BACK), ' ms'),
-    goalRow('stall: rate soon after, of the usual one', {
+    goalRow('stall: continues after', inMs(backAfter ?? Infinity, BACK), ' ms'),
+    goalRow('stall: rate soon after, share of the usual rate', {
       value: share,
       seen: `${rate(perSecondAtLast)}: ${share.toFixed(2)}`,
       least: BACK_RATE,
     }),
     {
-      what: "stall: the load's own lateness, p99 / max; not sent",
+      what: 'stall: delay of the harness itself, p99 / max; not sent',
       seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms; ${unsent}`,
     },
   ];
 }
 
-/** Lost, hung, or no answer of the service at all. */
-function noAnswerRow(name: string, answers: Readonly<Record<string, number>>): Row {
+/** Pushes whose request was lost or hung, or whose answer was not from the service. */
+function noAnswerRow(name: string, answers: Readonly<Record<string, number>>): ReportRow {
   const counts = withoutAnswer(answers);
   const value = total(counts);
   return goalRow(`${name}: pushes without an answer`, { value, seen: list(counts), most: 0 });

@@ -1,4 +1,4 @@
-/** `npm run chaos -- --overload`: three times what the service can do, a stall, and a noisy neighbour. */
+/** `npm run chaos -- --overload`: three times the load that the service can process, a stall, and a noisy neighbour. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
@@ -24,7 +24,7 @@ export async function measureOverload(options: MeasureOptions): Promise<Measured
   };
 }
 
-/** All clients of the cluster, one after the other. */
+/** Sends as each client of the cluster in turn. */
 function inTurns(sends: readonly Send[]): Send {
   let sent = 0;
   return () => {
@@ -40,29 +40,29 @@ async function measure(
   send: Send,
   { say, quick, signal }: MeasureOptions,
 ): Promise<OverloadFigures> {
-  const how = { say, haste: quick ? HASTE : 1, signal };
-  const line = await narrowLine(cluster, send, how);
+  const roundOptions = { say, haste: quick ? HASTE : 1, signal };
+  const line = await narrowLine(cluster, send, roundOptions);
   await waitUntilIdle(cluster, signal);
-  const rounds = await runRounds(cluster, send, how);
+  const rounds = await runRounds(cluster, send, roundOptions);
   say('The database stalls now');
   const rate = rounds.at(-1)?.rate ?? 0;
-  const stall = await stallDatabase(cluster, send, { ...how, rate });
+  const stall = await stallDatabase(cluster, send, { ...roundOptions, rate });
   return { pushTimeout: cluster.config.PUSH_TIMEOUT, line, rounds, stall };
 }
 
 const CONNECTIONS = 64;
 const LINE_DURATION = 6_000;
 const LINE_WARM_UP = 1_500;
-/** Of the unthrottled rate. */
+/** Share of the unthrottled rate. */
 const WANTED = 1 / 4;
 const CLOSE_ENOUGH = [0.21, 0.3] as const;
 const MOST_TRIES = 4;
-/** Bytes on the line per push, both ways: only the first guess. */
+/** Bytes per push in both directions: only the initial estimate. */
 const GUESS = 6_000;
 
 /**
- * Makes the line to the database what bounds the service: narrows it until about a quarter of the
- * service's rate is left. Were it the processors, the load itself would take away what it measures.
+ * Makes the connection to the database the bottleneck: reduces its rate until the service has about a quarter of its rate. If
+ * the processors were the bottleneck, the load would reduce the rate that it measures.
  */
 async function narrowLine(
   { mongo }: Cluster,
@@ -79,10 +79,10 @@ async function narrowLine(
     });
     return goodput(answers, [from + LINE_WARM_UP / haste, to]);
   };
-  // Not counted: caches, connections and compilers.
+  // Warms up caches, connections and compilers.
   await measure();
   const unthrottled = await measure();
-  if (unthrottled === 0) throw new Error('the service took no push at all');
+  if (unthrottled === 0) throw new Error('the service accepted no push');
   let bytesPerSecond = unthrottled * WANTED * GUESS;
   for (let tries = 1; ; tries += 1) {
     signal?.throwIfAborted();
@@ -97,14 +97,14 @@ async function narrowLine(
   }
 }
 
-/** Milliseconds: before it, of it, after it, and at the end of that for the rate. */
+/** Milliseconds before, during and after the stall, and for the rate at the end. */
 const BEFORE = 6_000;
 const LASTS = 15_000;
 const AFTER = 18_000;
 const AT_LAST = 6_000;
 
 /**
- * A database that answers nothing for a while, under three times the load that it could bear.
+ * Stalls the database under three times the load that the service can process.
  *
  * @param rate arrivals per second
  */
@@ -115,14 +115,14 @@ async function stallDatabase(
 ): Promise<Stall> {
   const { proxy } = cluster.mongo;
   const memory = startSampling(cluster);
-  const spell = openLoop(send, {
+  const load = openLoop(send, {
     rate,
     duration: (BEFORE + LASTS + AFTER) / haste,
     most: MOST_UNDER_WAY,
     signal,
   });
   const over = stall(proxy, haste, signal);
-  const [{ answers, to, unsent, ownDelay }, { from, until }] = await Promise.all([spell, over]);
+  const [{ answers, to, unsent, ownDelay }, { from, until }] = await Promise.all([load, over]);
   const good = answers.filter(({ kind, endedAt }) => kind === '0' && endedAt > until);
   const first = good.reduce((least, { endedAt }) => Math.min(least, endedAt), Infinity);
   return {

@@ -1,4 +1,4 @@
-/** The faults of a run, drawn from its seed before it starts. Pure. */
+/** Draws the faults of a run from its seed. Pure. */
 
 import { namesOf } from '../harness/process-names';
 import type { Random } from '../harness/random';
@@ -10,14 +10,14 @@ export interface PlannedFault {
   readonly kind: FaultKind;
   /** `web-0`, `worker-1`, `redis`, `mongo`, `secondary`, `sessions`. */
   readonly target: string;
-  /** Milliseconds until it is undone; 0: it is over at once. */
+  /** Milliseconds until it is undone; 0: at once. */
   readonly lasts: number;
-  /** Of a delay, or of a worker that is outrun: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. Of a group: which shard. */
+  /** Delay, `outrun-worker`: milliseconds for every chunk. Memory: KiB above the used memory. Group: the shard. */
   readonly amount?: number;
 }
 
 export interface FaultMix {
-  /** Each with its usual weight. */
+  /** Each kind has its usual weight. */
   readonly kinds: readonly FaultKind[];
   /** 1: a fault starts every 0.5 to 4 s; 2: twice as often. */
   readonly pace: number;
@@ -28,7 +28,7 @@ export interface PlanOptions {
   /** Milliseconds. */
   readonly duration: number;
   readonly mix?: FaultMix;
-  /** How many processes there are. */
+  /** Number of processes. */
   readonly webs: number;
   readonly workers: number;
 }
@@ -38,29 +38,29 @@ type Span = readonly [min: number, max: number];
 interface Habit {
   readonly weight: number;
   readonly lasts: Span;
-  /** Milliseconds that its target is given to serve again before anything else happens to it. */
+  /** Milliseconds for the target to recover before its next fault. */
   readonly back: number;
   readonly amount?: Span;
 }
 
-/** Milliseconds until a process is up and ready on a busy machine; a drain takes longer. */
+/** Milliseconds until a process is ready on a busy machine; a drain takes longer. */
 const START = 3_000;
 const DRAIN_AND_START = 6_000;
-/** Until a server answers, and until clients have connected again. */
+/** Until a server answers and clients have reconnected. */
 const SERVER = 2_000;
-/** Until another primary is elected, and who it was serves as a secondary. */
+/** Until another primary is elected, and the old one serves as a secondary. */
 const ELECTION = 6_000;
 const NETWORK = 500;
-/** The shard whose primary is hit, in a Cluster, taken modulo their number. */
+/** The shard whose primary is the target in a Cluster, modulo the number of shards. */
 const SHARDS: Span = [0, 63];
-/** Until everybody has found out that a connection carries nothing any more. */
+/** Until all processes have detected that a connection is dead. */
 const FOUND_OUT: Span = [6_000, 6_000];
-/** Sometimes over before a process has found out that it alone lost a server, sometimes long after that. */
+/** Sometimes shorter than a process needs to detect that it alone has lost a server, sometimes much longer. */
 const ALONE: Span = [1_000, 9_000];
 
 /**
- * What takes everything down for a while is rarer than what hits one of several: a run is to find
- * the service at work most of the time. A worker's lock is lost after 1.5 to 2 s.
+ * Faults that stop the whole service are rarer than faults of one process, so that the service works most of the time. A
+ * worker loses its lock after 1.5 to 2 s.
  */
 const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'kill-web': { weight: 3, lasts: [200, 2_000], back: START },
@@ -79,7 +79,6 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'refuse-mongo-worker': { weight: 2, lasts: ALONE, back: SERVER },
   'drop-redis-worker': { weight: 1, lasts: ALONE, back: SERVER },
   'refuse-redis-worker': { weight: 1, lasts: ALONE, back: SERVER },
-  'change-partitions': { weight: 3, lasts: [0, 0], back: NETWORK, amount: [4, 96] },
   'restart-redis': { weight: 2, lasts: [200, 3_000], back: SERVER },
   'flush-redis': { weight: 2, lasts: [0, 0], back: NETWORK },
   'restart-mongo': { weight: 2, lasts: [200, 3_000], back: ELECTION },
@@ -108,16 +107,16 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'switch-group': { weight: 4, lasts: [0, 0], back: ELECTION, amount: SHARDS },
 };
 
-/** What a kind hits that is not named after it: never two at once on the set, but for those that lag. */
+/** Targets whose name differs from that of the kind. The replica set has one fault at a time, except for lagging members. */
 const TARGETS: Readonly<Record<string, string>> = { primary: 'mongo', group: 'redis' };
 const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
 
 /**
- * Faults overlap, but never two on one target, and of several web processes one is always left
- * alone (so a lone one is left alone altogether). At the end every target had time to come back.
+ * Faults overlap, but a target has at most one at a time. At least one web process is always without a fault. Each target
+ * has time to recover before the end of the run.
  *
- * @returns them in the order of their starts; the same for the same seed and numbers
+ * @returns the faults in the order of their starts; the same for the same seed and numbers
  */
 export function planFaults(options: PlanOptions): PlannedFault[] {
   const { random, duration, mix = EVERYTHING } = options;
@@ -133,7 +132,7 @@ export function planFaults(options: PlanOptions): PlannedFault[] {
   return planned;
 }
 
-/** One of the faults that may start at this moment, if there is any. */
+/** @returns one of the faults that may start at this moment; undefined if none may */
 function drawFault(
   { random, duration, mix, ...counts }: PlanOptions & { mix: FaultMix },
   busyUntil: ReadonlyMap<string, number>,
@@ -152,10 +151,10 @@ function drawFault(
   return amount ? { ...fault, amount: random.whole(...amount) } : fault;
 }
 
-/** What a kind hits: `worker` of `drop-mongo-worker`. */
+/** The place of a kind: `worker` of `drop-mongo-worker`. */
 const placeOf = (kind: FaultKind) => kind.slice(kind.lastIndexOf('-') + 1);
 
-/** The targets of a kind to which nothing is happening; of the web processes, one is kept back. */
+/** The targets of a kind without a fault. One web process is always excluded. */
 function freeTargets(
   kind: FaultKind,
   { webs, workers }: { webs: number; workers: number },
@@ -168,15 +167,15 @@ function freeTargets(
   return place === 'web' && free.length <= 1 ? [] : free;
 }
 
-/** When its target serves again, by expectation. */
+/** The expected time at which the target serves again. */
 function overAt({ at, lasts, kind }: PlannedFault): number {
   return at + lasts + HABITS[kind].back;
 }
 
 /**
- * How wrong the clock of each process is, for a whole run: drawn evenly, from slow to fast.
+ * Draws the clock error of each process for a whole run, from a uniform distribution.
  *
- * @param most milliseconds; what callers sign with true time must stay within the tolerated window
+ * @param most milliseconds; the signatures of callers, whose clocks are right, must stay within the tolerated window
  * @returns milliseconds by the name of the process
  */
 export function planClocks(

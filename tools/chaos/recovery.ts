@@ -1,7 +1,6 @@
 /**
- * How long callers notice the death of a worker, of Redis, of the whole database, or of the primary of
- * its replica set: one fault after the other, under a steady load on all partitions, each with time to
- * recover before the next one.
+ * Measures how long callers notice the death of a worker, of Redis, of the whole database, or of the primary of its replica
+ * set. The load on all partitions is steady, and the service recovers before the next fault.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,9 +8,9 @@ import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { median } from '../harness/figures';
 import type { Member } from '../harness/member';
 import { createRandom, type Random } from '../harness/random';
-import { type Report, textTable } from '../harness/report';
+import { type BenchReport, textTable } from '../harness/report';
 import { besideCallers } from './callers';
-import type { Attempt } from './history';
+import type { PushAttempt } from './history';
 import { confirmedAfter, watchElections } from './watches';
 
 interface RecoveryOptions {
@@ -26,16 +25,16 @@ interface RecoveryOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Milliseconds, a number per fault. */
+/** Milliseconds for each fault. */
 interface RecoveryTimes {
   readonly worker: readonly number[];
   readonly redis: readonly number[];
   readonly mongo: readonly number[];
-  /** From the election of another primary to the first push that was confirmed. */
+  /** From the election of another primary to the first confirmed push. */
   readonly primary: readonly number[];
 }
 
-/** Milliseconds, for every single one. */
+/** Maximum milliseconds for every fault. */
 const GOALS: Readonly<Record<keyof RecoveryTimes, number>> = {
   worker: 3_000,
   redis: 10_000,
@@ -44,11 +43,11 @@ const GOALS: Readonly<Record<keyof RecoveryTimes, number>> = {
 };
 
 const CALLERS = 24;
-/** Milliseconds between two operations of a caller: busy, but not at the limit. */
+/** Milliseconds between two operations of a caller: the service is busy, but below its limit. */
 const PAUSE = 50;
 const KEYS = { hotKeys: 8, coldKeys: 500 };
 const WARM_UP = 2_000;
-/** Longer than the goal, so that a miss is seen as one. */
+/** Milliseconds; longer than the goal, so that a missed goal is measured. */
 const WATCHED = { worker: 4_500, redis: 12_000, mongo: 12_000 };
 const WATCHED_PRIMARY = 12_000;
 const DOWN = 1_000;
@@ -59,7 +58,7 @@ export function measureRecovery(options: RecoveryOptions): Promise<RecoveryTimes
   );
 }
 
-/** One fault, and when its time began to run. */
+/** One fault, and the start of its measured time. */
 interface Struck {
   readonly what: keyof typeof WATCHED;
   readonly from: number;
@@ -95,7 +94,7 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
   };
 }
 
-/** One after the other, each at any moment of a partition job. */
+/** Kills workers one after the other, each at a random moment of a partition job. */
 async function killWorkers(
   { workers }: Cluster,
   random: Random,
@@ -114,7 +113,7 @@ async function killWorkers(
   return struck;
 }
 
-/** @returns when another primary was elected, by the clock of the history; Infinity: none was */
+/** @returns the time of the election of another primary, by the clock of the history; Infinity if there was no election */
 async function killPrimary(cluster: Cluster, signal: AbortSignal): Promise<number> {
   const primary = await cluster.mongo.primary();
   const votes = watchElections(cluster);
@@ -128,25 +127,25 @@ async function killPrimary(cluster: Cluster, signal: AbortSignal): Promise<numbe
   return (await votes.stop())[0] ?? Infinity;
 }
 
-/** Resolves when it answers again: before that nobody can recover. */
+/** Resolves when the server answers again, because the service cannot recover earlier. */
 async function killAndRestart(server: Member): Promise<void> {
   server.kill('SIGKILL');
   await sleep(DOWN);
   await server.restart();
 }
 
-/** A push that waits no longer than this is on its usual way; milliseconds. */
+/** Milliseconds up to which the duration of a push counts as usual. */
 const USUAL = 500;
 
 /**
- * Milliseconds from the fault to the end of the last request that it disturbed: one that took
- * unusually long, that has to be tried again, or that got no answer.
+ * Milliseconds from the fault to the end of the last request that it disturbed: a request that was unusually slow, needs a
+ * retry, or had no answer.
  *
- * @param until when the next fault may strike: of what is still open then only that counts which
- *   has taken unusually long already, since the next fault disturbs all the others
+ * @param until the start of the next fault, which disturbs all open requests. Only those count that were already unusually
+ *   slow
  */
 export function troubleAfter(
-  attempts: readonly Pick<Attempt, 'sentAt' | 'endedAt' | 'end'>[],
+  attempts: readonly Pick<PushAttempt, 'sentAt' | 'endedAt' | 'end'>[],
   from: number,
   until: number,
 ): number {
@@ -158,8 +157,8 @@ export function troubleAfter(
   return disturbed.reduce((last, { endedAt }) => Math.max(last, endedAt - from), 0);
 }
 
-/** A table of the slowest and the usual, against the goals. */
-export function recoveryReport(times: RecoveryTimes): Report {
+/** @returns the slowest and the median times with the goals */
+export function recoveryReport(times: RecoveryTimes): BenchReport {
   const rows = (Object.keys(GOALS) as (keyof RecoveryTimes)[]).map((what) => {
     const slowest = Math.round(Math.max(0, ...times[what]));
     const passed = slowest <= GOALS[what];

@@ -1,29 +1,26 @@
-/** Faults that only real servers have: of a replica set's members, and of a Redis that is full. */
+/** Faults of the servers: of members of the replica set, and of a Redis without free memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
-import { withTimeout } from '../../src/concurrency/timeout';
-import type { RedisKeys } from '../../src/queue/keys';
-import { createPartitions } from '../../src/queue/partitions';
-import { primariesOf, type RedisConnection } from '../../src/queue/redis';
-import { createRedisTime } from '../../src/queue/redis-time';
+import { withTimeout } from '../../src/concurrency/timing';
+import { primariesOf, type RedisConnection } from '../../src/infra/redis/connect';
 import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from '../harness/replica-set';
 import { withAdmin } from '../local/mongod';
 
-/** Seconds in which it is not elected again, and in which the others may catch up first. */
+/** Seconds: the old primary is not elected again; the secondaries may catch up before. */
 const STEP_DOWN = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2, force: true };
 
-/** The primary gives up being it, as before an upgrade: another one is elected at once. */
+/** The primary steps down, as before an upgrade. Another member is elected at once. */
 export async function stepDown(set: ClusterSet): Promise<void> {
   const { url } = await set.primary();
   try {
     await withAdmin(url, (db) => db.command(STEP_DOWN));
   } catch (error) {
-    // A member that rejects the command is not the primary any more: the effect is the same.
+    // A member that rejects the command is no longer the primary, so the effect is the same.
     if (!(error instanceof mongo.MongoServerError)) throw error;
   }
 }
 
-/** A secondary answers, but takes nothing over from the others. */
+/** A secondary answers, but does not replicate. */
 export async function lag(set: ClusterSet, lasting: () => Promise<void>): Promise<void> {
   const one = [await set.secondary()];
   await setFailpoint(one, { ...TAKING_OVER, mode: 'alwaysOn' });
@@ -32,8 +29,8 @@ export async function lag(set: ClusterSet, lasting: () => Promise<void>): Promis
 }
 
 /**
- * The primary takes writes that no other member has, and dies: when it comes back, another one is the
- * primary, and it has to give them up.
+ * The primary takes writes that no other member has, and dies. When it returns, another member is the primary, and the old
+ * one has to roll the writes back.
  */
 export async function orphan(set: ClusterSet, lasting: () => Promise<void>): Promise<void> {
   const primary = await set.primary();
@@ -42,18 +39,18 @@ export async function orphan(set: ClusterSet, lasting: () => Promise<void>): Pro
   await lasting();
   primary.kill('SIGKILL');
   await setFailpoint(others, { ...TAKING_OVER, mode: 'off' });
-  // Another fault may have left one of the others in its own rollback, which took three minutes once: two
-  // of three are needed to elect, so the dead one comes back all the same.
+  // After an earlier fault another member may still roll back, which once took three minutes. An election needs two of
+  // three members, so the dead one is restarted in any case.
   await withTimeout(set.primary(), ELECTING).catch(() => undefined);
   await primary.restart();
 }
 
-/** Milliseconds, about ten elections. */
+/** Milliseconds: about ten elections. */
 const ELECTING = 30_000;
 
 const TAKING_OVER = { configureFailPoint: 'stopReplProducer' };
 
-/** Each running member rejects killSessions, as primary or later; a member that starts meanwhile does not. */
+/** Each running member rejects killSessions, also if it becomes the primary later. A member that starts meanwhile does not. */
 export async function rejectSessions(
   { members }: ClusterSet,
   lasting: () => Promise<void>,
@@ -64,11 +61,11 @@ export async function rejectSessions(
   await setFailpoint(members, { ...failpoint, mode: 'off' });
 }
 
-/** Milliseconds for a member to answer: another fault may have it down, or stopped. */
+/** Milliseconds until a member answers: another fault may have killed or stopped it. */
 const COMING_BACK = 60_000;
 const BETWEEN_TRIES = 300;
 
-/** @throws Error where a member does not take it within a minute */
+/** @throws Error if a member does not accept it within a minute */
 async function setFailpoint(members: readonly SetMember[], command: mongo.Document): Promise<void> {
   await Promise.all(
     members.map(async ({ url }) => {
@@ -85,29 +82,15 @@ async function setFailpoint(members: readonly SetMember[], command: mongo.Docume
   );
 }
 
-/**
- * The queue goes over to so many partitions in each shard, as it does when workers come or go. Where an
- * earlier change is not through yet, nothing happens.
- */
-export async function changePartitions(
-  redis: RedisConnection,
-  keys: RedisKeys,
-  count: number,
-): Promise<void> {
-  const time = createRedisTime(redis, () => performance.now());
-  const limits = { pushes: 1, bytes: 1 };
-  await createPartitions(redis, keys, limits, time).repartition(count);
-}
-
-/** All of Redis is emptied. */
+/** Empties Redis. */
 export async function flush(redis: RedisConnection): Promise<void> {
   for (const server of primariesOf(redis)) await server.flushall();
 }
 
 /**
- * Redis may hold no more than it does now, and so much; it rejects what would need more.
+ * Limits the memory of Redis. Redis rejects writes above the limit.
  *
- * @param kibibytes beyond what it uses; below zero: it has too much already
+ * @param kibibytes the limit minus the used memory; negative: Redis is above the limit at once
  */
 export async function fill(
   redis: Pick<RedisConnection, 'info' | 'config'>,

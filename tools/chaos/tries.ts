@@ -1,21 +1,21 @@
-/** One try: of an operation that is a request of its own, or of a batch, whose lines are tries each. */
+/** One request: a try of a single operation, or a batch, in which each line is a try. */
 import { BATCH_PATH, pushPath } from '../../src/protocol/paths';
-import type { Answer, Sender } from '../client/sender';
+import type { HttpAnswer, Sender } from '../client/sender';
 import type { DirectoryClient } from '../harness/directory';
 import { batchText, type ChaosBatch } from './batches';
-import type { Answered, Attempt, AttemptEnd, BatchAnswer, BatchTry } from './history';
+import type { AnsweredAttempt, AttemptEnd, BatchAnswer, BatchTry, PushAttempt } from './history';
 import type { ChaosOperation } from './operations';
 
-/** Told of every try as it ends. */
+/** Receives every try when it ends. */
 export interface Recorder {
-  attempt(attempt: Attempt): void;
+  attempt(attempt: PushAttempt): void;
   batch(batch: BatchTry): void;
 }
 
-/** Where a try goes, and whose it is. */
-export interface Way {
+/** Target and client of a try. */
+export interface TryOptions {
   readonly sender: Sender;
-  /** Of the web process. */
+  /** Name of the web process. */
   readonly web: string;
   readonly client: DirectoryClient;
   readonly record: Recorder;
@@ -23,27 +23,37 @@ export interface Way {
 
 interface Tried {
   readonly end: AttemptEnd;
-  /** Milliseconds that the service asks to wait for; absent where there is nothing to retry. */
+  /** Milliseconds of Retry-After; absent if there is nothing to retry. */
   readonly wait?: number;
 }
 
-/** @returns undefined where that settled it; else the milliseconds that the service asks for */
-export async function tryOperation(way: Way, operation: ChaosOperation) {
+/**
+ * @param cut when it aborts, the caller disconnects
+ * @returns the milliseconds until a retry; undefined if the operation is settled
+ */
+export async function tryOperation(
+  way: TryOptions,
+  operation: ChaosOperation,
+  cut?: AbortSignal,
+): Promise<number | undefined> {
   const { sender, record } = way;
   const sentAt = performance.now();
   const { end, wait } = await sender
-    .send({
-      path: pushPath(operation.name),
-      body: Buffer.from(operation.body),
-      idempotencyKey: operation.idempotencyKey,
-    })
+    .send(
+      {
+        path: pushPath(operation.name),
+        body: Buffer.from(operation.body),
+        idempotencyKey: operation.idempotencyKey,
+      },
+      cut,
+    )
     .then(readAnswer)
-    .catch(brokenOff);
+    .catch((error) => (cut?.aborted ? LEFT : brokenOff(error)));
   record.attempt({ ...attemptOf(way, operation, sentAt), end });
   return wait;
 }
 
-/** What of a batch is to be tried again, in its order, and when. */
+/** The lines of a batch that need a retry, in order, and when. */
 interface Unsettled {
   readonly left: readonly ChaosOperation[];
   readonly wait: number;
@@ -51,10 +61,10 @@ interface Unsettled {
 
 /**
  * @param request unique in the run
- * @param cut aborted: the caller breaks off
+ * @param cut when it aborts, the caller disconnects
  */
 export async function tryBatch(
-  way: Way,
+  way: TryOptions,
   batch: ChaosBatch,
   { request, cut }: { readonly request: number; readonly cut?: AbortSignal | undefined },
 ): Promise<Unsettled> {
@@ -66,7 +76,7 @@ export async function tryBatch(
     .send(outgoing, cut)
     .then((got) => readBatchAnswer(got, lines.length))
     .catch((error) => {
-      const none: Tried = cut?.aborted ? { end: { kind: 'left' }, wait: 0 } : brokenOff(error);
+      const none = cut?.aborted ? LEFT : brokenOff(error);
       return { ...allOf(none, lines.length), answer: undefined };
     });
   record.batch({ request, lines: lines.length, ...(answer && { answer }) });
@@ -79,21 +89,23 @@ export async function tryBatch(
   return { left, wait };
 }
 
-/** An answer that says nothing of a line. */
+/** The caller has disconnected. */
+const LEFT: Tried = { end: { kind: 'left' }, wait: 0 };
+/** The answer has no result for a line. */
 const NO_RESULT: Tried = { end: { kind: 'lost', why: 'no result in the answer' }, wait: 0 };
 
 function attemptOf(
-  { client: { clientId, systemCode }, web }: Way,
+  { client: { clientId, systemCode }, web }: TryOptions,
   { number: operation, name, body, idempotencyKey }: ChaosOperation,
   sentAt: number,
-): Omit<Attempt, 'end'> {
+): Omit<PushAttempt, 'end'> {
   return {
     ...{ operation, clientId, systemCode, web, name, body, sentAt, endedAt: performance.now() },
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
 }
 
-function readAnswer({ status, text, retryAfter, replayed }: Answer): Tried {
+function readAnswer({ status, text, retryAfter, replayed }: HttpAnswer): Tried {
   const { code, reason, requestId, retryable, data } = JSON.parse(text);
   const end = answered({ ...data, status, code, reason, requestId, replayed });
   return { end, ...(retryable && { wait: msOf(retryAfter) }) };
@@ -105,7 +117,7 @@ interface TriedBatch {
   readonly answer: BatchAnswer | undefined;
 }
 
-function readBatchAnswer({ status, text, retryAfter }: Answer, lines: number): TriedBatch {
+function readBatchAnswer({ status, text, retryAfter }: HttpAnswer, lines: number): TriedBatch {
   const { code, reason, requestId, retryable, data } = JSON.parse(text);
   const wait = msOf(retryAfter);
   if (!data?.results) {
@@ -123,16 +135,16 @@ function readBatchAnswer({ status, text, retryAfter }: Answer, lines: number): T
   return { tried, wait, answer: { ...answer, ...(reason && { reason }) } };
 }
 
-/** As far as it is read. */
-interface LineResult extends Omit<Answered, 'kind' | 'status' | 'replayed'> {
+/** The fields that the harness reads. */
+interface LineResult extends Omit<AnsweredAttempt, 'kind' | 'status' | 'replayed'> {
   readonly line: number;
   readonly retryable?: boolean;
   readonly replayed?: boolean;
 }
 
 function answered(
-  of: Omit<Answered, 'kind' | 'replayed'> & { readonly replayed?: boolean | undefined },
-): Answered {
+  of: Omit<AnsweredAttempt, 'kind' | 'replayed'> & { readonly replayed?: boolean | undefined },
+): AnsweredAttempt {
   const { status, code, reason, requestId, externalId, outcome, matterId, replayed } = of;
   return {
     ...{ kind: 'answered', status, code, requestId, replayed: replayed === true },

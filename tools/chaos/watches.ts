@@ -1,22 +1,22 @@
 /**
- * What a run watches beside its callers: how late the harness itself is, when the servers stand still,
- * and when the replica set elects a primary. All times are of the clock of the history.
+ * Watches delays of the harness itself, stalls of the servers, and elections of the replica set during a run. All times are
+ * of the clock of the history.
  */
 
-import { startPollLoop } from '../../src/concurrency/poll-loop';
+import { startPollLoop } from '../../src/concurrency/timing';
 import type { Cluster } from '../harness/cluster';
 import { pause } from '../harness/stopping';
-import type { Attempt, History, Span } from './history';
+import type { ChaosHistory, PushAttempt, Span } from './history';
 
 interface Watch<T> {
-  /** @returns what was seen so far; it may be called again */
+  /** @returns the observations so far; it may be called again */
   stop(): T;
 }
 
-/** All of them at once. */
+/** Starts all watches. */
 export function watchRun(
   cluster: Pick<Cluster, 'db' | 'lookup' | 'keys'>,
-): Watch<Promise<Pick<History, 'stalls' | 'serverStalls' | 'elections'>>> {
+): Watch<Promise<Pick<ChaosHistory, 'stalls' | 'serverStalls' | 'elections'>>> {
   const own = watchStalls();
   const servers = watchServers(cluster);
   const votes = watchElections(cluster);
@@ -29,14 +29,11 @@ export function watchRun(
   };
 }
 
-/** Milliseconds between two looks, and the least that counts as a stall. */
+/** Milliseconds between two checks, and the shortest delay that counts as a stall. */
 const LOOK = 50;
 const LEAST_OWN = 100;
 
-/**
- * Watches the event loop of this process: a timer that comes late was held up by something, and what
- * the harness sees of the service's times holds only while it runs.
- */
+/** Watches the event loop of this process with a timer. While the event loop stalls, the harness measures wrong times. */
 export function watchStalls(): Watch<readonly Span[]> {
   const stalls: Span[] = [];
   let due = performance.now() + LOOK;
@@ -53,14 +50,13 @@ export function watchStalls(): Watch<readonly Span[]> {
   };
 }
 
-/** Milliseconds between two questions, and the least that an answer takes to count as a stall. */
+/** Milliseconds between two writes, and the shortest duration of one that counts as a stall. */
 const PAUSE = 250;
 const LEAST_SERVER = 1_000;
 
 /**
- * Asks both servers for a confirmed write, past every proxy and process, again and again. While one is
- * down its question just takes that long. A database that writes nothing for seconds holds up every
- * caller, and the service can do nothing about it.
+ * Repeats a confirmed write to each server, without proxies. While a server is down, the write waits. The service is not
+ * responsible for delays while the database itself stalls.
  */
 function watchServers({
   db,
@@ -80,7 +76,7 @@ function watchServers({
   const watching = asks.map(async (ask) => {
     while (!signal.aborted) {
       const from = performance.now();
-      // A server that was killed meanwhile: the plan knows, and the next question finds it back.
+      // The server was killed by a fault. The next write finds it again.
       await ask().catch(() => undefined);
       const to = performance.now();
       if (to - from > LEAST_SERVER) stalls.push({ from, to });
@@ -96,10 +92,10 @@ function watchServers({
   };
 }
 
-/** Milliseconds between two questions. */
+/** Milliseconds between two queries. */
 const LOOK_EVERY = 250;
 
-/** Asked of the set itself; elections before it began to look are none of its. */
+/** Reads the elections from the replica set. Elections before the start of the watch do not count. */
 export function watchElections({ db }: Pick<Cluster, 'db'>): Watch<Promise<readonly number[]>> {
   /** By term. */
   const seen = new Map<number, number>();
@@ -110,12 +106,12 @@ export function watchElections({ db }: Pick<Cluster, 'db'>): Watch<Promise<reado
       const status = await admin.command({ replSetGetStatus: 1 });
       const { lastElectionDate, electionTerm } = status.electionCandidateMetrics ?? {};
       if (!(lastElectionDate instanceof Date)) return;
-      // The members are on this machine and have its clock.
+      // The members run on this machine and use its clock.
       const at = lastElectionDate.getTime() - performance.timeOrigin;
       if (at > from) seen.set(Number(electionTerm), at);
     },
     LOOK_EVERY,
-    // While there is no primary nobody answers.
+    // Without a primary the command fails.
     () => undefined,
   );
   return {
@@ -126,10 +122,10 @@ export function watchElections({ db }: Pick<Cluster, 'db'>): Watch<Promise<reado
   };
 }
 
-/** @returns of each election, milliseconds until the first push was confirmed; Infinity: none was */
+/** @returns for each election the milliseconds until the first confirmed push; Infinity if no push was confirmed */
 export function confirmedAfter(
   elections: readonly number[],
-  attempts: readonly Pick<Attempt, 'endedAt' | 'end'>[],
+  attempts: readonly Pick<PushAttempt, 'endedAt' | 'end'>[],
 ): number[] {
   const confirmed = attempts.flatMap(({ endedAt, end }) =>
     end.kind === 'answered' && end.code === 0 && !end.replayed ? [endedAt] : [],

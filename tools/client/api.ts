@@ -1,18 +1,8 @@
 /** What the client is given, what it can do, and what it answers with. */
 import type { Agent } from 'node:http';
 import type { OperationName } from '../../src/domain/operation';
-import type {
-  ChangesPage,
-  GotMatters,
-  MatterDiff,
-  MatterDigest,
-} from '../../src/protocol/comparison';
-import type { PushData, Verified } from '../../src/protocol/envelope';
-import type { Failures } from '../../src/protocol/failures';
-import type { LogPage } from '../../src/protocol/log-page';
-import type { QueryName } from '../../src/protocol/paths';
-import type { PushStats } from '../../src/protocol/push-stats';
-import type { CheckedUsers, ClientSelf } from '../../src/protocol/self';
+import type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
+import type { PushData, Verified } from '../../src/protocol/push-data';
 import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
 import type { MatterPushError } from './error';
 
@@ -80,19 +70,6 @@ export interface PushResult extends PushData {
   readonly tries: number;
 }
 
-/** `data` of the answers to the queries. */
-export interface QueryAnswers {
-  readonly 'push-logs/query': LogPage;
-  readonly 'push-logs/failures': Failures;
-  readonly 'push-logs/stats': PushStats;
-  readonly 'matters/get': GotMatters;
-  readonly 'matters/query': ChangesPage;
-  readonly 'matters/diff': MatterDiff;
-  readonly 'matters/digest': MatterDigest;
-  readonly 'users/check': CheckedUsers;
-  readonly 'clients/me': ClientSelf;
-}
-
 /**
  * Pushes of one externalId are sent in the order of the calls, each after the one before it has
  * ended; others side by side. Bodies are taken as they are at the time of the call.
@@ -129,7 +106,7 @@ export interface MatterPushClient {
     push: PushBodies[Name],
     options?: PushOptions,
   ): Promise<Verified>;
-  /** @returns `data` of the answer, as docs/reconcile.md has it */
+  /** @returns `data` of the answer, as docs/queries.md has it */
   query<Name extends QueryName>(
     name: Name,
     body: object,

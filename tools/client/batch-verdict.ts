@@ -1,7 +1,7 @@
 /** What the answer to a batch means for each of its lines. */
 import { z } from 'zod';
 import { confirmsPush } from './confirmations';
-import type { Answer } from './exchange';
+import type { HttpAnswer } from './exchange';
 import {
   type Answered,
   envelopeOf,
@@ -50,12 +50,13 @@ type Confirm = (result: Result) => Answered | undefined;
  *
  * @param count how many lines were sent, numbered from 1
  */
-export const judgeBatch = (answer: Answer, count: number) => judgeLines(answer, count, applied);
+export const judgeBatch = (answer: HttpAnswer, count: number) => judgeLines(answer, count, applied);
 
 /** The same of a dry run: nothing was applied, a line that would be taken has the outcome VALID. */
-export const judgeVerified = (answer: Answer, count: number) => judgeLines(answer, count, valid);
+export const judgeVerified = (answer: HttpAnswer, count: number) =>
+  judgeLines(answer, count, valid);
 
-function judgeLines(answer: Answer, count: number, confirm: Confirm): BatchVerdict {
+function judgeLines(answer: HttpAnswer, count: number, confirm: Confirm): BatchVerdict {
   const batch = envelopeOf(answer) && BATCH.safeParse(parseJson(answer.text)).data;
   if (!batch) {
     const verdict = judge(answer);

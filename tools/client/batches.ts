@@ -7,7 +7,7 @@ import type { PendingPush } from './pending-push';
 import { MAX_RATE_LIMITED, type Ways } from './settle';
 import {
   BATCH_BYTES,
-  bytesOf,
+  batchBytesOf,
   halfOf,
   hasTooManyBytes,
   hasTooManyLines,
@@ -126,7 +126,8 @@ export class Batches {
   #learn(sent: readonly PendingPush[], whole: Rejected): void {
     const half = halfOf(sent.length);
     if (hasTooManyLines(whole)) this.#mostLines = half;
-    if (hasTooManyBytes(whole)) this.#mostBytes = Math.min(this.#mostBytes, halfOf(bytesOf(sent)));
+    if (hasTooManyBytes(whole))
+      this.#mostBytes = Math.min(this.#mostBytes, halfOf(batchBytesOf(sent)));
     if (tookTooLong(whole)) this.#quickLines = Math.min(this.#quickLines, half);
   }
 

@@ -1,5 +1,5 @@
 /**
- * The bodies of the four operations as callers write them (specification 4.1-4.4). The rules of each
+ * The bodies of the four operations as callers write them (contract 4.1 to 4.4). The rules of each
  * field are in docs/openapi.json. Absent: stays as it is; null: is cleared.
  */
 import type { MatterType, PartyRole } from '../../src/domain/matter';

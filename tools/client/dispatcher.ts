@@ -1,5 +1,5 @@
 /** Sends what waits as soon as there is a place for it, in the order that `LineOrder` keeps. */
-import { type BatchBounds, type Line, LineOrder } from './line-order';
+import { type BatchBounds, BatchLineOrder, type Line } from './line-order';
 
 export interface DispatchLimits extends BatchBounds {
   /** Requests that are under way at the same time. */
@@ -9,7 +9,7 @@ export interface DispatchLimits extends BatchBounds {
 }
 
 export class Dispatcher<T extends Line> {
-  readonly #order = new LineOrder<T>();
+  readonly #order = new BatchLineOrder<T>();
   readonly #limits: () => DispatchLimits;
   readonly #begin: (lines: readonly T[]) => Promise<void>;
   #requests = 0;

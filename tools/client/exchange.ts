@@ -22,7 +22,7 @@ export interface HttpRequest {
 }
 
 /** What came back, not yet judged. */
-export interface Answer {
+export interface HttpAnswer {
   /** The address that answered. */
   readonly url: string;
   readonly status: number;
@@ -56,7 +56,7 @@ export class AnswerTooLarge extends Error {
 export function exchange(
   { method, url, headers = {}, body, agent, timeout, maxAnswer = MAX_ANSWER }: HttpRequest,
   cut?: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -78,7 +78,11 @@ export function exchange(
   });
 }
 
-async function readAnswer(url: string, response: IncomingMessage, max: number): Promise<Answer> {
+async function readAnswer(
+  url: string,
+  response: IncomingMessage,
+  max: number,
+): Promise<HttpAnswer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response) {

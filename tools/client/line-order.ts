@@ -31,7 +31,7 @@ interface KeyLines<T> {
  * Lines of one key are given out together, in their order, or one after the other has ended. A line
  * that comes back is given out again before those behind it.
  */
-export class LineOrder<T extends Line> {
+export class BatchLineOrder<T extends Line> {
   /** The heaps may hold lines that are not ready any more: they are passed over. */
   readonly #alone = createLeastFirst<T>();
   readonly #joint = createLeastFirst<T>();

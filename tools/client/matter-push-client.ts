@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Verified } from '../../src/protocol/envelope';
-import { type QueryName, queryPath, VERIFY } from '../../src/protocol/paths';
+import type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
+import { queryPath, VERIFY } from '../../src/protocol/paths';
+import type { Verified } from '../../src/protocol/push-data';
 import type {
   BatchPush,
   CallOptions,
   MatterPushClient,
   MatterPushClientOptions,
   PushOptions,
-  QueryAnswers,
 } from './api';
 import { type Call, createCall } from './call';
 import { confirmsQuery, confirmsVerified } from './confirmations';
@@ -21,10 +21,27 @@ import { createGate } from './gate';
 import { checkOptions } from './options';
 import { bytesOf } from './push-bytes';
 import { PushQueue } from './push-queue';
-import { type KeyedBatchPush, Pushes } from './pushes';
+import { type KeyedBatchPush, OrderedPushes } from './pushes';
 import { createSender, type OutgoingRequest } from './sender';
 
 export type { OperationName } from '../../src/domain/operation';
+export type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
+export type {
+  FailedRow,
+  FailureGroup,
+  FailureSample,
+  Failures,
+  FailureTotals,
+  Mended,
+} from '../../src/protocol/failures';
+export type { EntryView } from '../../src/protocol/log-entry';
+export type {
+  Diagnosis,
+  Difference,
+  Finding,
+  LogPage,
+  PageEntry,
+} from '../../src/protocol/log-page';
 export type {
   ChangesPage,
   Digest,
@@ -34,22 +51,9 @@ export type {
   MatterDiff,
   MatterDifference,
   MatterDigest,
-} from '../../src/protocol/comparison';
-export type { Diagnosis, Difference, Finding } from '../../src/protocol/diagnosis';
-export type { PushData, Verified } from '../../src/protocol/envelope';
-export type {
-  FailedRow,
-  FailureGroup,
-  FailureSample,
-  Failures,
-  FailureTotals,
-  Mended,
-} from '../../src/protocol/failures';
-export type { FieldError } from '../../src/protocol/field-error';
-export type { EntryView } from '../../src/protocol/log-entry';
-export type { LogPage, PageEntry } from '../../src/protocol/log-page';
-export type { MatterView, PartyView } from '../../src/protocol/matter-view';
-export type { QueryName } from '../../src/protocol/paths';
+} from '../../src/protocol/matter-answers';
+export type { MatterAnswer as MatterView, PartyView } from '../../src/protocol/matter-view';
+export type { PushData, Verified } from '../../src/protocol/push-data';
 export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../src/protocol/push-stats';
 export type {
   CheckedUsers,
@@ -60,7 +64,7 @@ export type {
   ServiceLimits,
   UserState,
 } from '../../src/protocol/self';
-export type { Warning, WarningKind } from '../../src/protocol/warnings';
+export type { FieldError, Warning, WarningKind } from '../../src/protocol/warnings';
 export type * from './api';
 export type * from './bodies';
 export { MatterPushError } from './error';
@@ -71,7 +75,7 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
   const sender = createSender({ ...checked, timeout: checked.tryTimeout });
   const ways = { sender, gate: createGate(), retries: checked.retries, onRetry: checked.onRetry };
   const queue = new PushQueue({ ...checked, ...ways, maxWait });
-  const pushes = new Pushes(queue, ways);
+  const pushes = new OrderedPushes(queue, ways);
   const calls = new Map<Call, Promise<unknown>>();
   let isClosed = false;
 

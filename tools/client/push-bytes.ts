@@ -6,7 +6,7 @@ export function bytesOf(body: object | Uint8Array): Buffer {
 }
 
 /** The matter that a body names; undefined: its push depends on no other. */
-export function externalIdOf(body: object | Uint8Array): string | undefined {
+export function externalIdOfBody(body: object | Uint8Array): string | undefined {
   const value = body instanceof Uint8Array ? parse(body) : body;
   return value && idOf(value);
 }

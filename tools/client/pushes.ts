@@ -1,19 +1,20 @@
 /** The ways of a push through the client: alone, gathered with those of other calls, or in a batch. */
-import type { PushData } from '../../src/protocol/envelope';
+
 import { pushPath } from '../../src/protocol/paths';
+import type { PushData } from '../../src/protocol/push-data';
 import type { BatchPush, PushResult } from './api';
 import type { Call } from './call';
 import { confirmsPush } from './confirmations';
 import { keyProblem, MatterPushError } from './error';
 import type { PushEnd } from './pending-push';
-import { type BatchBody, bodyInBatch, bytesOf, externalIdOf } from './push-bytes';
+import { type BatchBody, bodyInBatch, bytesOf, externalIdOfBody } from './push-bytes';
 import type { KeyedPush, PushQueue } from './push-queue';
 import type { OutgoingRequest } from './sender';
 import { type Settled, settle, type Ways } from './settle';
 
 export type KeyedBatchPush = BatchPush & Required<Pick<BatchPush, 'idempotencyKey'>>;
 
-export class Pushes {
+export class OrderedPushes {
   constructor(
     private readonly queue: PushQueue,
     private readonly ways: Ways,
@@ -36,7 +37,7 @@ export class Pushes {
       ...{ path: pushPath(operation), body: bytesOf(body), idempotencyKey },
       confirms: confirmsPush,
     };
-    const settled = await this.request(request, externalIdOf(body), call);
+    const settled = await this.request(request, externalIdOfBody(body), call);
     const { data, requestId, replayed, tries } = settled;
     return { ...(data as PushData), requestId, replayed, tries };
   }

@@ -2,10 +2,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { sign } from '../../src/protocol/signature';
-import { type Answer, exchange } from './exchange';
+import { exchange, type HttpAnswer } from './exchange';
 import type { Confirms } from './verdict';
 
-export type { Answer } from './exchange';
+export type { HttpAnswer } from './exchange';
 
 export interface OutgoingRequest {
   /** Below the service's address. */
@@ -25,7 +25,7 @@ export interface Sender {
    * @param cut aborted: the answer is not waited for any more
    * @throws the system's or node's error where no whole answer came in time
    */
-  send(request: OutgoingRequest, cut?: AbortSignal): Promise<Answer>;
+  send(request: OutgoingRequest, cut?: AbortSignal): Promise<HttpAnswer>;
   /** Cuts off what is still under way, unless the connections are another's. */
   close(): void;
 }

@@ -116,7 +116,7 @@ const TOO_LONG = ['REQUEST_TIMEOUT', 'HTTP_408', 'HTTP_504', 'NO_ANSWER_IN_TIME'
 export const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Bytes that they take of a batch. */
-export const bytesOf = (lines: readonly { readonly size: number }[]) =>
+export const batchBytesOf = (lines: readonly { readonly size: number }[]) =>
   lines.reduce((sum, { size }) => sum + size, 0);
 
 /** Of lines, or bytes, of a batch that was rejected: so many may go together from then on. */

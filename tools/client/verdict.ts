@@ -1,8 +1,8 @@
 /** What an answer means for a call: done, rejected for good, or to be tried again. */
 import { z } from 'zod';
-import type { FieldError } from '../../src/protocol/field-error';
+import type { FieldError } from '../../src/protocol/warnings';
 import { ELSEWHERE, isFromElsewhere, type Rejection } from './error';
-import type { Answer } from './exchange';
+import type { HttpAnswer } from './exchange';
 
 export interface Answered {
   readonly kind: 'answered';
@@ -45,7 +45,7 @@ type AnyEnvelope = z.infer<typeof ENVELOPE>;
 export type Confirms = (data: object) => boolean;
 
 /** @returns the envelope of the service; undefined: something else answered, with JSON of another form or none */
-export function envelopeOf({ text }: Pick<Answer, 'text'>): AnyEnvelope | undefined {
+export function envelopeOf({ text }: Pick<HttpAnswer, 'text'>): AnyEnvelope | undefined {
   const envelope = ENVELOPE.safeParse(parseJson(text)).data;
   return envelope && (envelope.code === 0 || envelope.reason !== undefined) ? envelope : undefined;
 }
@@ -57,7 +57,7 @@ const RATE_LIMITED = 429;
 const NEXT_SIGNATURE = 1_000;
 
 /** @param confirms of the endpoint: other services answer with `code: 0` too */
-export function judge(answer: Answer, confirms: Confirms = () => true): Answered | Rejected {
+export function judge(answer: HttpAnswer, confirms: Confirms = () => true): Answered | Rejected {
   const envelope = envelopeOf(answer);
   if (!envelope) return isCutOff(answer) ? CUT_OFF : fromElsewhere(answer);
   const retryAfter = toMilliseconds(answer.retryAfter);
@@ -72,7 +72,7 @@ export function judge(answer: Answer, confirms: Confirms = () => true): Answered
 }
 
 /** An envelope that has begun and has no end: without a length a lost connection looks like its end. */
-const isCutOff = ({ text }: Answer) =>
+const isCutOff = ({ text }: HttpAnswer) =>
   /^\s*\{\s*"code"\s*:/.test(text) && parseJson(text) === undefined;
 
 const CUT_OFF: Rejected = {
@@ -87,7 +87,7 @@ const CUT_OFF: Rejected = {
 };
 
 /** Something answered that is not the service, or stands before it. The message names its address. */
-export function fromElsewhere(answer: Answer): Rejected {
+export function fromElsewhere(answer: HttpAnswer): Rejected {
   const { url, status, location, text } = answer;
   const what =
     isRedirect(status) && location ? `redirect to ${location}` : text.slice(0, 200).trim();

@@ -1,22 +1,22 @@
-/** Our own processes as a run starts them: with which settings, and on which ports. */
+/** Starts the web and worker processes of a run with their settings and ports. */
 import { join } from 'node:path';
 import { startApp } from '../local/app-process';
 import { freePort } from '../local/ports';
 import { type Ground, type Member, startMember } from './member';
 
-/** The servers that a process works on, and its names in them. */
+/** The servers of a process, and its namespace in Redis. */
 interface AppServers {
   readonly mongoUrl: string;
   readonly redisUrl: string;
   readonly namespace: string;
 }
 
-/** Opens what the directory of a run holds sealed. */
+/** Decrypts the secrets in the directory of a run. */
 export const SECRET_KEYS = `harness:${Buffer.alloc(32, 5).toString('base64')}`;
 
 /**
  * @param preload absolute paths of files that the process loads before anything else
- * @returns the environment of a process: nothing of it is limited, delayed or exported
+ * @returns the environment of a process without rate limit, drain delay, metrics port and tracing
  */
 export function appEnvironment(
   { mongoUrl, redisUrl, namespace }: AppServers,
@@ -39,13 +39,13 @@ export function appEnvironment(
   };
 }
 
-/** A web process that is only asked. */
+/** A web process that only answers queries. */
 interface LoneWeb {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** @param folder for its log */
+/** @param folder of its log */
 export async function startLoneWeb(
   { root, folder }: Pick<Ground, 'root' | 'folder'>,
   servers: AppServers,
@@ -71,13 +71,13 @@ export interface WebMember extends Member {
 }
 
 export interface AppGround extends Ground {
-  /** Of the process with a name. */
+  /** Returns the environment of a process. */
   readonly envOf: (name: string) => NodeJS.ProcessEnv;
   /** Milliseconds. */
   readonly drainMs: number;
 }
 
-/** A web process on a port that it keeps. */
+/** Starts a web process that keeps its port after restarts. */
 export async function startWebMember(name: string, ground: AppGround): Promise<WebMember> {
   const port = await freePort();
   const envOf = (of: string) => ({ ...ground.envOf(of), PORT: String(port) });

@@ -1,4 +1,4 @@
-/** A certificate for tests on loopback: it signs itself, so it is its own authority too. */
+/** A self-signed certificate for tests on loopback; it is its own authority. */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** @returns files in the folder, of a certificate for 127.0.0.1 and localhost that holds for a day */
+/** Writes a certificate for 127.0.0.1 and localhost into a folder. It is valid for a day. */
 export function writeCertificate(folder: string): CertificateFiles {
   const { publicKey, privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',

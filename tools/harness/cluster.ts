@@ -1,13 +1,13 @@
-/** A whole installation for a run: servers behind proxies, and several processes of each type. */
+/** A complete installation for a run: servers behind proxies, and several processes of each type. */
 
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
+import { type Config, readConfig } from '../../src/infra/config';
+import { createLogger } from '../../src/infra/logger';
+import { connectMongo } from '../../src/infra/mongo';
+import { connectBlocking, type RedisConnection } from '../../src/infra/redis/connect';
 import { createRedisKeys, type RedisKeys } from '../../src/queue/keys';
-import { connectBlocking, type RedisConnection } from '../../src/queue/redis';
-import { type Config, readConfig } from '../../src/runtime/config';
-import { createLogger } from '../../src/runtime/logger';
-import { connectMongo } from '../../src/storage/mongo';
 import { Releasers } from '../local/run-context';
 import { allSettledOrThrow } from '../local/waiting';
 import {
@@ -30,19 +30,19 @@ interface ClusterOptions {
   readonly root: string;
   readonly webs: number;
   readonly workers: number;
-  /** Settings of the processes; they override the cluster's own. */
+  /** Settings of the processes; they override those of the cluster. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Absolute paths of files that every web and worker loads before anything else. */
+  /** Absolute paths of files that every web and worker loads before its own code. */
   readonly preload?: readonly string[];
-  /** Three members of the replica set and a second Redis, to fail over to; else one of each. */
+  /** Three members of the replica set and a second Redis for failovers; otherwise one of each. */
   readonly failOver?: boolean;
-  /** One address where it is not given; a group can always fail over. */
+  /** One address if absent; a group can always fail over. */
   readonly redisForm?: RedisForm;
-  /** The database rejects killSessions, from the start on. */
+  /** The database rejects killSessions from its start. */
   readonly rejectsKillSessions?: boolean;
-  /** Of each member of the database, GB; a quarter where it is not given. */
+  /** Cache of each database member in GB; 0.25 if absent. */
   readonly cacheSize?: number;
-  /** Milliseconds by which the clocks of processes are wrong, by name; below zero: slow. */
+  /** Milliseconds by which the clock of each process is wrong; negative: slow. */
   readonly clockShifts?: ReadonlyMap<string, number>;
   readonly signal?: AbortSignal;
 }
@@ -53,24 +53,24 @@ export interface Cluster {
   readonly mongo: ClusterSet;
   readonly redis: RedisServers;
   readonly clients: readonly DirectoryClient[];
-  /** What the processes run with. */
+  /** The settings of the processes. */
   readonly config: Config;
-  /** For looking: straight to the servers, past the proxies. */
+  /** Connections of the harness, without proxies. */
   readonly db: Connection;
   readonly lookup: RedisConnection;
   readonly keys: RedisKeys;
-  /** Ends that no fault brought about, each with the end of its log. */
+  /** Processes that ended without a fault, each with the end of its log. */
   readonly crashes: readonly string[];
 }
 
-/** One web process and two workers: enough to measure, and to lose one. */
+/** One web process and two workers, of which one may fail. */
 export const SMALL = { webs: 1, workers: 2 };
 
 /**
- * A cluster for as long as a piece of work takes, in a folder that goes with it.
+ * Runs a cluster during some work, in a temporary folder.
  *
- * @param work may ask for the logs to be kept; they are, where it throws
- * @throws Error with the end of a log where something does not start; nothing is left running
+ * @param work may call `keepLogs`; the logs are also kept if it throws
+ * @throws Error with the end of a log if a process does not start. All processes are stopped then
  */
 export function withCluster<T>(
   options: ClusterOptions & FolderOptions,
@@ -89,7 +89,7 @@ export function withCluster<T>(
   });
 }
 
-/** @throws Error with all that failed */
+/** @throws Error with all failures */
 async function releaseAll(releasers: Releasers): Promise<void> {
   const failures: string[] = [];
   await releasers.run((text) => failures.push(text));
@@ -127,17 +127,21 @@ async function startCluster(options: StartOptions, releasers: Releasers): Promis
     { ...ground, envOf, drainMs: config.DRAIN_TIMEOUT },
     releasers,
   );
-  const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
+  const keys = createRedisKeys(
+    config.REDIS_NAMESPACE,
+    config.REDIS_SHARDS,
+    config.REDIS_PARTITIONS,
+  );
   return { ...apps, mongo, redis, clients, config, db, lookup, keys, crashes };
 }
 
-/** @returns the environment of the process with a name */
+/** @returns a function that returns the environment of a process */
 function environment(
   { root, env, preload = [], clockShifts, redisForm }: ClusterOptions,
   mongo: ClusterSet,
   redis: RedisServers,
 ): (name: string) => NodeJS.ProcessEnv {
-  // What it asks for must not count: a secondary that lags would answer with what was.
+  // The service must ignore this option, because a lagging secondary returns old data.
   const mongoUrl = `${mongo.url}&readPreference=secondaryPreferred`;
   const servers = { mongoUrl, redisUrl: redis.processUrl, namespace: 'chaos' };
   const all = {
@@ -174,16 +178,16 @@ async function startApps(
     webs: several(namesOf('web', webs), (name) => startWebMember(name, ground)),
     workers: several(namesOf('worker', workers), (name) => startWorkerMember(name, ground)),
   };
-  // Both are waited for, so that nothing is still starting when a failure is cleaned up.
+  // Wait for both, so that no process is still starting when a failure is cleaned up.
   await allSettledOrThrow<unknown>([started.webs, started.workers]);
   return { webs: await started.webs, workers: await started.workers };
 }
 
-/** Comes back by itself after its server was away. */
+/** Reconnects after an outage of its server. */
 function connectLookup({ url, group }: RedisServers): RedisConnection {
   if (group) return connectBlocking(url, createLogger('harness', 'silent'));
   const redis = new Redis(url, { maxRetriesPerRequest: null });
-  // Told by whoever waits for an answer.
+  // The failed command reports the error.
   redis.on('error', () => undefined);
   return redis;
 }

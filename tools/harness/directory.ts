@@ -1,10 +1,9 @@
-/** Who pushes in a run, and whom the matters name. */
+/** The clients and the portal users of a run. */
 import type { Connection } from 'mongoose';
-import type { Config } from '../../src/runtime/config';
-import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import type { Config } from '../../src/infra/config';
+import { createClientAdmin, importUsers } from '../../src/storage/directory';
 import { createKeyRing } from '../../src/storage/directory/sealing';
-import { importUsers } from '../../src/storage/directory/user-admin';
-import { prepareDatabase } from '../../src/storage/indexes';
+import { prepareDatabase } from '../../src/storage/schema';
 import { SECRET_KEYS } from './app';
 
 export interface DirectoryClient {
@@ -18,7 +17,7 @@ export const USERNAMES: readonly string[] = [
   ...['grace', 'heidi', 'ivan', 'judy', 'mallory', 'niaj'],
 ];
 
-/** Two clients push into one system, where they meet on the same keys. */
+/** Two clients have the same system, so that they push to the same keys. */
 const CLIENTS = [
   { clientId: 'crm-a', systemCode: 'CRM' },
   { clientId: 'crm-b', systemCode: 'CRM' },
@@ -38,7 +37,7 @@ export async function fillDirectory(db: Connection, config: Config): Promise<Dir
   return createClients(db, CLIENTS);
 }
 
-/** @returns them with their secrets, in the order of the ones asked for */
+/** @returns the clients with their secrets, in the same order */
 export async function createClients(
   db: Connection,
   clients: readonly Omit<DirectoryClient, 'secret'>[],

@@ -1,4 +1,4 @@
-/** What times and answers come to: percentiles, rates, counts. Pure. */
+/** Percentiles, rates and counts of times and answers. Pure. */
 import type { LoadAnswer } from './load-sender';
 
 /** Milliseconds. */
@@ -7,8 +7,8 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-/** @param times milliseconds; zeros where there is none */
-export function summarize(times: readonly number[]): Percentiles {
+/** @param times milliseconds. @returns zeros without times */
+export function summarizeFigures(times: readonly number[]): Percentiles {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share: number) =>
     sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)];
@@ -24,8 +24,8 @@ export interface Latency extends Percentiles {
 type Span = readonly [from: number, to: number];
 
 /**
- * Pushes are done in batches, so answers come in bursts. Counted from the first answer in the span
- * to the first one after it, a burst that falls just inside or outside makes no difference.
+ * Workers process batches, so answers arrive in bursts. The rate is counted from the first answer in the span to the first one
+ * after it, so that a burst at its edge makes no difference.
  *
  * @returns answers of code 0 per second
  */
@@ -42,14 +42,14 @@ export function goodput(answers: readonly LoadAnswer[], [from, to]: Span): numbe
 export function latencyOf(answers: readonly LoadAnswer[]): Latency {
   const times = answers.map(({ sentAt, endedAt }) => endedAt - sentAt);
   const max = times.reduce((longest, ms) => Math.max(longest, ms), 0);
-  return { ...summarize(times), count: times.length, max };
+  return { ...summarizeFigures(times), count: times.length, max };
 }
 
 export function ofKind(answers: readonly LoadAnswer[], kind: string): LoadAnswer[] {
   return answers.filter((answer) => answer.kind === kind);
 }
 
-/** @returns how many there are of each kind, but for the kinds named */
+/** @returns the counts by kind, without the expected kinds */
 export function othersThan(
   answers: readonly LoadAnswer[],
   ...expected: readonly string[]
@@ -58,7 +58,7 @@ export function othersThan(
   return countBy(others, ({ kind }) => kind);
 }
 
-/** @returns how many there are of each name */
+/** @returns the counts by name */
 export function countBy<T>(
   items: readonly T[],
   nameOf: (item: T) => string,
@@ -73,12 +73,12 @@ export function countBy<T>(
 
 const NO_ANSWER = /^(lost .*|hung|not JSON)$/;
 
-/** Of the counts by kind those of pushes that got no answer of the service at all. */
+/** @returns the counts of pushes that got no answer of the service */
 export function withoutAnswer(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([kind]) => NO_ANSWER.test(kind)));
 }
 
-/** Zero where there is none. */
+/** @returns zero without numbers */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -98,8 +98,8 @@ export function mean(numbers: readonly number[]): number {
 }
 
 /**
- * Finds where a row turns: the first index below `length` at which `isPast` holds, which must hold
- * at every index after it too; `length` where it holds nowhere.
+ * Binary search: the first index below `length` for which `isPast` is true, or `length` if there is none. `isPast` must be
+ * true for every later index too.
  */
 export function firstWhere(length: number, isPast: (index: number) => boolean): number {
   let low = 0;

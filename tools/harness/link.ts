@@ -1,11 +1,11 @@
-/** One connection through the proxy: two sockets, and what passes between them in both ways. */
+/** One connection through the proxy: two sockets, and the data between them in both directions. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the way to the server is like at this moment, for all connections together. */
+/** The current conditions of all connections to the server. */
 export interface Conditions {
-  /** Milliseconds that a chunk is late. */
+  /** Milliseconds by which each chunk is delayed. */
   delay: number;
   readonly throttle: Throttle;
 }
@@ -34,30 +34,30 @@ export class Link {
     new OneWay({ from: server, to: client, conditions, signal }).start();
   }
 
-  /** Ends both sides at once, as a peer does that knows nothing of the connection. */
+  /** Resets both sides, like a peer that does not know the connection. */
   reset(): void {
     this.ended.abort();
     for (const socket of this.sockets) {
-      // A socket that is being opened or ended cannot be reset any more (libuv rejects).
+      // libuv rejects the reset of a socket that is connecting or has ended.
       if (socket.connecting || socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
   }
 
-  /** Nothing is passed on any more, and nothing is read: whoever sends fills the buffers. */
+  /** Forwards and reads nothing, so that the sender fills the buffers. */
   freeze(): void {
     this.ended.abort();
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** Of the client's next chunk only the first half is passed on, then both sides are reset. */
+  /** Forwards only the first half of the client's next chunk, then resets both sides. */
   cutNext(): void {
     this.isCutting = true;
   }
 
   private cut(chunk: Buffer): boolean {
     if (!this.isCutting) return false;
-    // Not before the kernel has it: a reset takes back what was not sent yet.
+    // Reset after the kernel has the data, because a reset discards unsent data.
     this.server.write(chunk.subarray(0, chunk.length / 2), () => this.reset());
     this.ended.abort();
     return true;
@@ -67,22 +67,22 @@ export class Link {
 const closing = (socket: Socket) =>
   new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
-/** Bytes of one way that may wait here; beyond it nothing is read from the sender. */
+/** Maximum bytes that wait in one direction. Above it the sender is not read. */
 const MOST_HELD = 1024 * 1024;
 
 interface WayOptions {
   readonly from: Socket;
   readonly to: Socket;
   readonly conditions: Conditions;
-  /** Ends the passing; what waits is forgotten. */
+  /** Stops forwarding and discards waiting data. */
   readonly signal: AbortSignal;
-  /** @returns whether the chunk was the last one, and was taken care of */
+  /** @returns whether it has handled the chunk, which is the last one then */
   cut?(chunk: Buffer): boolean;
 }
 
-/** Passes one way: in order, each chunk when it is due, no faster than the receiver reads. */
+/** Forwards one direction in order: each chunk when it is due, and no faster than the receiver reads. */
 class OneWay {
-  /** One without a chunk is the end. */
+  /** An item without a chunk is the end of the stream. */
   private readonly waiting: { chunk?: Buffer; due: number }[] = [];
   private held = 0;
   private isAtWork = false;
@@ -103,11 +103,11 @@ class OneWay {
   private add(chunk?: Buffer): void {
     const due = performance.now() + this.options.conditions.delay;
     this.waiting.push({ ...(chunk && { chunk }), due });
-    // It only fails where the connection is over.
+    // It fails only if the connection has ended.
     this.work().catch(() => undefined);
   }
 
-  /** Without a wait to be made it passes all on at once. */
+  /** Forwards chunks that are due without a timer. */
   private async work(): Promise<void> {
     const { from, to, signal, cut } = this.options;
     if (this.isAtWork) return;
@@ -136,21 +136,21 @@ class OneWay {
   }
 }
 
-/** Milliseconds of the whole rate that one piece may take. */
+/** Maximum milliseconds of one piece at the full rate. */
 const PIECE = 20;
 
-/** A bound on bytes per second that many connections share. */
+/** A limit of bytes per second for several connections together. */
 export class Throttle {
   private rate: number | undefined;
   private freeAt = 0;
 
-  /** Bytes per second; undefined: no bound. */
+  /** Bytes per second; undefined: no limit. */
   setRate(bytesPerSecond: number | undefined): void {
     this.rate = bytesPerSecond;
     this.freeAt = 0;
   }
 
-  /** Cuts a chunk so finely that one connection does not keep the others waiting. */
+  /** Splits a chunk into small pieces, so that one connection does not block the others. */
   pieces(chunk: Buffer): Buffer[] {
     if (this.rate === undefined) return [chunk];
     const size = Math.max(1, Math.round((this.rate * PIECE) / 1_000));
@@ -159,9 +159,9 @@ export class Throttle {
   }
 
   /**
-   * Takes the bytes' share of time, behind everything that was taken before.
+   * Reserves the time for some bytes after all earlier reservations.
    *
-   * @returns milliseconds until they may go
+   * @returns milliseconds until they may be sent
    */
   take(bytes: number): number {
     if (this.rate === undefined) return 0;

@@ -1,35 +1,34 @@
-/** The pushes of a load: who sends them, and what became of each. */
+/** Sends the pushes of a load, and records the result of each. */
 import type { Cluster } from './cluster';
 import { USERNAMES } from './directory';
-import { type Answer, type Caller, Hung, Sender, signedHeaders } from './sender';
+import { HttpSender, Hung, type SentAnswer, type SigningCaller, signedHeaders } from './sender';
 
 /** Sends the next push; never rejects. */
 export type Send = () => Promise<LoadAnswer>;
 
-/** What became of one push of a load. */
+/** The result of one push of a load. */
 export interface LoadAnswer {
   /**
-   * Milliseconds of the harness' own monotonic clock. Where pushes arrive at fixed times, it is the
-   * time at which it was due: whoever is late with sending makes its caller wait too.
+   * Milliseconds of the harness' monotonic clock. In an open loop it is the time at which the push was due, so that a delay
+   * of the harness counts as latency.
    */
   readonly sentAt: number;
   readonly endedAt: number;
   /**
-   * `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` where no whole answer came, `hung` where
-   * none came in time, `not JSON` where it is none of the service.
+   * `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` without a complete answer, `hung` without an answer in time, `not
+   * JSON` for an answer that is not from the service.
    */
   readonly kind: string;
-  /** The header Retry-After; both headers of the rate. */
+  /** Whether the answer has Retry-After, and both RateLimit headers. */
   readonly hasRetryAfter: boolean;
   readonly hasRate: boolean;
 }
 
 /**
- * A load on the one web process of a cluster for as long as a piece of work takes: pushes of all its
- * clients, each on a matter of its own.
+ * Creates senders for the only web process of a cluster during some work. Each push creates a matter.
  *
- * @param work gets what sends the next push of each client
- * @param signal aborted: nobody waits for the answers of a run that is given up
+ * @param work receives a function for each client that sends its next push
+ * @param signal when it aborts, the run does not wait for answers
  */
 export async function withSends<T>(
   { webs: [web], clients }: Pick<Cluster, 'webs' | 'clients'>,
@@ -54,7 +53,7 @@ export async function withSends<T>(
 /** Characters: a to-do with a few sentences. */
 const CONTENT = 'A few sentences about what is to be done. '.repeat(6);
 
-/** @returns bodies of upserts that all create a matter: no two of them can share their work */
+/** @returns a function that returns upserts of different matters, so that workers cannot fold them */
 function createPushes(): () => string {
   let made = 0;
   return () => {
@@ -81,8 +80,12 @@ const PATH = '/api/open/matters/upsert';
 const TIMEOUT = 30_000;
 
 /** @param timeout milliseconds for an answer */
-export function createLoadSender(url: string, client: Caller, timeout = TIMEOUT): LoadSender {
-  const sender = new Sender(url, timeout);
+export function createLoadSender(
+  url: string,
+  client: SigningCaller,
+  timeout = TIMEOUT,
+): LoadSender {
+  const sender = new HttpSender(url, timeout);
   return {
     send: async (body) => {
       const bytes = Buffer.from(body);
@@ -99,7 +102,7 @@ export function createLoadSender(url: string, client: Caller, timeout = TIMEOUT)
   };
 }
 
-function toLoadAnswer({ headers, text, sentAt, endedAt }: Answer): LoadAnswer {
+function toLoadAnswer({ headers, text, sentAt, endedAt }: SentAnswer): LoadAnswer {
   return {
     ...{ sentAt, endedAt, kind: kindOf(text) },
     hasRetryAfter: headers['retry-after'] !== undefined,

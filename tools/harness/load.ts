@@ -1,25 +1,25 @@
-/** Two ways to put a load on the service: as fast as it answers, or at fixed times whatever it does. */
+/** Two kinds of load: a closed loop, which follows the answers, and an open loop, with arrivals at fixed times. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadAnswer, Send } from './load-sender';
 
-/** What was seen of one spell of load. Times as in the answers. */
-export interface Spell {
+/** The measurements of one load. Times as in the answers. */
+export interface LoadResult {
   readonly from: number;
-  /** The end of the arrivals; the last answers came later. */
+  /** The end of the arrivals; the last answers arrive later. */
   readonly to: number;
   readonly answers: readonly LoadAnswer[];
-  /** Arrivals that were not sent, since too many were under way already. */
+  /** Arrivals that were not sent, because too many pushes were in flight. */
   readonly unsent: number;
-  /** How late the harness itself was at its own work, milliseconds: part of every latency. */
+  /** Delay of the harness itself, milliseconds: part of every latency. */
   readonly ownDelay: { readonly p99: number; readonly max: number };
 }
 
-/** Each connection sends its next push when the last one is answered. `duration` in milliseconds. */
+/** Each connection sends its next push when the last one is answered. */
 export function closedLoop(
   send: Send,
-  { connections, duration, signal }: SpellOptions & { readonly connections: number },
-): Promise<Spell> {
+  { connections, duration, signal }: LoadOptions & { readonly connections: number },
+): Promise<LoadResult> {
   return observe(async (keep) => {
     const end = performance.now() + duration;
     const connection = async () => {
@@ -30,33 +30,33 @@ export function closedLoop(
   });
 }
 
-interface SpellOptions {
+interface LoadOptions {
   /** Milliseconds. */
   readonly duration: number;
   readonly signal?: AbortSignal;
 }
 
-interface OpenLoopOptions extends SpellOptions {
+interface OpenLoopOptions extends LoadOptions {
   /** Arrivals per second. */
   readonly rate: number;
-  /** Pushes under way, each on its own connection, beyond which an arrival is not sent. */
+  /** Maximum pushes in flight, each on its own connection. Above it an arrival is not sent. */
   readonly most: number;
 }
 
 /**
- * Arrivals at fixed times, whatever comes back. Resolves when all of them are answered. A latency
- * begins when its push was due, not when the harness got round to it.
+ * Sends pushes at fixed times, independent of the answers. Resolves when all are answered. A latency starts when the push was
+ * due, even if the harness sent it later.
  */
 export function openLoop(
   send: Send,
   { rate, duration, most, signal }: OpenLoopOptions,
-): Promise<Spell> {
+): Promise<LoadResult> {
   return observe(async (keep) => {
     const from = performance.now();
     const underWay = new Set<Promise<void>>();
     let arrived = 0;
     let unsent = 0;
-    /** Of the next arrival, milliseconds after the first one. */
+    /** Milliseconds from the start to the next arrival. */
     const due = () => (arrived * 1_000) / rate;
     const arrive = () => {
       const sentAt = from + due();
@@ -74,7 +74,7 @@ export function openLoop(
     for (let passed = 0; passed < duration; ) {
       signal?.throwIfAborted();
       passed = performance.now() - from;
-      // However late the harness is, none is left out.
+      // A late harness still sends every arrival.
       while (due() <= passed && due() < duration) arrive();
       await sleep(1);
     }
@@ -84,19 +84,19 @@ export function openLoop(
   });
 }
 
-/** Milliseconds between two looks at how late the harness is. */
+/** Milliseconds between two measurements of the delay of the harness. */
 const LOOK = 1;
 
 async function observe(
-  work: (keep: (answer: LoadAnswer) => void) => Promise<Pick<Spell, 'to' | 'unsent'>>,
-): Promise<Spell> {
+  work: (keep: (answer: LoadAnswer) => void) => Promise<Pick<LoadResult, 'to' | 'unsent'>>,
+): Promise<LoadResult> {
   const answers: LoadAnswer[] = [];
   const own = monitorEventLoopDelay({ resolution: LOOK });
   own.enable();
   const from = performance.now();
   try {
     const { to, unsent } = await work((answer) => answers.push(answer));
-    // It counts the wait for its own timer too, and in nanoseconds.
+    // The histogram is in nanoseconds and includes the wait for its own timer.
     const late = (ns: number) => Math.max(0, ns / 1e6 - LOOK);
     const ownDelay = { p99: late(own.percentile(99)), max: late(own.max) };
     return { from, to, answers, unsent, ownDelay };

@@ -1,4 +1,4 @@
-/** A process of a cluster, server or our own: it may be killed, and comes back. */
+/** A process of a cluster, a server or a process of the service, that can be killed and restarted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failureWithLog } from '../local/log-file';
 import type { ExitReason } from '../local/process-guard';
@@ -9,35 +9,35 @@ export interface Member {
   readonly name: string;
   /** Undefined while it does not run. */
   pid(): number | undefined;
-  /** An end by SIGKILL or SIGTERM that was sent here is meant, and no crash. */
+  /** After a SIGKILL or SIGTERM from here, the end of the process does not count as a crash. */
   kill(signal: NodeJS.Signals): void;
   /**
-   * Ends it, cleanly where it still runs, and starts it again. Resolves when it serves.
+   * Stops the process if it runs, and starts it again. Resolves when it serves.
    *
-   * @throws Error with the end of its log where it does not: an app within a minute, a server that
+   * @throws Error with the end of its log if it does not start: a process of the service within a minute, a server that
    *   replays its log has longer
    */
   restart(): Promise<void>;
-  /** Ends it for good. */
+  /** Stops it without a restart. */
   stop(): Promise<void>;
 }
 
-/** What every start needs. */
+/** The environment of every start. */
 export interface Ground {
   /** The project's folder. */
   readonly root: string;
   /** For data and logs. */
   readonly folder: string;
-  /** Told of an end that nobody ordered, with the end of its log; it is started again then. */
+  /** Called when a process ends without a kill, with the end of its log. The process is then restarted. */
   crashed(what: string): void;
-  /** No new start after this. */
+  /** After its abort no process starts. */
   readonly signal: AbortSignal;
 }
 
 interface MemberOptions extends Pick<Ground, 'crashed' | 'signal'> {
   readonly name: string;
   readonly logFile: string;
-  /** Starts it and resolves once it serves; always with the same port and data. */
+  /** Starts it, always with the same port and data, and resolves when it serves. */
   launch(): Promise<Runnable>;
 }
 
@@ -48,7 +48,7 @@ interface Runnable {
   stop(): Promise<void>;
 }
 
-/** Starts it; @throws where its first start fails */
+/** Starts a process. @throws if its first start fails */
 export async function startMember(options: MemberOptions): Promise<Member> {
   return new RestartedProcess(options, await options.launch());
 }
@@ -56,7 +56,7 @@ export async function startMember(options: MemberOptions): Promise<Member> {
 class RestartedProcess implements Member {
   readonly name: string;
   private running: Runnable | undefined;
-  /** Whether its end was ordered here. */
+  /** Whether its end was caused by `kill`, `restart` or `stop`. */
   private isMeant = false;
   private coming: Promise<void> | undefined;
 
@@ -91,10 +91,10 @@ class RestartedProcess implements Member {
     const { name, logFile, crashed, signal } = this.options;
     this.running = next;
     this.isMeant = false;
-    void next.exited.then((how) => {
+    void next.exited.then((reason) => {
       this.running = undefined;
       if (this.isMeant || signal.aborted) return;
-      crashed(failureWithLog(`${name} ended with ${how}`, logFile).message);
+      crashed(failureWithLog(`${name} ended with ${reason}`, logFile).message);
       this.comeBack().catch((error) => crashed(String(error)));
     });
   }
@@ -110,13 +110,13 @@ class RestartedProcess implements Member {
 
   private async end(): Promise<void> {
     this.isMeant = true;
-    // A stopped process does not hear a SIGTERM.
+    // A stopped process does not handle SIGTERM.
     this.running?.kill('SIGCONT');
     await this.running?.stop();
   }
 }
 
-/** Milliseconds for a start: one fails where another fault keeps it from its servers. */
+/** Milliseconds for a start, which fails while another fault makes its servers unavailable. */
 const START_TIMEOUT = 60_000;
 const BETWEEN_STARTS = 300;
 

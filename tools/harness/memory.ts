@@ -1,20 +1,20 @@
-/** The memory of every process of a run, looked at about once a second. */
+/** Samples the memory of every process of a run about once a second. */
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startPollLoop } from '../../src/concurrency/poll-loop';
+import { startPollLoop } from '../../src/concurrency/timing';
 import type { Cluster } from './cluster';
 import { mean } from './figures';
 import type { Member } from './member';
 
-/** `redis data` is what Redis says that it holds; the others are resident memory. */
+/** `redis data` is the memory that Redis reports; the others are resident memory. */
 const MEMORY_TYPES = ['web', 'worker', 'mongo', 'redis', 'redis data', 'matterctl'] as const;
 type MemoryType = (typeof MEMORY_TYPES)[number];
 
-/** Bytes of one process: the mean over the first and over the last tenth of the run, the largest. */
+/** Bytes of one process: the means of the first and of the last tenth of the run, and the maximum. */
 export interface MemorySummary {
   readonly first: number;
   readonly last: number;
@@ -22,22 +22,22 @@ export interface MemorySummary {
 }
 
 export interface Sampling {
-  /** @returns of each type what was seen of its processes; a type never seen is left out */
+  /** @returns the summary of each type; a type without samples is absent */
   stop(): Promise<ReadonlyMap<MemoryType, MemorySummary>>;
 }
 
 const INTERVAL = 800;
-/** Milliseconds for a look. */
+/** Milliseconds for one sample. */
 const TIMEOUT = 1_000;
 const run = promisify(execFile);
 
-/** @param matterctl the number of its process, where it is part of the run */
+/** @param matterctl the process id of matterctl if it is part of the run */
 export function startSampling(cluster: Cluster, matterctl?: number): Sampling {
   const seen = new Map<MemoryType, number[][]>(MEMORY_TYPES.map((type) => [type, []]));
   const sampler = startPollLoop(
     async () => {
       for (const [type, look] of looks(cluster, matterctl)) {
-        // A process that is down at this moment is not there to be measured.
+        // A process that is down has no memory.
         const sizes = (await Promise.all(look)).filter((size) => size !== undefined);
         if (sizes.length > 0) seen.get(type)?.push(sizes);
       }
@@ -70,11 +70,11 @@ function looks(
   ];
 }
 
-/** @param samples one list of sizes per moment, never empty */
+/** @param samples one list of sizes for each time, never empty */
 function summarize(samples: readonly (readonly number[])[]): MemorySummary {
   const tenth = Math.ceil(samples.length / 10);
-  const meanOf = (some: readonly (readonly number[])[]) => {
-    const sizes = some.flat();
+  const meanOf = (part: readonly (readonly number[])[]) => {
+    const sizes = part.flat();
     return Math.round(mean(sizes));
   };
   return {
@@ -84,7 +84,7 @@ function summarize(samples: readonly (readonly number[])[]): MemorySummary {
   };
 }
 
-/** Undefined where there is no such process (any more). */
+/** @returns undefined if the process does not run */
 async function residentOf(pid: number | undefined): Promise<number | undefined> {
   if (pid === undefined) return undefined;
   try {
@@ -105,7 +105,7 @@ async function kibibytesOf(pid: number): Promise<number> {
 }
 
 async function usedBy({ lookup }: Cluster): Promise<number | undefined> {
-  // A server that has just died answers when it is back, and nobody is to wait for that.
+  // A dead server answers after its restart, which would take too long.
   const info = await Promise.race([lookup.info('memory'), sleep(TIMEOUT, '', { ref: false })]);
   return info === '' ? undefined : Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
 }

@@ -1,6 +1,6 @@
 /**
- * What each process of a cluster loads before its own code: a clock that is wrong, and the ways
- * through the proxies before the servers.
+ * Each process of a cluster loads this file before its own code. It makes the clock wrong, and diverts connections to the
+ * proxies of the process.
  */
 import net from 'node:net';
 
@@ -8,10 +8,10 @@ divertConnections(JSON.parse(process.env.CHAOS_WAYS ?? '{}'));
 shiftClock(Number(process.env.CHAOS_CLOCK_SHIFT ?? 0));
 
 /**
- * Connections to a server go through the proxy of this process before it. The drivers take the addresses of servers
- * from the servers themselves, which talk to each other past the proxies.
+ * Diverts connections to a server to its proxy for this process. Drivers get the addresses of servers from the servers
+ * themselves, so the address of a proxy in the URL would not be enough.
  *
- * @param ways by the port of a server, the port of the proxy
+ * @param ways the port of the proxy, by the port of the server
  */
 function divertConnections(ways: Readonly<Record<string, number>>): void {
   const original = net.createConnection;
@@ -25,10 +25,10 @@ function divertConnections(ways: Readonly<Record<string, number>>): void {
 }
 
 /**
- * The clock is wrong by a fixed time, as on a machine that nobody keeps in time. Only dates are:
- * timers and the monotonic clock go right, as they do there.
+ * Shifts the clock by a fixed time. Only dates change: timers and the monotonic clock stay right, as on a real machine with a
+ * wrong clock.
  *
- * @param ms below zero: slow
+ * @param ms negative: slow
  */
 function shiftClock(ms: number): void {
   const trueNow = Date.now;

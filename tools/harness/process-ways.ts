@@ -1,19 +1,19 @@
-/** The ways of several processes to some servers: each process has a proxy of its own before each server. */
+/** The connections of several processes to some servers: each process has its own proxy for each server. */
 import { allWays, startProxy, type TcpProxy, type Way } from './proxy';
 
-/** Of a cluster whose processes are not told apart. */
+/** For a cluster whose processes share their proxies. */
 const ONE_FOR_ALL = ['all'];
 
 export class ProcessWays {
   private constructor(
     private readonly ports: readonly number[],
-    /** By process, in the order of the servers. */
+    /** By process; the proxies are in the order of the servers. */
     private readonly proxies: ReadonlyMap<string, readonly TcpProxy[]>,
   ) {}
 
   /**
    * @param ports of the servers, on the loopback address
-   * @param processes their names; one way for all of them where there are none
+   * @param processes names of processes with their own proxies; all share the same proxies if absent
    */
   static async open(
     ports: readonly number[],
@@ -28,17 +28,17 @@ export class ProcessWays {
     return new ProcessWays(ports, new Map(proxies));
   }
 
-  /** Of all processes together. */
+  /** The connections of all processes. */
   get all(): Way {
     return allWays([...this.proxies.values()].flat());
   }
 
-  /** Of one process. */
+  /** The connections of one process. */
   of(name: string): Way {
     return allWays(this.proxiesOf(name));
   }
 
-  /** By the port of a server, the port of the proxy of a process. A process of another name takes any of them. */
+  /** @returns the port of the proxy of a process, by the port of the server. An unknown process uses any proxy */
   portsOf(name: string): Readonly<Record<string, number>> {
     const proxies = this.proxies.has(name) ? this.proxiesOf(name) : this.anyProxies();
     return Object.fromEntries(this.ports.map((port, n) => [port, proxies[n]?.port ?? port]));
@@ -59,7 +59,7 @@ export class ProcessWays {
 
   private proxiesOf(name: string): readonly TcpProxy[] {
     const proxies = this.proxies.get(name);
-    if (!proxies) throw new Error(`no process is called ${name}`);
+    if (!proxies) throw new Error(`unknown process ${name}`);
     return proxies;
   }
 }

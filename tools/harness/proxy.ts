@@ -1,21 +1,21 @@
-/** A way to a server that misbehaves on demand. */
+/** A TCP proxy for a server, with faults. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '../../src/concurrency/timeout';
+import { withTimeout } from '../../src/concurrency/timing';
 import { type Conditions, Link, Throttle } from './link';
 
-/** @returns it open, on a loopback port of its own */
+/** Starts a proxy on its own loopback port. */
 export async function startProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
   const proxy = new TcpProxy(targetPort, targetHost);
   await proxy.open();
   return proxy;
 }
 
-/** While it is closed its port may be that of another connection of this machine, for a moment: 10 s of tries. */
+/** While the proxy is closed, another connection may use its port for a moment: retry for 10 s. */
 const OPEN_TRIES = 100;
 const OPEN_EVERY = 100;
-/** Milliseconds for a client to send something that can be cut. */
+/** Milliseconds for a client to send a command that can be cut. */
 const CUT_TIMEOUT = 500;
 
 export class TcpProxy {
@@ -34,7 +34,7 @@ export class TcpProxy {
     return this.listensOn;
   }
 
-  /** Listens, the first time on a port of its own, later on the same one again. */
+  /** Listens on a new port the first time, later on the same port. */
   async open(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -55,32 +55,31 @@ export class TcpProxy {
     this.listensOn = (server.address() as AddressInfo).port;
   }
 
-  /** Nobody listens any more, and the connections are reset. */
+  /** Stops listening and resets the connections. */
   close(): void {
     this.server?.close();
     this.reset();
   }
 
-  /** While it refuses, connections are reset and nobody listens. Resolves when that is so. */
+  /** While the proxy refuses, it does not listen, and existing connections are reset. */
   async setRefusing(on: boolean): Promise<void> {
     if (on) this.close();
     else if (!this.server?.listening) await this.open();
   }
 
-  /** New connections go to the server on this port; those that there are stay with theirs. */
+  /** New connections go to the server on this port. Existing connections stay. */
   setTarget(port: number): void {
     this.target = port;
   }
 
-  /** Every chunk is this many milliseconds late, both ways, in order. 0: none is. */
+  /** Delays every chunk in both directions, in order. */
   setDelay(ms: number): void {
     this.conditions.delay = ms;
   }
 
   /**
-   * While it drops, connections stay and new ones are taken, but no byte gets through. When it
-   * ends they are reset, and what was sent meanwhile is lost: as in a network that was away for
-   * so long that a peer has given the connection up.
+   * While the proxy drops, connections stay open and new ones are accepted, but no byte is forwarded. At the end they are
+   * reset, and their data is lost, as after a long network outage.
    */
   setDropping(on: boolean): void {
     this.isDropping = on;
@@ -89,33 +88,32 @@ export class TcpProxy {
   }
 
   /**
-   * The connections that there are carry nothing any more and are never reset; new ones are fine:
-   * as when a firewall on the way has forgotten them.
+   * Existing connections forward nothing and are never reset, as if a firewall had forgotten them. New connections work.
    */
   strand(): void {
     for (const link of this.links) link.freeze();
   }
 
-  /** Both ways of all connections together, as one slow line; undefined: no bound. */
+  /** Limits both directions of all connections together; undefined: no limit. */
   throttle(bytesPerSecond: number | undefined): void {
     this.conditions.throttle.setRate(bytesPerSecond);
   }
 
-  /** Resets all connections, towards both sides. */
+  /** Resets all connections on both sides. */
   reset(): void {
     for (const link of this.links) link.reset();
   }
 
   /**
-   * Cuts every connection in the middle of what its client sends next, and one whose client sends
-   * nothing for half a second as it is: afterwards none of them is left.
+   * Cuts every connection inside the next command of its client. Connections whose clients send nothing are reset after the
+   * timeout.
    *
-   * @param timeout milliseconds in place of the half second
+   * @param timeout milliseconds
    */
   async cutMidCommand(timeout = CUT_TIMEOUT): Promise<void> {
     const cut = [...this.links];
     for (const link of cut) link.cutNext();
-    // Where clients still send nothing, that is no failure: they are cut as they are.
+    // After the timeout the remaining connections are reset below.
     await withTimeout(Promise.all(cut.map(({ closed }) => closed)), timeout).catch(() => undefined);
     for (const link of cut) link.reset();
   }
@@ -129,13 +127,13 @@ export class TcpProxy {
   }
 }
 
-/** What can happen on the way to a server, however many proxies it takes. */
+/** The faults of the connections to a server, through one or several proxies. */
 export type Way = Pick<
   TcpProxy,
   'setDelay' | 'setDropping' | 'setRefusing' | 'strand' | 'throttle' | 'reset' | 'cutMidCommand'
 >;
 
-/** The same happens to all of them; a bound on bytes is that of each. */
+/** Applies each fault to all of them. The limit of bytes applies to each one separately. */
 export function allWays(ways: readonly Way[]): Way {
   const each = (act: (way: Way) => void) => ways.forEach(act);
   return {

@@ -1,7 +1,4 @@
-/**
- * Randomness that can be repeated: the same seed gives the same sequence on every machine, so a
- * run that found something can be run again.
- */
+/** Reproducible random numbers: the same seed gives the same sequence on every machine, so that a run can be repeated. */
 
 import { createHash } from 'node:crypto';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
@@ -10,25 +7,25 @@ import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus'
 import { sum } from './figures';
 
 export interface Random {
-  /** A whole number; both ends are included. */
+  /** An integer from `min` to `max`. */
   whole(min: number, max: number): number;
   /** A number from `min` to below `max`. */
   real(min: number, max: number): number;
-  /** @throws RangeError where there is nothing to pick from */
+  /** @throws RangeError if there are no items */
   pick<T>(items: readonly T[]): T;
-  /** Picks an item as often as its weight says; one of weight 0 never. @throws RangeError as above */
+  /** Picks an item with a probability in proportion to its weight. @throws RangeError as above */
   weighted<T>(items: readonly (readonly [item: T, weight: number])[]): T;
   /** A new list in random order. */
   shuffled<T>(items: readonly T[]): T[];
   /**
-   * A stream of its own. It depends on the seed and the name alone, not on what was drawn here
-   * before: one more draw of one caller changes nothing for the others.
+   * An independent stream that depends only on the seed and the name. So an additional draw of one caller does not affect the
+   * others.
    */
   fork(name: string): Random;
 }
 
 export function createRandom(seed: string): Random {
-  // A hash spreads seeds that differ in one digit over all states.
+  // A hash gives very different states for similar seeds.
   const digest = createHash('sha256').update(seed).digest();
   const generator = xoroshiro128plusFromState([0, 4, 8, 12].map((at) => digest.readInt32BE(at)));
   const whole = (min: number, max: number) => uniformInt(generator, min, max);
@@ -37,7 +34,7 @@ export function createRandom(seed: string): Random {
     whole,
     real,
     pick: (items) => {
-      if (items.length === 0) throw new RangeError('there is nothing to pick from');
+      if (items.length === 0) throw new RangeError('no items to pick from');
       return items[whole(0, items.length - 1)] as (typeof items)[number];
     },
     weighted: (items) => {
@@ -47,9 +44,9 @@ export function createRandom(seed: string): Random {
         left -= weight;
         return left < 0;
       });
-      // Rounding can leave a last crumb.
+      // Because of rounding the loop may end without an item.
       const chosen = found ?? possible.at(-1);
-      if (!chosen) throw new RangeError('there is nothing to pick from');
+      if (!chosen) throw new RangeError('no items to pick from');
       return chosen[0];
     },
     shuffled: (items) => {

@@ -14,10 +14,10 @@ import { untilTrue } from './until';
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;
-/** Milliseconds after which a silent node counts as dead; operators have 5 to 15 s. */
+/** Milliseconds after which a silent node counts as dead; 5 to 15 s in production. */
 const NODE_TIMEOUT = 1_500;
 
-/** @throws Error where it does not come up; nothing is left running */
+/** @throws Error if it does not start. All nodes are stopped then */
 export async function startRedisCluster(
   ground: Ground,
   access: RedisAccess = {},
@@ -43,7 +43,7 @@ export interface ClusterNode extends RedisNode {
 }
 
 export class RedisCluster {
-  /** As REDIS_URL. */
+  /** REDIS_URL of the Cluster. */
   readonly url: string;
 
   constructor(
@@ -54,7 +54,7 @@ export class RedisCluster {
     this.url = `${scheme}-cluster://${login}${hosts}${options && `?${options}`}`;
   }
 
-  /** Of a key, as the nodes that answer have it. */
+  /** The primary of a key according to the running nodes. */
   async primaryOf(key: string): Promise<ClusterNode> {
     const slot = Number(await this.askAny('CLUSTER', 'KEYSLOT', key));
     const ranges = (await this.askAny('CLUSTER', 'SLOTS')) as SlotRange[];
@@ -64,13 +64,13 @@ export class RedisCluster {
     return found;
   }
 
-  /** Resolves once every node finds all slots served, and every replica follows its primary. */
+  /** Resolves when every node reports all slots as served, and every replica follows its primary. */
   async whole(): Promise<void> {
     await isWhole(this.nodes);
     await haveReplicas(this.nodes);
   }
 
-  /** As an operator does it: a replica takes over from the primary of a key, which follows it then. */
+  /** A manual failover from the primary of a key to its replica. */
   async switchOver(key: string): Promise<void> {
     const primary = await this.primaryOf(key);
     const info = String(await primary.ask('INFO', 'replication'));
@@ -117,7 +117,7 @@ async function startNode(
   return Object.assign(node, { busPort });
 }
 
-/** Makes a Cluster of nodes that do not know one another: what `redis-cli --cluster create` does. */
+/** Joins separate nodes to a Cluster, as `redis-cli --cluster create` does. */
 async function join(nodes: readonly ClusterNode[]): Promise<void> {
   const [first] = nodes as [ClusterNode];
   for (const [n, node] of nodes.entries()) {
@@ -141,11 +141,11 @@ async function join(nodes: readonly ClusterNode[]): Promise<void> {
   await haveReplicas(nodes);
 }
 
-/** Half of the nodes are replicas, each of them in step. */
+/** Resolves when all replicas are connected to their primaries. */
 const haveReplicas = (nodes: readonly ClusterNode[]): Promise<void> =>
   untilTrue('the replicas to follow', async () => {
-    const told = await Promise.all(nodes.map((node) => node.ask('INFO', 'replication')));
-    const following = told.filter((info) => String(info).includes('master_link_status:up'));
+    const replication = await Promise.all(nodes.map((node) => node.ask('INFO', 'replication')));
+    const following = replication.filter((info) => String(info).includes('master_link_status:up'));
     return following.length === nodes.length - PRIMARIES;
   });
 

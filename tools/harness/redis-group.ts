@@ -11,39 +11,39 @@ import { startSentinelGroup } from './redis-sentinel';
 export const REDIS_FORMS = ['single', 'sentinel', 'cluster'] as const;
 export type RedisForm = (typeof REDIS_FORMS)[number];
 
-/** Its `kill` and `restart` are of all servers that hold data, or of the one that is the primary. */
+/** `kill` and `restart` apply to all data servers of a group, or to the primary behind one address. */
 export interface RedisServers extends Member {
-  /** Past the proxies with the faults. */
+  /** Without the proxies of the processes. */
   readonly url: string;
-  /** As the processes have it; each is told its ways. */
+  /** REDIS_URL of the processes. Each process diverts its connections to its proxies. */
   readonly processUrl: string;
-  /** The way of all processes; of a group nothing happens to it. */
+  /** The connections of all processes. For a group it has no effect. */
   readonly proxy: Way;
-  /** The way of one process. */
+  /** The connections of one process. */
   wayOf(process: string): Way;
-  /** By the port of a server, the port of the proxy of a process. */
+  /** The port of the proxy of a process, by the port of the server. */
   waysOf(process: string): Readonly<Record<string, number>>;
-  /** Of one address: see RedisPair. */
+  /** Only with one address: see RedisPair. */
   failOver(meanwhile: () => Promise<void>): Promise<void>;
-  /** Of a group. */
+  /** Absent with one address. */
   readonly group?: RedisGroup;
 }
 
-/** What is done to the servers of a group, one by one. */
+/** Operations on single servers of a group. */
 export interface RedisGroup {
-  /** @param key the one that holds it, in a Cluster */
+  /** @param key in a Cluster: the primary of this key */
   primary(key: string): Promise<Member>;
-  /** An operator has a replica take over. @param key of its primary, in a Cluster */
+  /** A manual failover to a replica. @param key in a Cluster: the primary of this key */
   switchOver(key: string): Promise<void>;
-  /** Resolves once all of them serve, and would survive another failover. */
+  /** Resolves when all servers run and another failover is possible. */
   whole(): Promise<void>;
 }
 
 interface RedisOptions {
   readonly form: RedisForm;
-  /** How many there are behind one address, 2 to fail over; a group has its own number. */
+  /** Servers behind one address; 2 for failovers. A group has a fixed number. */
   readonly size: 1 | 2;
-  /** Those that have a way of their own; all share one where it is not given. */
+  /** Names of processes with their own proxies; all share the same proxies if absent. */
   readonly processes?: readonly string[];
 }
 
@@ -100,7 +100,7 @@ class GroupServers implements RedisServers {
   }
 
   async failOver(): Promise<void> {
-    throw new Error('a group is not behind one address');
+    throw new Error('a group has no single address');
   }
 
   pid(): number | undefined {

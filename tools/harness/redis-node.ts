@@ -1,4 +1,4 @@
-/** A Redis server, a sentinel or a node of a Cluster, as a member of a group: a process with a config file. */
+/** Starts a Redis server, a sentinel or a node of a Cluster with a config file. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -10,11 +10,11 @@ import type { CertificateFiles } from './certificate';
 import { type Ground, type Member, startMember } from './member';
 import { startTlsFront, type TlsFront } from './tls-front';
 
-/** Who may log in. The servers among themselves, and the harness, are always `ADMIN`. */
+/** Users and TLS. The servers and the harness always log in as `ADMIN`. */
 export interface RedisAccess {
-  /** Rules of the one other user, `app` with the password `app-password`; absent: everybody may do all. */
+  /** Rules of the only other user, `app` with the password `app-password`; absent: no login is necessary. */
   readonly rules?: string;
-  /** Clients come with TLS. */
+  /** Clients use TLS. */
   readonly tls?: CertificateFiles;
 }
 
@@ -24,9 +24,9 @@ const ADMIN = { username: 'admin', password: 'admin-password' };
 export interface RedisNode extends Member {
   /** Where the server listens. */
   readonly port: number;
-  /** Where clients are told to come: another one with TLS. */
+  /** The port that clients use: a different one with TLS. */
   readonly announced: number;
-  /** Past all users and TLS. @throws the server's error */
+  /** Runs a command as ADMIN, without TLS. @throws the server's error */
   ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
 }
 
@@ -35,11 +35,11 @@ interface NodeOptions {
   readonly access: RedisAccess;
   /** Lines of its config file. */
   config(ports: { readonly port: number; readonly announced: number }): readonly string[];
-  /** Behind the path of that file. */
+  /** Arguments after the path of the config file. */
   readonly args?: readonly string[];
 }
 
-/** @throws Error with the end of its log where it does not start */
+/** @throws Error with the end of its log if it does not start */
 export async function startRedisNode(ground: Ground, options: NodeOptions): Promise<RedisNode> {
   const { name, access, args = [] } = options;
   const port = await freePort();
@@ -47,7 +47,7 @@ export async function startRedisNode(ground: Ground, options: NodeOptions): Prom
   const dir = join(ground.folder, name);
   const file = join(dir, 'server.conf');
   mkdirSync(dir, { recursive: true });
-  // Written once: the server keeps in it what it learns.
+  // Written once, because the server changes it.
   const lines = [...common(port, dir), ...users(access), ...options.config({ port, announced })];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const ask = (command: string, ...rest: readonly (string | number)[]) =>
@@ -92,7 +92,7 @@ const users = ({ rules }: RedisAccess): string[] =>
         `user ${APP.username} on >${APP.password} ${rules}`,
       ];
 
-/** Lines with which a data server follows another one, and keeps what it is told. */
+/** Configuration of replication and persistence. */
 export const replicationConfig = ({ rules }: RedisAccess, announced: number): string[] => [
   ...['appendonly yes', 'appendfsync everysec', 'save ""', 'maxmemory-policy noeviction'],
   ...['repl-diskless-sync yes', 'repl-diskless-sync-delay 0'],
@@ -100,7 +100,7 @@ export const replicationConfig = ({ rules }: RedisAccess, announced: number): st
   ...(rules === undefined ? [] : [`masteruser ${ADMIN.username}`, `masterauth ${ADMIN.password}`]),
 ];
 
-/** Lines with which a sentinel logs in at the servers of a group, and at the other sentinels. */
+/** Configuration with which a sentinel logs in to the servers of a group and to the other sentinels. */
 export const sentinelLogin = ({ rules }: RedisAccess, group: string): string[] =>
   rules === undefined
     ? []
@@ -111,7 +111,7 @@ export const sentinelLogin = ({ rules }: RedisAccess, group: string): string[] =
         `sentinel sentinel-pass ${ADMIN.password}`,
       ];
 
-/** Of nodes, as it stands before and behind the servers in REDIS_URL. */
+/** The parts of REDIS_URL before and after the servers. */
 export function urlParts({ rules, tls }: RedisAccess, servers: readonly RedisNode[]) {
   return {
     scheme: tls ? 'rediss' : 'redis',
@@ -124,7 +124,7 @@ export function urlParts({ rules, tls }: RedisAccess, servers: readonly RedisNod
 export const stopAll = async (nodes: readonly RedisNode[]): Promise<void> =>
   void (await allSettledOrThrow(nodes.map((node) => node.stop())));
 
-/** Milliseconds for a command of ours. */
+/** Milliseconds for a command of the harness. */
 const TIMEOUT = 5_000;
 
 async function askServer(
@@ -143,7 +143,7 @@ async function askServer(
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Told by the rejection of the command.
+  // The failed command reports the error.
   redis.on('error', () => undefined);
   try {
     return await redis.call(command, ...args);

@@ -1,7 +1,4 @@
-/**
- * A Redis behind one address, and where it is to fail over a second one that follows it: whoever is the
- * primary takes the new connections.
- */
+/** A Redis behind one address, with an optional replica for failovers. New connections go to the primary. */
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../local/ports';
@@ -11,7 +8,7 @@ import { type Ground, type Member, startMember } from './member';
 import { ProcessWays } from './process-ways';
 import { startProxy, type TcpProxy, type Way } from './proxy';
 
-/** @param processes those that have a way of their own; all share one where it is not given */
+/** @param processes names of processes with their own proxies; all share the same proxies if absent */
 export async function startRedisPair(
   ground: Ground,
   size: 1 | 2,
@@ -26,14 +23,14 @@ export async function startRedisPair(
   return new RedisPair(primary, other, await ProcessWays.open([primary.port], processes), looking);
 }
 
-/** Its `kill`, `restart` and `pid` are of the server that is the primary at the moment. */
+/** `kill`, `restart` and `pid` apply to the current primary. */
 export class RedisPair implements Member {
   readonly name = 'redis';
-  /** Past the proxies with the faults, to the server that is the primary. */
+  /** To the current primary, without the proxies of the processes. */
   readonly url: string;
-  /** As the processes have it; each is told its way, which leads to the server that is the primary. */
+  /** REDIS_URL of the processes. Each process diverts its connections to its proxy, which connects to the primary. */
   readonly processUrl: string;
-  /** How many servers there are. */
+  /** Number of servers. */
   readonly size: number;
 
   constructor(
@@ -60,16 +57,15 @@ export class RedisPair implements Member {
   }
 
   /**
-   * The other server becomes the primary, and this one follows it and forgets what that one never
-   * had. Connections stay with the server that they were made to.
+   * The replica becomes the primary. The old primary then follows it and loses the writes that were not replicated. Existing
+   * connections stay with their server.
    *
-   * @param meanwhile lasts while the new primary hears of no write any more and the old one still
-   *   takes them
-   * @throws Error where one of them does not answer
+   * @param meanwhile runs after the replication has ended, while the old primary still takes writes
+   * @throws Error if a server does not answer
    */
   async failOver(meanwhile: () => Promise<void>): Promise<void> {
     const { primary, other } = this;
-    if (!other) throw new Error('there is no second Redis to fail over to');
+    if (!other) throw new Error('no second Redis for a failover');
     await ask(other, 'REPLICAOF', 'NO', 'ONE');
     await meanwhile();
     [this.primary, this.other] = [other, primary];
@@ -113,12 +109,12 @@ async function startOne(ground: Ground, number: number): Promise<Server> {
 }
 
 async function follow(replica: Server, primary: Server): Promise<void> {
-  // It waits for more replicas to come, which there are none of.
+  // By default the primary waits for further replicas.
   await ask(primary, 'CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
   await ask(replica, 'REPLICAOF', '127.0.0.1', String(primary.port));
 }
 
-/** Milliseconds for a command of ours. */
+/** Milliseconds for a command of the harness. */
 const TIMEOUT = 5_000;
 
 async function ask({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
@@ -127,7 +123,7 @@ async function ask({ port }: Server, command: string, ...args: readonly string[]
     commandTimeout: TIMEOUT,
     maxRetriesPerRequest: 1,
   });
-  // Told by the rejection of the command.
+  // The failed command reports the error.
   redis.on('error', () => undefined);
   try {
     await redis.call(command, ...args);

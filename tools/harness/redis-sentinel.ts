@@ -14,19 +14,19 @@ import { untilTrue } from './until';
 
 const GROUP = 'mymaster';
 const SENTINELS = 3;
-/** Milliseconds after which a sentinel takes a silent server for dead; operators have 5 to 30 s. */
+/** Milliseconds after which a sentinel considers a silent server dead; 5 to 30 s in production. */
 const DOWN_AFTER = 1_000;
-/** A vote that was split, as on a busy machine, is taken again after twice that. */
+/** Milliseconds. A split vote, for example on a busy machine, is repeated after twice this time. */
 const FAILOVER_TIMEOUT = 2_000;
 
 export interface SentinelGroupOptions extends RedisAccess {
-  /** 1 where it is not given. */
+  /** 1 if absent. */
   readonly replicas?: number;
-  /** Rules of the user `app` at the sentinels, where that has rules at all. */
+  /** Rules of the user `app` at the sentinels, if `rules` is given. */
   readonly sentinelRules?: string;
 }
 
-/** @throws Error where it does not come up; nothing is left running */
+/** @throws Error if it does not start. All servers are stopped then */
 export async function startSentinelGroup(
   ground: Ground,
   options: SentinelGroupOptions = {},
@@ -58,7 +58,7 @@ export async function startSentinelGroup(
 }
 
 export class SentinelGroup {
-  /** As REDIS_URL. */
+  /** REDIS_URL of the group. */
   readonly url: string;
 
   constructor(
@@ -72,18 +72,18 @@ export class SentinelGroup {
     this.url = `${scheme}-sentinel://${login}${hosts}/${GROUP}${query && `?${query}`}`;
   }
 
-  /** Who the sentinels say it is. */
+  /** The primary according to the sentinels. */
   async primary(): Promise<RedisNode> {
-    const told = await Promise.any(
+    const address = await Promise.any(
       this.sentinels.map((one) => one.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', GROUP)),
     );
-    const port = Number((told as string[])[1]);
+    const port = Number((address as string[])[1]);
     const found = this.servers.find(({ announced }) => announced === port);
-    if (!found) throw new Error('the sentinels name a primary that is none of the group');
+    if (!found) throw new Error('the sentinels name a primary outside the group');
     return found;
   }
 
-  /** Resolves once every sentinel sees all of the group, and the replicas have what the primary has. */
+  /** Resolves when every sentinel sees the whole group and all replicas are in sync. */
   async complete(): Promise<void> {
     await untilTrue('the Sentinel group to be complete', async () => {
       const seen = await Promise.all(this.sentinels.map((one) => this.isComplete(one)));
@@ -94,7 +94,7 @@ export class SentinelGroup {
     });
   }
 
-  /** As an operator does it: a replica takes over, and the primary follows it. */
+  /** A manual failover to a replica. */
   async switchOver(): Promise<void> {
     const before = await this.primary();
     await this.sentinels[0]?.ask('SENTINEL', 'FAILOVER', GROUP);

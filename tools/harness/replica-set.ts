@@ -1,4 +1,4 @@
-/** A replica set whose members die and come back, each behind a proxy of its own. */
+/** A replica set whose members can be killed and restarted, each behind a proxy. */
 import { join } from 'node:path';
 import { type ReplicaSet, type RunningServer, startReplicaSet } from '../local/servers';
 import { allSettledOrThrow } from '../local/waiting';
@@ -7,27 +7,27 @@ import { ProcessWays } from './process-ways';
 import type { Way } from './proxy';
 
 export interface SetMember extends Member {
-  /** Straight to this member, whatever it is at the moment. */
+  /** Directly to this member, whether primary or secondary. */
   readonly url: string;
 }
 
 interface SetOptions {
   readonly members: number;
-  /** Every member rejects killSessions, from its start on. */
+  /** Every member rejects killSessions from its start. */
   readonly rejectsKillSessions: boolean;
-  /** GB of each member; a quarter where it is not given. */
+  /** Cache of each member in GB; 0.25 if absent. */
   readonly cacheSize?: number | undefined;
-  /** Those that have a way of their own; all share one where it is not given. */
+  /** Names of processes with their own proxies; all share the same proxies if absent. */
   readonly processes?: readonly string[];
 }
 
-/** What rejects it as Atlas does: AtlasError, not allowed in this tier. */
+/** Rejects killSessions like Atlas: AtlasError, not allowed in this tier. */
 export const REFUSED_SESSIONS = { failCommands: ['killSessions'], errorCode: 8_000 };
 const ALWAYS = JSON.stringify({ mode: 'alwaysOn', data: REFUSED_SESSIONS });
-/** For failpoints; and nobody is to be waited for where a member ends for good. */
+/** Enables failpoints, and members that end without waiting for each other. */
 const PARAMETERS = { enableTestCommands: 1, shutdownTimeoutMillisForSignaledShutdown: 0 };
 
-/** @throws Error with the end of a log where a member does not start; nothing is left running then */
+/** @throws Error with the end of a log if a member does not start. All members are stopped then */
 export async function startSet(ground: Ground, options: SetOptions): Promise<ClusterSet> {
   const { folder, signal } = ground;
   const { rejectsKillSessions } = options;
@@ -49,7 +49,7 @@ export async function startSet(ground: Ground, options: SetOptions): Promise<Clu
 
 const logFileOf = ({ folder }: Ground, index: number) => join(folder, 'logs', `mongo-${index}.log`);
 
-/** One that runs already, started again by the set. */
+/** Wraps a running member. The set restarts it. */
 async function asMember(ground: Ground, set: ReplicaSet, index: number): Promise<SetMember> {
   let running = set.members[index];
   const url = String(running?.url);
@@ -63,10 +63,10 @@ async function asMember(ground: Ground, set: ReplicaSet, index: number): Promise
   return Object.assign(member, { url });
 }
 
-/** Its `kill`, `restart` and `stop` are of all members at once. */
+/** `kill`, `restart` and `stop` apply to all members. */
 export class ClusterSet implements Member {
   readonly name = 'mongo';
-  /** Of the whole set, straight to its members; a process that is told its ways goes through proxies. */
+  /** Directly to all members. Processes divert their connections to their proxies. */
   readonly url: string;
 
   constructor(
@@ -77,28 +77,28 @@ export class ClusterSet implements Member {
     this.url = set.url;
   }
 
-  /** Between the processes and all members; those reach each other past it. */
+  /** The connections of all processes. Members connect to each other directly. */
   get proxy(): Way {
     return this.ways.all;
   }
 
-  /** The way of one process to all members. */
+  /** The connections of one process to all members. */
   wayOf(process: string): Way {
     return this.ways.of(process);
   }
 
-  /** By the port of a member, the port of the proxy of a process. */
+  /** The port of the proxy of a process, by the port of the member. */
   waysOf(process: string): Readonly<Record<string, number>> {
     return this.ways.portsOf(process);
   }
 
-  /** @throws Error where no member becomes the primary within a minute */
+  /** @throws Error if no member becomes the primary within a minute */
   async primary(): Promise<SetMember> {
     const { url } = await this.set.primary();
     return this.members.find((member) => member.url === url) as SetMember;
   }
 
-  /** One that is not the primary; @throws as above, and where there is no other one */
+  /** @throws as `primary`, and if the set has no secondary */
   async secondary(): Promise<SetMember> {
     const { url } = await this.primary();
     const found = this.members.find((member) => member.url !== url);
@@ -110,8 +110,8 @@ export class ClusterSet implements Member {
     return this.members.find((member) => member.pid() !== undefined)?.pid();
   }
 
-  kill(how: NodeJS.Signals): void {
-    for (const member of this.members) member.kill(how);
+  kill(signal: NodeJS.Signals): void {
+    for (const member of this.members) member.kill(signal);
   }
 
   async restart(): Promise<void> {

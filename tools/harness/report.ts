@@ -1,48 +1,48 @@
-/** What a measurement is told as: a table with its goals, and a file that is kept. */
+/** The report of a measurement: a table with goals, and a results file. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Table from 'cli-table3';
 
-export interface Row {
+export interface ReportRow {
   readonly what: string;
   readonly seen: string;
-  /** Absent where a figure is there to be read beside the others. */
+  /** Absent for a figure without a goal. */
   readonly goal?: string;
   readonly passes?: boolean;
 }
 
 export interface Measured {
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReportRow[];
   readonly figures: Readonly<Record<string, unknown>>;
 }
 
-/** What all measurements are run with. */
+/** The options of all measurements. */
 export interface MeasureOptions {
   /** The project's folder; dist/ must be built. */
   readonly root: string;
-  /** A third of the time: shows that it works, not how well. */
+  /** A third of the time: shows that the tool works; the results are not kept. */
   readonly quick: boolean;
   readonly say: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** @returns the row of a number that must not be above, or below, its goal */
+/** @returns the row of a number with a maximum or a minimum */
 export function goalRow(
   what: string,
   { value, seen, most, least }: { value: number; seen: string; most?: number; least?: number },
   unit = '',
-): Row {
+): ReportRow {
   const passes = value <= (most ?? Number.POSITIVE_INFINITY) && value >= (least ?? -Infinity);
   const goal = most !== undefined ? `<= ${most}${unit}` : `>= ${least}${unit}`;
   return { what, seen, goal, passes };
 }
 
 /** @returns the row of a number that must be zero */
-export function noneRow(what: string, value: number): Row {
+export function noneRow(what: string, value: number): ReportRow {
   return goalRow(what, { value, seen: String(value), most: 0 });
 }
 
-/** A table for people; its first column says what the others are. */
+/** A table for people; its first column labels the rows. */
 export function textTable(
   lines: readonly (readonly (string | number)[])[],
   head: readonly string[] = [],
@@ -52,14 +52,14 @@ export function textTable(
   return table.toString();
 }
 
-/** Counts by name, a line each; empty where there are none. */
+/** Counts by name, a line for each; empty without counts. */
 export function countLines(counts: Readonly<Record<string, number>>): string {
   const lines = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
   return lines.join('\n');
 }
 
-/** What a command ends with. */
-export interface Report {
+/** The result of a command. */
+export interface BenchReport {
   readonly passed: boolean;
   /** For machines. */
   readonly summary: unknown;
@@ -67,8 +67,8 @@ export interface Report {
   readonly text: string;
 }
 
-/** @param keepIn path of a file in which it is kept too */
-export function loadReport({ rows, figures }: Measured, keepIn: string | undefined): Report {
+/** @param keepIn path of the results file; undefined: the results are not kept */
+export function loadReport({ rows, figures }: Measured, keepIn: string | undefined): BenchReport {
   const passed = rows.every((row) => row.passes !== false);
   const summary = { date: new Date().toISOString(), passed, rows, figures };
   if (keepIn !== undefined) keepResults(keepIn, summary);
@@ -79,7 +79,7 @@ export function loadReport({ rows, figures }: Measured, keepIn: string | undefin
   return { passed, summary, text: textTable(lines, ['what', 'seen', 'goal', '']) };
 }
 
-/** @param path of the file in which they are kept; its folder is made if missing */
+/** @param path of the results file; its folder is created if missing */
 export function keepResults(path: string, results: Readonly<Record<string, unknown>>): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);

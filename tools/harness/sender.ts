@@ -1,4 +1,4 @@
-/** The lean sender of tools: one signed request, its whole answer, how long that took. No retries. */
+/** A sender for measurements: one signed request, its complete answer and its times, without retries. */
 import {
   Agent,
   type IncomingHttpHeaders,
@@ -9,12 +9,12 @@ import {
 } from 'node:http';
 import { sign } from '../../src/protocol/signature';
 
-export interface Caller {
+export interface SigningCaller {
   readonly clientId: string;
   readonly secret: string;
 }
 
-export interface Answer {
+export interface SentAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Milliseconds of this process' own monotonic clock. */
@@ -22,14 +22,14 @@ export interface Answer {
   readonly endedAt: number;
 }
 
-/** No whole answer came in time. */
+/** The complete answer did not arrive in time. */
 export class Hung extends Error {}
 
-/** Before the web process closes an idle connection: a push on its way to a closed one would be lost. */
+/** Milliseconds; less than in the web process, because a push on a connection that it has just closed would be lost. */
 const IDLE_TIMEOUT = 10_000;
 
-/** Sends to one web process, over as many connections as there are requests under way. */
-export class Sender {
+/** Sends to one web process. Each request in flight has its own connection. */
+export class HttpSender {
   private readonly agent = new Agent({
     keepAlive: true,
     scheduling: 'lifo',
@@ -42,8 +42,8 @@ export class Sender {
     private readonly timeout: number,
   ) {}
 
-  /** @throws Hung where no answer came in time, and node's error where the connection broke */
-  post(path: string, headers: OutgoingHttpHeaders, body: Buffer): Promise<Answer> {
+  /** @throws Hung without an answer in time, or Node's error if the connection breaks */
+  post(path: string, headers: OutgoingHttpHeaders, body: Buffer): Promise<SentAnswer> {
     const { hostname: host, port } = new URL(this.url);
     const to = { host, port, path, method: 'POST', agent: this.agent, headers };
     return exchange(to, body, this.timeout);
@@ -54,9 +54,9 @@ export class Sender {
   }
 }
 
-function exchange(to: RequestOptions, body: Buffer, timeout: number): Promise<Answer> {
+function exchange(to: RequestOptions, body: Buffer, timeout: number): Promise<SentAnswer> {
   let timer: NodeJS.Timeout | undefined;
-  const answered = new Promise<Answer>((resolve, reject) => {
+  const answered = new Promise<SentAnswer>((resolve, reject) => {
     const sent = request(to);
     const end = ({ headers }: IncomingMessage, text: string) =>
       resolve({ headers, text, sentAt, endedAt: performance.now() });
@@ -84,9 +84,9 @@ function readText(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** @param signature the right one, if absent */
+/** @param signature the correct one if absent */
 export function signedHeaders(
-  { clientId, secret }: Caller,
+  { clientId, secret }: SigningCaller,
   body: Buffer,
   timestamp: string = timestampNow(),
   signature: string = sign(secret, clientId, timestamp, body),
@@ -100,5 +100,5 @@ export function signedHeaders(
   };
 }
 
-/** As requests carry it: epoch seconds. */
+/** Epoch seconds, as in X-Timestamp. */
 export const timestampNow = (): string => String(Math.floor(Date.now() / 1_000));

@@ -1,4 +1,4 @@
-/** A folder for the data and the logs of a run, which goes with it, and single servers in one. */
+/** A temporary folder for the data and logs of a run, and single servers in such a folder. */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,25 +8,25 @@ import type { RunningServer } from '../local/server';
 import { startMongo, startRedis } from '../local/servers';
 
 /** One MongoDB and one Redis. */
-export interface Servers {
-  /** For data and logs; it goes with the servers. */
+export interface TestServers {
+  /** For data and logs; removed with the servers. */
   readonly folder: string;
   readonly mongo: RunningServer;
   readonly redis: RunningServer;
-  /** What the work starts on them is undone before they end. */
+  /** Released before the servers stop. */
   readonly releasers: Releasers;
 }
 
 interface ServersOptions {
-  /** Memory of the database in gigabytes, where it is filled. */
+  /** Cache of the database in GB. */
   readonly cacheSize?: number;
   readonly say: (text: string) => void;
 }
 
-/** The servers of a benchmark, for as long as its work takes. */
+/** Runs the servers of a benchmark during its work. */
 export async function withServers<T>(
   { cacheSize, say }: ServersOptions,
-  work: (servers: Servers) => Promise<T>,
+  work: (servers: TestServers) => Promise<T>,
 ): Promise<T> {
   const releasers = new Releasers();
   try {
@@ -51,20 +51,20 @@ export function databaseUrl(mongoUrl: string, name: string): string {
 }
 
 const FOLDER = 'matter-push-chaos-';
-/** Of another name, since the next run removes the folders of this one. */
+/** Different from FOLDER, because the next run removes folders with that name. */
 const KEPT = 'matter-push-logs-';
 
 export interface FolderOptions {
-  /** Told where the logs are, where they stay. */
+  /** Receives the path of the logs if they are kept. */
   readonly say: (text: string) => void;
-  /** A run that was given up has not failed. */
+  /** After its abort, a failure keeps no logs. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A folder for as long as a piece of work takes; the logs in it stay where it failed.
+ * Creates a folder for some work and removes it afterwards.
  *
- * @param work may ask for the logs to be kept; they are, where it throws
+ * @param work may call `keepLogs`; the logs are also kept if it throws
  */
 export async function inFolder<T>(
   { say, signal }: FolderOptions,

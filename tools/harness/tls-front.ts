@@ -1,6 +1,6 @@
 /**
- * A port in front of a server that speaks no TLS itself: who opens with a TLS handshake gets TLS, who
- * does not (the servers among themselves) gets the server as it is.
+ * A port in front of a server without TLS. A client that starts with a TLS handshake gets TLS. Other clients, such as the
+ * servers of the group, get a plain connection.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { CertificateFiles } from './certificate';
 
 export interface TlsFront {
-  /** Connections that came with TLS, ever. */
+  /** Number of TLS connections so far. */
   readonly encrypted: number;
   close(): void;
 }
@@ -18,7 +18,7 @@ export interface TlsFront {
 /** First byte of a TLS handshake. */
 const HANDSHAKE = 0x16;
 
-/** @throws Error where the port is taken */
+/** @throws Error if the port is in use */
 export async function startTlsFront(
   port: number,
   target: number,
@@ -29,7 +29,7 @@ export async function startTlsFront(
   const forward = (client: Socket) => {
     const server = connect(target, '127.0.0.1');
     sockets.add(server);
-    // Either end may break: the other one is closed then.
+    // If one side breaks, close the other one.
     const close = () => {
       sockets.delete(server);
       client.destroy();
@@ -57,7 +57,7 @@ export async function startTlsFront(
     sockets.add(client);
     client.on('close', () => sockets.delete(client));
     client.on('error', () => undefined);
-    // A server that is away takes no connection: its front must not seem to take one.
+    // If the server is down, the front must reject the connection too.
     const knock = connect(target, '127.0.0.1');
     knock.on('error', () => client.resetAndDestroy());
     knock.on('connect', () => {

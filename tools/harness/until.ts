@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOOK_EVERY = 100;
 const PATIENCE = 60_000;
 
-/** @throws Error naming what was waited for, with the last failure, after a minute */
+/** @throws Error with the awaited condition and the last failure, after a minute */
 export async function untilTrue(what: string, isTrue: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + PATIENCE;
   let failure: unknown;

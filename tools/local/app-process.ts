@@ -4,45 +4,46 @@ import { parentDeathPipe } from './parent-death-pipe';
 import type { ExitReason } from './process-guard';
 import { killGroup, untilReady, withDeadline } from './waiting';
 
-/** A web or worker process that said that it serves. */
+/** A web or worker process that has reported that it is ready. */
 export interface AppProcess {
   pid: number;
-  /** Where it serves, by its own word; a worker serves nowhere. */
+  /** URL that `web` has reported; absent for a worker. */
   url?: string;
   logFile: string;
   exited: Promise<ExitReason>;
-  /** SIGTERM, and SIGKILL if the drain takes longer than it may. */
+  /** Sends SIGTERM, and SIGKILL if the process takes too long to stop. */
   stop(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
-export interface AppOptions {
+export interface AppProcessOptions {
   name: string;
   script: string;
   args?: string[];
   env: NodeJS.ProcessEnv;
   logFile: string;
-  /** How long it may drain by its own settings; the SIGKILL comes some seconds later. */
+  /** DRAIN_TIMEOUT of the process, milliseconds. SIGKILL follows some seconds later. */
   drainMs: number;
   signal?: AbortSignal;
 }
 
 /**
- * Of Node, as in Procfile and Dockerfile. Megabytes of each half of the young generation: what pushes in flight
- * hold mostly dies before it is full, and is never copied (docs/performance.md).
+ * Options of Node, as in Procfile and Dockerfile. The young generation has 64 MB for each half. Most objects of pushes
+ * in flight are garbage before it is full, so the garbage collector never copies them (docs/performance.md).
  */
 export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=64'];
 
 const READY_MS = 120_000;
-const BEYOND_DRAIN_MS = 5_000;
+const EXTRA_MS = 5_000;
 
 /**
- * Starts `node script` in a session of its own (else Ctrl-C would reach it before we drain in
- * order) and waits for its `{ ready: true }`. It drains by itself when this process is gone,
- * and holds the parent-death pipe, so the servers stay up for as long as it does that.
- * @throws with the end of its log when it does not get ready; nothing is left running then
+ * Starts `node script` and waits for its message `{ ready: true }`. The process has a session of its own: otherwise
+ * Ctrl-C would stop all processes at once instead of in order. If this process dies, it drains and ends. Until then it
+ * holds the parent-death pipe, so that the servers keep running.
+ *
+ * @throws Error with the end of the log if the process does not become ready; it is then stopped
  */
-export async function startApp(options: AppOptions): Promise<AppProcess> {
+export async function startApp(options: AppProcessOptions): Promise<AppProcess> {
   const { name, script, args = [], env, logFile, signal } = options;
   const log = openLog(logFile);
   const child = spawn(process.execPath, [...NODE_FLAGS, script, ...args], {
@@ -69,7 +70,7 @@ export async function startApp(options: AppOptions): Promise<AppProcess> {
   return app;
 }
 
-function appOf(child: ChildProcess, { logFile, drainMs }: AppOptions): AppProcess {
+function appOf(child: ChildProcess, { logFile, drainMs }: AppProcessOptions): AppProcess {
   const exited = new Promise<ExitReason>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) =>
@@ -83,7 +84,7 @@ function appOf(child: ChildProcess, { logFile, drainMs }: AppOptions): AppProces
     kill: (signal) => void child.kill(signal),
     stop: async () => {
       child.kill('SIGTERM');
-      if (await withDeadline(exited, drainMs + BEYOND_DRAIN_MS)) return;
+      if (await withDeadline(exited, drainMs + EXTRA_MS)) return;
       killGroup(child.pid);
       await exited;
     },

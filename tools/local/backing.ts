@@ -13,17 +13,17 @@ const KINDS = {
   Redis: { folder: 'redis', start: startRedis, take: givenRedis },
 };
 
-/** What a start needs: settings, the request to stop, and what to release at the end. */
+/** What the steps of `npm start` share. */
 export interface StartContext {
   context: RunContext;
   settings: StartSettings;
   stop: StopRequest;
   releasers: Releasers;
-  /** Ends the run with an error. */
+  /** Ends the run of `npm start` with an error. */
   fail(error: Error): void;
 }
 
-/** Brings up, or takes as given, the MongoDB and the Redis of this run, both at once. */
+/** Starts MongoDB and Redis, or uses those that MONGO_URL and REDIS_URL name. @returns their URLs */
 export async function bringServers(
   startContext: StartContext,
 ): Promise<{ mongo: string; redis: string }> {
@@ -54,7 +54,7 @@ async function bring(
   const supervised = await supervise<RunningServer>(
     {
       name,
-      // On its port again, so that the processes that use it find it without being told.
+      // A restart uses the same port, so that the processes that use the server find it again.
       launch: (previous, signal) => start({ dir, logFile, signal, tell, port: previous?.port }),
       tell: context.say,
       giveUp: fail,

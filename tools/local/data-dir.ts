@@ -5,16 +5,16 @@ import { hasCode } from './error-code';
 
 const PRIVATE = 0o600;
 
-/** What DATA_DIR/endpoints.json holds while npm start runs. */
+/** The content of DATA_DIR/endpoints.json, which exists while `npm start` runs. */
 export interface Endpoints {
   url: string;
   mongoUrl: string;
   redisUrl: string;
-  /** Of the npm start that wrote it: a leftover of a killed one is told by its absence. */
+  /** Process id of `npm start`. If this process does not exist, the file is from a killed `npm start`. */
   pid: number;
 }
 
-/** The key ring that seals client secrets, made on the first start in this folder. */
+/** The encryption key for client secrets. The first start in a folder creates it. */
 export function ensureSecretKeys(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, 'secret-keys');
@@ -29,7 +29,7 @@ export function ensureSecretKeys(dataDir: string): string {
   return readFileSync(path, 'utf8').trim();
 }
 
-/** Written whole or not at all, since other processes read it at any time. */
+/** Replaces the file in one step, because other processes may read it at any time. */
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
   const path = join(dataDir, 'endpoints.json');
   writeFileSync(`${path}.next`, `${JSON.stringify(endpoints, null, 2)}\n`, { mode: PRIVATE });

@@ -4,11 +4,10 @@ import { hasCode } from './error-code';
 import { DATA_FOLDER } from './mongod';
 
 /**
- * What is to be said of data that an embedded server of an earlier version left: it is not ours to
- * read or to remove.
+ * Finds data of an embedded server of an earlier version. `npm start` does not read it and does not remove it.
  *
- * @param dir where the MongoDB of npm start keeps its data
- * @returns a line for each such folder
+ * @param dir data folder of the MongoDB of `npm start`
+ * @returns a line for the user for each such folder
  */
 export function earlierDataNotes(dir: string): string[] {
   return foldersIn(dir)

@@ -7,11 +7,11 @@ import type { StartSettings } from './settings';
 import { Stopped } from './waiting';
 
 const POLL_MS = 100;
-const BEYOND_DRAIN_MS = 15_000;
+const EXTRA_MS = 15_000;
 
 /**
- * A run whose npm start was killed outright drains on by itself, on the data folder that the next
- * one wants. Waits for its end, as long as that may take.
+ * Waits for the processes of an earlier run. After a SIGKILL of `npm start`, they still drain and use the data folder,
+ * which the next run needs.
  */
 export async function waitForEarlierRun(
   settings: StartSettings,
@@ -19,7 +19,7 @@ export async function waitForEarlierRun(
   signal: AbortSignal,
 ): Promise<void> {
   const ports = portsOf(readLeftover(settings.dataDir), settings);
-  const until = Date.now() + settings.drainMs + BEYOND_DRAIN_MS;
+  const until = Date.now() + settings.drainMs + EXTRA_MS;
   for (let told = false; Date.now() < until; told = true) {
     const free = await Promise.all(ports.map((port) => isFree(port, '127.0.0.1')));
     if (free.every(Boolean)) return;
@@ -33,11 +33,11 @@ function readLeftover(dataDir: string): Partial<Endpoints> {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'endpoints.json'), 'utf8'));
   } catch {
-    return {}; // the earlier run ended in order, or there was none
+    return {}; // No file: the earlier run has removed it, or there was none.
   }
 }
 
-// Given servers are not ours to wait for.
+// Only ports of servers that `npm start` itself has started.
 function portsOf(leftover: Partial<Endpoints>, settings: StartSettings): number[] {
   const urls = [
     settings.mongoUrl ? undefined : leftover.mongoUrl,

@@ -1,4 +1,4 @@
-/** The demo client of `npm start`, and the users that exist. */
+/** The demo client and the demo users of `npm start`. */
 export interface Demo {
   clientId: string;
   secret: string;
@@ -6,8 +6,8 @@ export interface Demo {
 }
 
 /**
- * Lines for a shell that sign and send one push. The signature is computed where they are
- * pasted, since a timestamp is good for 300 s only.
+ * Shell commands that sign and send one push. They compute the signature themselves, because a timestamp is valid for
+ * only 300 s.
  */
 export function firstPush(url: string, demo: Demo): string {
   const body = JSON.stringify({

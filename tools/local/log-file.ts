@@ -5,8 +5,8 @@ const ROTATE_BYTES = 50 * 1024 * 1024;
 const TAIL_LINES = 15;
 
 /**
- * Opens a log for appending, for a child's stdout and stderr. A log that has grown large is
- * moved aside first; the one before it is dropped.
+ * Opens a log file for stdout and stderr of a process. A large file is first renamed to `<path>.1`, which replaces an
+ * older one.
  */
 export function openLog(path: string): { fd: number; close(): void } {
   mkdirSync(dirname(path), { recursive: true });
@@ -21,7 +21,7 @@ export function tailOf(path: string, lines = TAIL_LINES): string {
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 }
 
-/** A failure with the end of the log that explains it. */
+/** An error whose message contains the end of the log. */
 export function failureWithLog(what: string, logFile: string): Error {
   return new Error(`${what}. The end of ${logFile}:\n${tailOf(logFile)}`);
 }

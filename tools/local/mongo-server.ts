@@ -17,7 +17,7 @@ const GIVEN_READY_MS = 15_000;
 
 export type MongoOptions = ServerOptions & MongodSettings;
 
-/** Starts a MongoDB of our own that takes transactions: a replica set of one member. */
+/** Starts a MongoDB with one member as a replica set, because transactions need a replica set. */
 export function startMongo(options: MongoOptions): Promise<RunningServer> {
   return startServer(
     {
@@ -36,7 +36,7 @@ export function startMongo(options: MongoOptions): Promise<RunningServer> {
   );
 }
 
-/** Takes a MongoDB that the user gave, once it accepts writes. */
+/** Uses the MongoDB of MONGO_URL. It waits until the server accepts writes. */
 export async function givenMongo(url: string, signal?: AbortSignal): Promise<RunningServer> {
   const server = givenServer('MongoDB', url);
   const problem = await untilReady({
@@ -49,7 +49,7 @@ export async function givenMongo(url: string, signal?: AbortSignal): Promise<Run
   throw new Error(`${server.describe} is not ready: ${problem}. Check MONGO_URL, or unset it.`);
 }
 
-// The set's one member is known by its address, so another port needs another configuration.
+// The configuration of a replica set contains the address of its member, so another port needs another configuration.
 async function ensureReplicaSet(db: mongo.Db, host: string): Promise<void> {
   const members = [{ _id: 0, host }];
   try {

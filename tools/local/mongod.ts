@@ -1,36 +1,36 @@
-/** How a `mongod` of our own is run and asked, alone or as one of several. */
+/** Command line and commands of the `mongod` processes that `npm start` and tests run. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
 
 export const DATABASE = 'matter-push';
 export const REPLICA_SET = 'rs0';
-/** Beneath a server's folder, for what the program itself writes. */
+/** The folder for the data of `mongod` within the folder of the server. */
 export const DATA_FOLDER = 'mongod';
 const CONNECT_TIMEOUT_MS = 1_500;
 const COMMAND_MS = 10_000;
 
-/** Gigabytes; mongod's own default is half of the machine's memory. */
+/** Gigabytes for the cache. The default of `mongod` is half of the memory of the machine. */
 const CACHE_GB = 0.5;
-/** Megabytes; mongod's own default is a twentieth of the disk. */
+/** Megabytes for the oplog. The default of `mongod` is a twentieth of the disk. */
 const OPLOG_MB = 512;
 
-/** What a server of our own is set to, by the names of the server's parameters. */
+/** Settings of a `mongod`. */
 export interface MongodSettings {
-  /** Memory of the database in gigabytes, e.g. where a benchmark fills it. */
+  /** Cache in gigabytes. A benchmark with much data needs more than the default. */
   readonly cacheSize?: number;
-  /** More of the server's parameters, or others than ours, e.g. those that a test needs. */
+  /** Further parameters by their names in MongoDB. They override PARAMETERS. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** The low limit frees soon what a killed process left open, as docs/operations.md asks of every server. */
+/** With the low limit, MongoDB soon ends transactions of killed processes, as docs/installation.md recommends. */
 const PARAMETERS = {
   transactionLifetimeLimitSeconds: 5,
-  // Nobody reads its own measurements.
+  // No tool reads the diagnostic data of these servers.
   diagnosticDataCollectionEnabled: false,
 };
 
-/** One member of a replica set; its replies tell its state, also while it is no primary. */
+/** URL of one member of a replica set. The member answers even if it is not the primary. */
 export function mongoUrl(port: number): string {
   return `mongodb://127.0.0.1:${port}/${DATABASE}?directConnection=true`;
 }
@@ -44,7 +44,7 @@ export function mongodArgs(port: number, dir: string, settings: MongodSettings =
     ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],
     ...['--dbpath', data, '--nounixsocket', '--oplogSize', String(OPLOG_MB)],
     ...['--wiredTigerCacheSizeGB', String(cacheSize)],
-    // Connections that come and go are not worth a line.
+    // No log lines for each connection.
     '--quiet',
     ...Object.entries({ ...PARAMETERS, ...parameters }).flatMap(([name, value]) => [
       '--setParameter',
@@ -54,8 +54,8 @@ export function mongodArgs(port: number, dir: string, settings: MongodSettings =
 }
 
 /**
- * Runs a task on the server's administration database, over a connection of its own. The driver is loaded
- * here, so that a server that was just started makes use of the time.
+ * Runs a task on the `admin` database over a new connection. It loads the driver at the first call, while a server that
+ * was just started is still starting.
  */
 export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<T>): Promise<T> {
   const { mongo } = await import('mongoose');
@@ -71,7 +71,7 @@ export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<
   }
 }
 
-/** @throws what the driver says where nobody answers */
+/** Whether the member is the primary. @throws the driver's error if it does not answer */
 export async function isWritable(db: mongo.Db): Promise<boolean> {
   return (await db.command({ hello: 1 })).isWritablePrimary === true;
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A pipe whose write end is held by this process and by the processes that it hands it to. The
- * kernel closes it when the last of them is gone, whichever way they went, so a reader that sees
- * its end knows that nobody is left to serve. Nothing is ever written to it.
+ * A pipe that shows when processes have ended. This process and the processes that inherit it hold the write end. The
+ * kernel closes the pipe when the last of them has ended, for any reason, and the reader then reads its end. No process
+ * writes to it.
  */
 export interface ParentDeathPipe {
   readFd: number;
@@ -15,19 +15,19 @@ export interface ParentDeathPipe {
 
 let line: ParentDeathPipe | undefined;
 
-/** The parent-death pipe of this process, made on first use. */
+/** The parent-death pipe of this process. The first call creates it. */
 export function parentDeathPipe(): ParentDeathPipe {
   line ??= makePipe();
   return line;
 }
 
-// Node has no pipe(2). A fifo that is unlinked once both its ends are open is the same thing.
+// Node has no pipe(2). A fifo whose file is removed when both ends are open works in the same way.
 function makePipe(): ParentDeathPipe {
   const folder = mkdtempSync(join(tmpdir(), 'matter-push-parent-death-'));
   try {
     const path = join(folder, 'fifo');
     execFileSync('mkfifo', ['-m', '600', path]);
-    // Opened for both, since opening one end alone waits for the other.
+    // Opened for reading and writing, because opening only the write end waits for a reader.
     const writeFd = openSync(path, 'r+');
     return { writeFd, readFd: openSync(path, 'r') };
   } finally {

@@ -3,18 +3,20 @@ import { createServer } from 'node:net';
 import { hasCode } from './error-code';
 
 /**
- * Below what Linux and macOS give to outgoing connections (from 32,768 and from 49,152): one of those could take the
- * port before its server listens. Well-known ports of databases are below or above.
+ * The range of ports to choose from. It is below the ports that Linux and macOS use for outgoing connections (from
+ * 32,768 and from 49,152). Such a connection could take the port before the server listens. Well-known ports of
+ * databases are outside of it.
  */
 const FIRST = 12_000;
 const COUNT = 15_000;
 const TRIES = 1_000;
-/** Chosen by this process; their servers may not listen yet. */
+/** Ports that this process has chosen. Their servers may not listen yet. */
 const chosen = new Set<number>();
 
 /**
- * A port on which nobody listens at this moment, another one at each call.
- * @throws Error where the host is wrong, or no port is found
+ * Finds a port on which no process listens now. Each call returns another port.
+ *
+ * @throws Error if the host is wrong, or if no port is found
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -26,7 +28,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`No free port was found from ${FIRST} to ${FIRST + COUNT - 1}.`);
 }
 
-/** Whether a port can be listened on; false when it is taken, an error when the host is wrong. */
+/** Whether a process can listen on the port. @throws Error if the host is wrong */
 export async function isFree(port: number, host: string): Promise<boolean> {
   try {
     await listenOnce(port, host);

@@ -1,16 +1,15 @@
 /**
- * What `npm start` puts into the database before web and workers start: the indexes, then a client and a few
- * users to push with. Two processes of their own would add a second to each start.
+ * Prepares the database for `npm start` before web and workers start: the release step, then the demo client and its
+ * users. It runs within the process of `npm start`, because two more processes would add a second to each start.
  */
 import { writeSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { systemClock } from '../../src/concurrency/clock';
+import { systemClock } from '../../src/concurrency/timing';
+import { demoClientFile, readConfig } from '../../src/infra/config';
+import { connectMongo } from '../../src/infra/mongo';
 import { release } from '../../src/release';
-import { demoClientFile, readConfig } from '../../src/runtime/config';
-import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createClientAdmin, importUsers } from '../../src/storage/directory';
 import { createKeyRing } from '../../src/storage/directory/sealing';
-import { importUsers } from '../../src/storage/directory/user-admin';
-import { connectMongo } from '../../src/storage/mongo';
 import { hasCode } from './error-code';
 import type { Demo } from './first-push';
 import { openLog } from './log-file';
@@ -23,8 +22,8 @@ const USERS = [
 ];
 
 /**
- * @param env settings of web and workers
- * @param logFile gets the log of the release step
+ * @param env the settings of web and workers
+ * @param logFile file for the log of the release step
  */
 export async function prepareData(env: NodeJS.ProcessEnv, logFile: string): Promise<Demo> {
   const { fd, close } = openLog(logFile);
@@ -36,7 +35,7 @@ export async function prepareData(env: NodeJS.ProcessEnv, logFile: string): Prom
   return createDemo(env);
 }
 
-/** Makes the demo client and its users, and writes the client's secret into DATA_DIR. */
+/** Creates the demo client and its users, and writes the secret of the client into DATA_DIR. */
 export async function createDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
   const config = readConfig(env);
   const file = demoClientFile(config);
@@ -63,7 +62,7 @@ async function newSecret(admin: Admin, exists: boolean): Promise<string> {
   return secret ?? '';
 }
 
-/** @returns undefined if the file does not exist: the first start */
+/** @returns undefined if the file does not exist, as at the first start */
 async function readSecret(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error) => {
     if (hasCode(error, 'ENOENT')) return '{}';

@@ -3,9 +3,9 @@ import { parentDeathPipe } from './parent-death-pipe';
 import { killGroup, withDeadline } from './waiting';
 
 /**
- * The shell that guards a program. Descriptor 0 is the parent-death pipe, 3 takes the program's pid. At the
- * parent-death pipe's end the whole session gets SIGTERM, and SIGKILL if that does not end it in time.
- * The traps let the shell outlive the SIGTERM that it sends to its own group.
+ * The shell script that guards a program. Descriptor 0 is the parent-death pipe; the script writes the pid of the
+ * program to descriptor 3. When the parent-death pipe closes, it sends SIGTERM to the whole session, and SIGKILL after
+ * 15 s. The traps let the shell survive the SIGTERM that it sends to its own group.
  */
 const GUARD_SCRIPT = `
 trap : INT TERM HUP
@@ -36,12 +36,12 @@ export type ExitReason = string;
 
 /** A program that runs under a process guard. */
 export interface GuardedProgram {
-  /** Of the program itself, not of the shell over it. */
+  /** Process id of the program, not of its shell. */
   pid: number;
-  /** Resolves when the program and everything in its session are gone. */
+  /** Resolves when all processes of its session have ended. */
   exited: Promise<ExitReason>;
   exitCode(): number | null;
-  /** SIGTERM, then SIGKILL to the whole session after the grace period. Safe to repeat. */
+  /** Sends SIGTERM, and SIGKILL to the whole session after the grace period. A second call is allowed. */
   stop(graceMs?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -49,9 +49,10 @@ export interface GuardedProgram {
 const STOP_GRACE_MS = 15_000;
 
 /**
- * Starts a program in a session of its own that ends when this process, and all that share its
- * parent-death pipe, are gone.
- * @param output where stdout and stderr go: a file descriptor or 'inherit'
+ * Starts a program in a session of its own. The session ends when this process and all processes that share its
+ * parent-death pipe have ended.
+ *
+ * @param output for stdout and stderr: a file descriptor, or 'inherit'
  */
 export async function startGuarded(
   command: string,
@@ -86,7 +87,7 @@ function exitReasonOf(shell: ChildProcess): Promise<ExitReason> {
   return new Promise((resolve) => {
     shell.once('error', (error) => resolve(error.message));
     shell.once('exit', (code, signal) => {
-      killGroup(shell.pid); // what the program left in its session, were the shell itself killed
+      killGroup(shell.pid); // Ends the rest of the session, if only the shell was killed.
       resolve(signal ? `signal ${signal}` : `exit code ${code}`);
     });
   });
@@ -105,6 +106,6 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already, which is what a signal is mostly for.
+    // The process has already ended.
   }
 }

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** A server program that scripts/lib/servers.mjs found or fetched. */
+/** A server program that scripts/lib/servers.mjs has found or downloaded. */
 export interface ServerProgram {
   kind: 'path' | 'embedded';
   command: string;
-  /** Folders that it alone looks for its libraries in, where the system lacks some. */
+  /** Folders with libraries that the system lacks. Only this program uses them. */
   libraries?: string[];
-  /** For people: which program, which version, from where. */
+  /** Name, version and origin of the program, for people. */
   describe: string;
 }
 
-/** The project's folder, from the sources as well as from dist/. */
+/** The folder of the project. It is found from the sources and from dist/. */
 export function projectRoot(from: string = __dirname): string {
   if (existsSync(join(from, 'package.json'))) return from;
   const parent = dirname(from);
@@ -20,8 +20,9 @@ export function projectRoot(from: string = __dirname): string {
 }
 
 /**
- * The program that the set-up chose for one server.
- * @throws when no set-up ran in this folder yet
+ * The program that the set-up has chosen for a server.
+ *
+ * @throws Error if no set-up has run in this folder
  */
 export function chosenProgram(key: 'mongo' | 'redis', root: string = projectRoot()): ServerProgram {
   const home = join(root, '.embedded', `${process.platform}-${process.arch}`);

@@ -5,7 +5,7 @@ import { untilReady } from './waiting';
 
 const GIVEN_READY_MS = 15_000;
 
-/** Starts a Redis (or Valkey) of our own, with the append-only file that BullMQ needs. */
+/** Starts a Redis or Valkey with an append-only file, so that a restart keeps the queue. */
 export function startRedis(options: ServerOptions): Promise<RunningServer> {
   const program = options.program ?? chosenProgram('redis');
   return startServer(
@@ -14,7 +14,7 @@ export function startRedis(options: ServerOptions): Promise<RunningServer> {
   );
 }
 
-/** Takes a Redis that the user gave, once it answers. */
+/** Uses the Redis of REDIS_URL. It waits until the server answers. */
 export async function givenRedis(url: string, signal?: AbortSignal): Promise<RunningServer> {
   const server = givenServer('Redis', url);
   const problem = await untilReady({
@@ -39,7 +39,7 @@ function args(port: number, dir: string): string[] {
   ];
 }
 
-// An open port is not enough: while it loads its data it answers with an error.
+// An open port is not enough, because a server that loads its data answers with an error.
 async function answersPong(url: string): Promise<boolean> {
   const client = new Redis(url, {
     lazyConnect: true,
@@ -48,7 +48,7 @@ async function answersPong(url: string): Promise<boolean> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  client.on('error', () => {}); // told by the rejection of connect() or ping()
+  client.on('error', () => {}); // The rejection of connect() or ping() reports the error.
   try {
     await client.connect();
     return (await client.ping()) === 'PONG';

@@ -1,4 +1,4 @@
-/** Several MongoDB servers of our own as one replica set, for what only a failover shows. */
+/** Starts several MongoDB servers as one replica set, for tests of a failover. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
@@ -19,36 +19,37 @@ import { allSettledOrThrow, Stopped } from './waiting';
 export interface ReplicaSetOptions
   extends Pick<ServerOptions, 'program' | 'signal'>,
     Pick<MongodSettings, 'parameters'> {
-  /** GB of each member; a quarter where it is not given. */
+  /** Cache of each member in gigabytes; by default a quarter. */
   readonly cacheSize?: number | undefined;
-  /** For the folders of the members, `1` and so on: data, and logs unless `logFile` says otherwise. */
+  /** Folder for the folders `1`, `2`, … of the members, with their data and, without `logFile`, their logs. */
   readonly dir: string;
-  /** How many; an odd number. */
+  /** Number of members: odd. */
   readonly members: number;
   /** @param index from 0 */
   logFile?(index: number): string;
-  /** Milliseconds without a word from the primary until the others elect another one. */
+  /** Milliseconds without a heartbeat of the primary after which the other members elect another one. */
   readonly electionTimeoutMs?: number;
   /**
-   * The address, `host:port`, by which clients and the other members know a member that listens on
-   * this port: that of a proxy before it, or its own where absent.
+   * Returns the address, `host:port`, under which clients and other members reach the member on this port, for example
+   * of a proxy before it. By default, it is the address of the member itself.
    */
   address?(port: number, index: number): Promise<string>;
 }
 
 export interface ReplicaSet {
-  /** Names every member; a client finds the primary by it, also the next one. */
+  /** URL with all members, with which a client finds the current primary. */
   readonly url: string;
-  /** The processes that run now, or ran last; each one's `url` leads to it alone, past any proxy. */
+  /** The current or last process of each member. Its `url` leads to this member only, without a proxy. */
   readonly members: readonly RunningServer[];
   /**
-   * The member that takes writes now, waited for while there is none.
-   * @throws Error where there is none in time
+   * Returns the primary. It waits while there is none.
+   *
+   * @throws Error if no primary is elected in time
    */
   primary(): Promise<RunningServer>;
-  /** Starts a member that ended, by its place, once more on its data and port; waits until it follows. */
+  /** Starts a member again that has ended, with its data and port. It waits until the member follows the primary. */
   restart(index: number): Promise<RunningServer>;
-  /** Ends all members, also one that was stopped by SIGSTOP. */
+  /** Ends all members, even if SIGSTOP has stopped one. */
   stop(): Promise<void>;
 }
 
@@ -56,12 +57,13 @@ const ELECTION_TIMEOUT_MS = 2_000;
 const HEARTBEAT_MS = 500;
 const PRIMARY_WITHIN_MS = 60_000;
 const POLL_MS = 50;
-/** Members are for tests, several on one machine. */
+/** Default cache of a member: small, because tests run several members on one machine. */
 const CACHE_GB = 0.25;
 
 /**
- * Starts the members and joins them to one set; continuing its data is only possible by `restart`.
- * @throws with the end of a log where one does not start; nothing is left running then
+ * Starts the members and configures them as one replica set. Only `restart` continues the data of a member.
+ *
+ * @throws Error with the end of a log if a member does not start; all members are then stopped
  */
 export async function startReplicaSet(options: ReplicaSetOptions): Promise<ReplicaSet> {
   const { address = async (port: number) => `127.0.0.1:${port}`, signal } = options;
@@ -93,8 +95,7 @@ export async function startReplicaSet(options: ReplicaSetOptions): Promise<Repli
   return { url, members, primary, restart, stop };
 }
 
-/** Different ones: a port that was free may be given out twice. */
-/** Ready means here that it answers: it has no set yet, or must find its primary first. */
+/** Starts one member. It is ready when it answers, because it has no configuration or no primary yet. */
 function startMember(
   { dir, logFile, program, parameters, cacheSize = CACHE_GB, signal }: ReplicaSetOptions,
   index: number,
@@ -135,7 +136,7 @@ async function findPrimary(
     if (await withAdmin(member.url, isWritable)) return member;
     throw new Error('It follows another one.');
   };
-  // The first that says so: one that stands still keeps whoever asks it waiting.
+  // The first member that answers as the primary, because a member that SIGSTOP has stopped never answers.
   const look = () => Promise.any(members.map(ifPrimary)).catch(() => undefined);
   return until('no primary was elected', signal, look);
 }

@@ -1,22 +1,22 @@
-/** What scripts/up.mjs hands over when the set-up is done. */
+/** What scripts/up.mjs passes to `npm start` and `npm test` after the set-up. */
 export interface RunContext {
-  /** The project's folder. */
+  /** The folder of the project. */
   root: string;
   /** Arguments of the command line, for jest. */
   args: string[];
-  /** One progress line. */
+  /** Prints a line of progress. */
   say(text: string): void;
-  /** What a second npm start in this folder is told. */
+  /** Stores the text that a second `npm start` in this folder prints. */
   announce(text: string): void;
 }
 
 type Undo = () => Promise<void> | void;
 
-/** Undoes what was started, last in first out, also when one of the steps fails. */
+/** Undoes all steps of a start in reverse order, even if one of them fails. */
 export class Releasers {
   private readonly steps: { undo: Undo; name?: string }[] = [];
 
-  /** @param name gets the step a progress line */
+  /** @param name if set, the step has a line of progress */
   add(undo: Undo, name?: string): void {
     this.steps.push({ undo, name });
   }

@@ -1,13 +1,13 @@
-/** Folders of runs, in the system's folder for what is temporary; each tells by its name whose it is. */
+/** Temporary folders of processes. The name of a folder contains the pid of its process. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasCode } from './error-code';
 
 /**
- * Makes one for this process, and removes those of processes that ended by SIGKILL and could not.
+ * Creates a folder for this process, and removes the folders of killed processes.
  *
- * @param prefix of the names, with its last hyphen
+ * @param prefix prefix of the names, including its last hyphen
  */
 export function makeRunFolder(prefix: string): string {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {

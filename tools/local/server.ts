@@ -10,51 +10,52 @@ import { untilReady } from './waiting';
 export interface RunningServer {
   url: string;
   kind: 'given' | 'path' | 'embedded';
-  /** For people: which one it is; never with credentials. */
+  /** Describes the server for people, without credentials. */
   describe: string;
   port: number;
-  /** Absent for a given one, which is not ours to signal. */
+  /** Absent for a given server (`kind`), because this process has not started it. */
   pid?: number;
   logFile?: string;
-  /** Resolves when it has ended; never for a given one. */
+  /** Resolves when the server has ended; never for a given server. */
   exited: Promise<ExitReason>;
-  /** Ends it cleanly, and waits for that. Does nothing for a given one. */
+  /** Stops the server and waits for its end. Does nothing for a given server. */
   stop(): Promise<void>;
-  /** Sends a signal to the server's own process, e.g. SIGKILL or SIGSTOP. */
+  /** Sends a signal to the process of the server, for example SIGKILL or SIGSTOP. */
   kill(signal: NodeJS.Signals): void;
 }
 
-/** How to start a server; starting again with the same `dir` and `port` continues its data. */
+/** How to start a server. Another start with the same `dir` and `port` continues its data. */
 export interface ServerOptions {
-  /** Its data and, unless `logFile` says otherwise, its log. Made if missing. */
+  /** Folder for its data and, without `logFile`, its log. It is created if it does not exist. */
   dir: string;
-  /** A free one if absent. */
+  /** By default a free port. */
   port?: number;
   logFile?: string;
-  /** The one that the set-up chose, if absent. */
+  /** By default the program that the set-up has chosen. */
   program?: ServerProgram;
   signal?: AbortSignal;
-  /** Told now and then, while it does not serve yet, how many seconds that has taken. */
+  /** Called from time to time until the server is ready, with the seconds so far. */
   tell?(seconds: number): void;
   onExit?(how: ExitReason): void;
 }
 
-/** What differs between the two kinds. */
+/** What differs between MongoDB and Redis. */
 export interface ServerKind {
   name: string;
   program: ServerProgram;
   args(port: number, dir: string): string[];
   url(port: number): string;
-  /** Resolves to true once it serves reads and writes. */
+  /** Resolves to true when the server accepts reads and writes. */
   isReady(port: number): Promise<boolean>;
 }
 
-// After a SIGKILL a server replays its log first: some seconds, and more on a machine that is busy.
+// After a SIGKILL, a server first replays its log, which takes some seconds, and longer on a busy machine.
 const READY_MS = 120_000;
 
 /**
- * Starts a server program and waits until it answers.
- * @throws with the end of its log when it does not; nothing is left running then
+ * Starts a server program and waits until it is ready.
+ *
+ * @throws Error with the end of its log if it does not become ready; it is then stopped
  */
 export async function startServer(
   kind: ServerKind,
@@ -63,7 +64,7 @@ export async function startServer(
   const { dir } = options;
   mkdirSync(dir, { recursive: true });
   const port = options.port ?? (await freePort());
-  // Else another server on this port would answer our probe in its place.
+  // Otherwise another server on this port would answer the probe.
   if (!(await isFree(port, '127.0.0.1'))) {
     throw new Error(`${kind.name} did not start: port ${port} is in use.`);
   }
@@ -89,7 +90,7 @@ export async function startServer(
   };
 }
 
-/** The libraries are set by `env`, so that no other process, not even the shell over it, loads them. */
+/** The command `env` sets the libraries, so that only this program loads them, and not the shell that guards it. */
 function commandLine({ command, libraries = [] }: ServerProgram): string[] {
   if (libraries.length === 0) return [command];
   return ['env', `LD_LIBRARY_PATH=${libraries.join(delimiter)}`, command];
@@ -111,7 +112,7 @@ async function readyOrGone(
   }
 }
 
-/** A server that somebody else runs, once it has answered. */
+/** A given server, which the user has named and runs. */
 export function givenServer(name: string, url: string): RunningServer {
   const { host, port } = new URL(url.replace(/^mongodb(\+srv)?:/, 'http:').replace(/,[^/]*/, ''));
   return {

@@ -1,4 +1,4 @@
-/** The servers of this project: what tests and the two commands start, stop and kill. */
+/** Entry of the servers that `npm start`, `npm test` and tests start, stop and kill. */
 export { givenMongo, startMongo } from './mongo-server';
 export { givenRedis, startRedis } from './redis-server';
 export { type ReplicaSet, startReplicaSet } from './replica-set';

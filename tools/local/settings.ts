@@ -1,40 +1,41 @@
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
-import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
-import { isGiven, standInsFor } from '../../src/runtime/setting-files';
+import { type Config, ConfigError, readConfig } from '../../src/infra/config';
+import { isSettingSet, placeholdersFor } from '../../src/infra/setting-files';
 
-/** What npm start itself needs to know; the processes that it starts read the rest. */
+/** The settings that `npm start` itself needs. The processes that it starts read all settings. */
 export interface StartSettings {
   host: string;
-  /** 0 means: a free one. */
+  /** 0: a free port. */
   port: number;
   dataDir: string;
   workers: number;
-  /** Of web; the workers take the ports behind it. 0: none of them keeps metrics. */
+  /** METRICS_PORT of `web`. The workers use the following ports. 0: no process has an internal port. */
   metricsPort: number;
-  /** DRAIN_DELAY of web: nobody but its user is there to notice, unless it is set. */
+  /** DRAIN_DELAY of `web`; 0 by default, because no load balancer has to notice the stop. */
   drainDelay: string;
-  /** How long a web or worker process may take to drain. */
+  /** DRAIN_TIMEOUT in milliseconds. */
   drainMs: number;
   mongoUrl?: string;
   redisUrl?: string;
   secretKeys?: string;
-  docsPage: 'on' | 'off';
-  /** Whether the reference page has the demo client filled in. */
+  pages: 'on' | 'off';
+  /** Whether the reference page shows the demo client and its secret. */
   docsDemo: 'on' | 'off';
 }
 
-const MOST_WORKERS = 64;
+const MAX_WORKERS = 64;
 const OWN_DEFAULTS = { HOST: '127.0.0.1', DRAIN_DELAY: '0' };
 
 /**
- * Reads and checks every setting, also those of the web and worker processes, before anything
- * is started: here an error is seen, in their logs it would have to be looked for.
- * @throws {ConfigError} with every problem at once
+ * Reads and checks all settings before any process starts, including those of web and workers. So the user sees a
+ * problem here and not in a log.
+ *
+ * @throws ConfigError with all problems
  */
 export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const config: Config = readConfig({ ...OWN_DEFAULTS, ...given, ...standInsFor(given) });
+  const config: Config = readConfig({ ...OWN_DEFAULTS, ...given, ...placeholdersFor(given) });
   return {
     host: config.HOST,
     port: config.PORT,
@@ -43,15 +44,15 @@ export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSe
     drainMs: config.DRAIN_TIMEOUT,
     workers: workerCount(given.WORKERS ?? '1'),
     dataDir: resolve(root, given.DATA_DIR ?? '.data'),
-    mongoUrl: isGiven(given, 'MONGO_URL') ? config.MONGO_URL : undefined,
-    redisUrl: isGiven(given, 'REDIS_URL') ? config.REDIS_URL : undefined,
-    secretKeys: isGiven(given, 'SECRET_KEYS') ? config.SECRET_KEYS.join(',') : undefined,
-    docsPage: config.DOCS_PAGE,
+    mongoUrl: isSettingSet(given, 'MONGO_URL') ? config.MONGO_URL : undefined,
+    redisUrl: isSettingSet(given, 'REDIS_URL') ? config.REDIS_URL : undefined,
+    secretKeys: isSettingSet(given, 'SECRET_KEYS') ? config.SECRET_KEYS.join(',') : undefined,
+    pages: config.PAGES,
     docsDemo: given.DOCS_DEMO ? config.DOCS_DEMO : demoFor(config.HOST),
   };
 }
 
-/** Its secret is for who sits at this machine, not for the network. */
+/** By default, the page shows the secret of the demo client only to users of this machine, not to the network. */
 function demoFor(host: string): 'on' | 'off' {
   const isHere =
     host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
@@ -60,17 +61,17 @@ function demoFor(host: string): 'on' | 'off' {
 
 function workerCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MOST_WORKERS) return count;
-  throw new ConfigError(`WORKERS must be a whole number from 1 to ${MOST_WORKERS}, not "${text}".`);
+  if (count >= 1 && count <= MAX_WORKERS) return count;
+  throw new ConfigError(`WORKERS must be a whole number from 1 to ${MAX_WORKERS}, not "${text}".`);
 }
 
-/** Each process of one machine needs a port of its own: `web` takes the first, `worker-1` the next. */
+/** The internal port of a process: `web` uses the first one, `worker-1` the next one. */
 export function metricsPortOf(first: number, name: string): number {
   const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
   return first === 0 ? 0 : first + number;
 }
 
-/** The address to type into a browser or curl for a host and port that are listened on. */
+/** The URL for a browser or curl, if a process listens on this host and port. */
 export function urlFor(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -1,6 +1,8 @@
-/** npm start: the servers, the indexes, the demo, one web process and the workers, until it is stopped. */
+/**
+ * `npm start`: runs the servers, the release step, the demo client, a web process and the workers until it is stopped.
+ */
 import { join } from 'node:path';
-import { withoutForms } from '../../src/runtime/setting-files';
+import { clearedVariables } from '../../src/infra/setting-files';
 import { startApp } from './app-process';
 import { bringServers, type StartContext } from './backing';
 import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
@@ -13,7 +15,7 @@ import { listenForStop } from './stop-request';
 import { supervise } from './supervise';
 import { allSettledOrThrow, Stopped, unlessStopped } from './waiting';
 
-/** @returns the exit code: 0 after a stop that was asked for, 1 after a failure */
+/** @returns the exit code: 0 after a requested stop, 1 after a failure */
 export async function run(context: RunContext): Promise<number> {
   const stop = listenForStop(process.env);
   const releasers = new Releasers();
@@ -41,7 +43,7 @@ export async function run(context: RunContext): Promise<number> {
 
 async function bringUp(startContext: StartContext): Promise<void> {
   const { context, settings, stop, releasers } = startContext;
-  const { host, dataDir, workers, drainDelay, docsPage, docsDemo } = settings;
+  const { host, dataDir, workers, drainDelay, pages, docsDemo } = settings;
   await waitForEarlierRun(settings, context.say, stop.signal);
   const port = await choosePort(host, settings.port);
   const url = urlFor(host, port);
@@ -49,8 +51,8 @@ async function bringUp(startContext: StartContext): Promise<void> {
   const { mongo, redis } = await bringServers(startContext);
   const env = {
     ...process.env,
-    // Passed on as values: a process that has both forms does not start.
-    ...withoutForms('MONGO_URL', 'REDIS_URL', 'SECRET_KEYS'),
+    // The settings are passed as values, because a process with both value and file of a setting does not start.
+    ...clearedVariables('MONGO_URL', 'REDIS_URL', 'SECRET_KEYS'),
     MONGO_URL: mongo,
     REDIS_URL: redis,
     SECRET_KEYS: secretKeys,
@@ -61,12 +63,12 @@ async function bringUp(startContext: StartContext): Promise<void> {
     DOCS_DEMO: docsDemo,
   };
   context.say('Preparing indexes and the demo client');
-  // Loaded here, where the servers run already: the database driver takes a while to load.
+  // Loaded here, while the servers already run, because the database driver takes some time to load.
   const { prepareData } = await import('./prepare-data.js');
   const releaseLog = join(dataDir, 'logs', 'release.log');
   const demo = await unlessStopped(prepareData(env, releaseLog), stop.signal);
   const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
-  // Released in the opposite order: the web process drains while the workers still serve it.
+  // The release is in reverse order: `web` drains while the workers still process its pushes.
   await allSettledOrThrow([
     bringApps(startContext, 'workers/main.js', names, env),
     bringApps(startContext, 'src/web.js', ['web'], env),
@@ -75,7 +77,7 @@ async function bringUp(startContext: StartContext): Promise<void> {
   writeEndpoints(dataDir, { url, mongoUrl: mongo, redisUrl: redis, pid: process.pid });
   context.announce(`it listens on ${url}`);
   context.say(`Matter Push listens on ${url}; workers: ${workers}`);
-  if (docsPage === 'on') context.say(`To read and to try: ${url}/docs`);
+  if (pages === 'on') context.say(`To read and to try: ${url}/docs`);
   context.say(`Logs: ${join(dataDir, 'logs')}. Ctrl-C stops everything; the data stays.`);
   process.stdout.write(
     `\nA first push, to paste into another terminal:\n\n${firstPush(url, demo)}\n\n`,
@@ -90,7 +92,7 @@ async function choosePort(host: string, wanted: number): Promise<number> {
   );
 }
 
-/** Starts processes of one type at once; they are stopped at once too. */
+/** Starts the processes of one type together. They are also stopped together. */
 async function bringApps(
   { context, settings, stop, releasers, fail }: StartContext,
   script: string,

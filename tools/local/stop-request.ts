@@ -1,20 +1,20 @@
 const PARENT_POLL_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The wish to end, from whichever side it comes first. */
+/** The request to stop, by a signal, by the end of npm, or by the program itself. */
 export interface StopRequest {
   signal: AbortSignal;
-  /** Resolves with the reason, in words. */
+  /** Resolves with the reason of the stop, in words. */
   asked: Promise<string>;
-  /** Asks for the end from within. Only the first reason counts. */
+  /** Requests the stop. Only the first reason counts. */
   ask(reason: string): void;
-  /** Takes the signal handlers away again. */
+  /** Removes the signal handlers. */
   dispose(): void;
 }
 
 /**
- * Listens for signals, and under npm for npm's own end: npm cannot forward a SIGKILL. Ctrl-C
- * arrives twice there (from the terminal, and from npm), so a second signal changes nothing.
+ * Listens for signals and, under npm, for the end of npm, because npm cannot forward a SIGKILL. Under npm, Ctrl-C
+ * arrives twice, from the terminal and from npm, so a second signal has no effect.
  */
 export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
   const controller = new AbortController();
@@ -43,15 +43,14 @@ export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
   };
 }
 
-/** What shells say of a command that an interrupt ended. */
+/** The exit code that shells use for a command that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
 /**
  * Runs work that a stop request may end early.
  *
- * @param work gives its exit code; its signal is aborted on a stop request, and what it throws after
- *   that is its end
- * @returns its exit code; 130 where it was ended
+ * @param work returns its exit code. A stop request aborts its signal; an error after that counts as its end
+ * @returns the exit code of the work; 130 if the stop request has ended it
  */
 export async function untilStopped(
   env: NodeJS.ProcessEnv,

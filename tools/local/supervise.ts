@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Anything that runs and may end by itself. */
+/** A process or server that may end unexpectedly. */
 export interface Supervisable {
   exited: Promise<string>;
   logFile?: string;
@@ -8,26 +8,28 @@ export interface Supervisable {
 }
 
 export interface Supervised<T> {
-  /** The one that runs now, or ran last. */
+  /** The current or last process. */
   current(): T;
   stop(): Promise<void>;
 }
 
 export interface SuperviseOptions<T> {
   name: string;
-  /** Starts it and resolves once it serves. `previous` is absent the first time. */
+  /**
+   * Starts the process and resolves when it is ready. `previous` is the crashed process; undefined at the first start.
+   */
   launch(previous: T | undefined, signal: AbortSignal): Promise<T>;
   tell(text: string): void;
-  /** Called once, when it crashed so often that restarting is no remedy. */
+  /** Called once, after too many crashes. */
   giveUp(error: Error): void;
   now?(): number;
 }
 
 const WINDOW_MS = 60_000;
-const MOST_CRASHES = 3; // restarted three times within the window; the fourth is the end
+const MAX_RESTARTS = 3; // Maximum restarts within the window. After the next crash, `supervise` gives up.
 const FIRST_PAUSE_MS = 100;
 
-/** Starts something and keeps it running: restarts after a crash, until crashes pile up. */
+/** Starts a process and starts it again after a crash, until it has crashed too often. */
 export async function supervise<T extends Supervisable>(
   options: SuperviseOptions<T>,
   signal: AbortSignal,
@@ -38,11 +40,11 @@ export async function supervise<T extends Supervisable>(
   let current = await launch(undefined, either);
   let crashes: number[] = [];
 
-  /** Whether it may be started once more. */
+  /** Counts a crash. @returns whether the process may be started again */
   const mayRestart = (why: string): boolean => {
     crashes = [...crashes.filter((at) => at > now() - WINDOW_MS), now()];
     const log = current.logFile ? `; its log is ${current.logFile}` : '';
-    if (crashes.length <= MOST_CRASHES) {
+    if (crashes.length <= MAX_RESTARTS) {
       tell(`${name} ended with ${why}, starting it again${log}`);
       return true;
     }
@@ -71,7 +73,7 @@ export async function supervise<T extends Supervisable>(
     stop: async () => {
       stopping.abort();
       await current.stop();
-      await watching; // a launch under way ends itself before its watch does
+      await watching; // Waits until a running launch has ended too.
     },
   };
 }

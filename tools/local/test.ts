@@ -1,7 +1,7 @@
-/** npm test: jest against servers of its own, which are gone, with their data, afterwards. */
+/** `npm test`: runs jest with its own servers, which are stopped and whose data is removed afterwards. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileVariableOf, SECRET_SETTINGS } from '../../src/runtime/setting-files';
+import { fileVariableOf, SECRET_SETTINGS } from '../../src/infra/setting-files';
 import { startGuarded } from './process-guard';
 import { Releasers, type RunContext } from './run-context';
 import { makeRunFolder } from './run-folder';
@@ -10,7 +10,7 @@ import { listenForStop, type StopRequest } from './stop-request';
 import { allSettledOrThrow, Stopped } from './waiting';
 
 const FOLDER = 'matter-push-test-';
-/** Settings of the user's own instance, which no test may touch or depend on. */
+/** Settings of the user. Tests must not use the servers of the user or depend on these settings. */
 const NOT_FOR_TESTS = [
   'MONGO_URL',
   'REDIS_URL',
@@ -24,13 +24,12 @@ const NOT_FOR_TESTS = [
   'METRICS_PORT',
   'METRICS_HOST',
   'TRACING',
-  'DOCS_PAGE',
-  'CONSOLE_PAGE',
+  'PAGES',
   'DOCS_DEMO',
 ];
 const INTERRUPTED = 130;
 
-/** @returns jest's exit code, 130 when it was interrupted, 1 when the servers did not start */
+/** @returns the exit code of jest; 130 if it was interrupted; 1 if the servers did not start */
 export async function run(context: RunContext): Promise<number> {
   const stop = listenForStop(process.env);
   const releasers = new Releasers();

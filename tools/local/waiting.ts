@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Thrown where a wait was given up since the whole run is being stopped. */
+/** A wait has ended because the whole run is stopping. */
 export class Stopped extends Error {
   constructor() {
     super('stopped');
   }
 }
 
-/** Whether a promise settles in time; a rejection counts as settled. */
+/** Whether a promise settles within `ms` milliseconds. A rejection counts as settled. */
 export async function withDeadline(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
@@ -21,8 +21,8 @@ export async function withDeadline(promise: Promise<unknown>, ms: number): Promi
 }
 
 /**
- * Waits for all of them, then throws the first rejection, so that nothing is still starting while
- * the caller cleans up.
+ * Waits until all promises are settled, and then throws the first rejection. So no start is still running when the
+ * caller cleans up.
  */
 export async function allSettledOrThrow<T>(promises: Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(promises);
@@ -33,8 +33,9 @@ export async function allSettledOrThrow<T>(promises: Promise<T>[]): Promise<T[]>
 }
 
 /**
- * The result of work that does not know of the signal, and that the end of this process ends.
- * @throws {Stopped} when the signal is aborted
+ * Waits for work that does not use the signal. After a stop, the work continues until this process ends.
+ *
+ * @throws Stopped when the signal is aborted
  */
 export function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -45,25 +46,26 @@ export function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** What a wait for readiness looks at. */
+/** What `untilReady` needs. */
 export interface Readiness {
-  /** Resolves to true once it serves; false or a rejection means "not yet". */
+  /** Resolves to true when the process is ready; false and a rejection mean "not yet". */
   probe(): Promise<boolean>;
-  /** Resolves, with how, when the process ends: then there is nothing to wait for. */
+  /** Resolves with the reason when the process has ended, so that waiting is useless. */
   exited: Promise<string>;
   deadlineMs: number;
   signal?: AbortSignal;
-  /** Told now and then how many seconds it has waited so far. */
+  /** Called from time to time with the seconds so far. */
   tell?(seconds: number): void;
 }
 
-/** Milliseconds between two words to whoever waits. */
+/** Milliseconds between two calls of `tell`. */
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Waits until a probe says yes.
- * @returns undefined when ready, else why it is not
- * @throws {Stopped} when the signal is aborted
+ * Waits until a process is ready.
+ *
+ * @returns undefined if it is ready; otherwise why it is not
+ * @throws Stopped when the signal is aborted
  */
 export async function untilReady(readiness: Readiness): Promise<string | undefined> {
   const { probe, exited, deadlineMs, signal, tell } = readiness;
@@ -87,12 +89,12 @@ export async function untilReady(readiness: Readiness): Promise<string | undefin
   return `it did not answer within ${deadlineMs / 1000} s`;
 }
 
-/** SIGKILL to a whole session, if any of it is left. */
+/** Sends SIGKILL to all processes of a session. */
 export function killGroup(leader: number | undefined): void {
   if (leader === undefined) return;
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // All processes of the session have ended.
   }
 }

@@ -1,10 +1,14 @@
-/** Secrets of clients in files: what is typed or printed ends up in logs and histories. */
+/** Reads and writes secrets of clients in files, because a secret on a command line or a terminal ends up in logs. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_USAGE } from './failure';
 import { readLineFile } from './text-file';
 
-/** The secret in a file that holds nothing else. @throws CommandFailure where the file is empty; the system's error where it cannot be read */
+/**
+ * Reads a file that contains only a secret.
+ *
+ * @throws CommandFailure if it is empty; the system error if it cannot be read
+ */
 export async function readSecretFile(path: string): Promise<string> {
   const secret = await readLineFile(path);
   if (secret === '') throw new CommandFailure(`${path} is empty: no secret in it`);
@@ -15,20 +19,21 @@ export interface SecretOutOptions {
   readonly secretOut?: string;
 }
 
-/** Commands that make a secret can write it to a file instead of the terminal. */
+/** Adds the option with which a command writes a new secret to a file instead of printing it. */
 export const withSecretOut = (command: Command) =>
   command.option('--secret-out <file>', 'write the secret there (mode 0600), and print none');
 
-/** What became of a secret: `secret` where it is to be printed, `secretFile` where it was written. */
+/** How a command shows a new secret: `secret` is printed; `secretFile` is the file that contains the secret. */
 export type SecretShown = { readonly secret: string } | { readonly secretFile: string };
 
 /**
- * Makes a secret and writes it, with a line feed, to a file that was not there before: the file is
- * opened first, so that no secret is made that cannot be kept.
+ * Creates a secret and writes it, with a line feed, to a new file. It opens the file first, so that no secret is
+ * created that cannot be written.
  *
- * @param make what makes the secret; where it throws, no file is left
- * @returns what `make` gave, and what is to be shown of its secret
- * @throws CommandFailure where the file is there already, or cannot be written
+ * @param path undefined: the secret is printed
+ * @param make creates the secret; if it throws, the file is removed
+ * @returns the result of `make`, and how the command shows the secret
+ * @throws CommandFailure if the file exists already or cannot be written
  */
 export async function keepSecret<T extends { readonly secret: string }>(
   path: string | undefined,

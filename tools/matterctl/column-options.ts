@@ -1,4 +1,4 @@
-/** Options that say what the columns of a file are. */
+/** The option `--column`, which assigns a column of a file to a field. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ColumnNames, type GivenColumn, IGNORED } from '../../src/files/columns';
 
@@ -6,7 +6,7 @@ export interface ColumnOptions {
   readonly column?: readonly GivenColumn[];
 }
 
-/** Commands that read a table can be told which column is which field. May be given several times. */
+/** Adds the option to a command that reads a table. A user may repeat the option. */
 export function withColumns(command: Command, names: ColumnNames): Command {
   const fields = [...Object.keys(names), IGNORED];
   const collect = (text: string, before: readonly GivenColumn[] = []): readonly GivenColumn[] => {

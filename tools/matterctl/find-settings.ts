@@ -1,9 +1,14 @@
-/** Finds each setting: in the environment, or where a running `npm start` has left it. */
+/** Finds each setting in the environment, or in the files of a running `npm start`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Config, type Environment, readConfig } from '../../src/runtime/config';
-import { bothForms, isGiven, standInsFor, withoutForms } from '../../src/runtime/setting-files';
+import { type Config, type Environment, readConfig } from '../../src/infra/config';
+import {
+  bothVariables,
+  clearedVariables,
+  isSettingSet,
+  placeholdersFor,
+} from '../../src/infra/setting-files';
 import { CommandFailure } from './failure';
 import type { ChosenServer, QueueSettings } from './tool';
 
@@ -15,18 +20,20 @@ const ENDPOINTS = z.object({
 });
 type Endpoints = z.infer<typeof ENDPOINTS>;
 
-/** Where settings are looked for. */
+/** Where this file looks for settings. */
 interface Here {
   readonly env: Environment;
-  /** Where a running `npm start` may have left its addresses, the likeliest first. */
+  /** Folders in which a running `npm start` may have written its addresses, the most likely one first. */
   readonly dataDirs: readonly string[];
 }
 
-/** @throws CommandFailure where nothing tells */
+// Each of the following functions finds one setting. It throws a CommandFailure if it does not find the setting.
+
+/** The URL of the database, and where it was found. */
 export function mongoOf({ env, dataDirs }: Here): ChosenServer {
-  if (isGiven(env, 'MONGO_URL')) {
+  if (isSettingSet(env, 'MONGO_URL')) {
     const chosen = env.MONGO_URL ? 'from MONGO_URL' : 'from MONGO_URL_FILE';
-    return { url: check(bothForms(env, 'MONGO_URL')).MONGO_URL, chosen };
+    return { url: check(bothVariables(env, 'MONGO_URL')).MONGO_URL, chosen };
   }
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
@@ -35,23 +42,23 @@ export function mongoOf({ env, dataDirs }: Here): ChosenServer {
   );
 }
 
-/** @throws CommandFailure where nothing tells */
+/** The URL of the service that `npm start` runs. */
 export function serviceUrlOf({ dataDirs }: Here): string {
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return running.url;
   throw new CommandFailure(`no --url and ${nothingIn(dataDirs)}: run npm start, or give --url`);
 }
 
-/** @throws CommandFailure where nothing tells */
+/** The URL of the service for links. */
 export function publicUrlOf({ env: { PUBLIC_URL }, dataDirs }: Here): string {
   const url = check({ PUBLIC_URL }).PUBLIC_URL || firstOf(dataDirs, readEndpoints)?.url;
   if (url) return url.replace(/\/+$/, '');
   throw new CommandFailure('no address for the link: give --url, or set PUBLIC_URL');
 }
 
-/** @throws CommandFailure where nothing tells */
+/** The encryption keys of client secrets. */
 export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
-  if (isGiven(env, 'SECRET_KEYS')) return check(bothForms(env, 'SECRET_KEYS')).SECRET_KEYS;
+  if (isSettingSet(env, 'SECRET_KEYS')) return check(bothVariables(env, 'SECRET_KEYS')).SECRET_KEYS;
   const keys = firstOf(dataDirs, readSecretKeys);
   if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
   throw new CommandFailure(
@@ -59,10 +66,10 @@ export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
   );
 }
 
-/** @throws CommandFailure where nothing tells */
+/** The settings of the queue. */
 export function queueOf({ env, dataDirs }: Here): QueueSettings {
-  const others = { ...env, ...withoutForms('MONGO_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN') };
-  if (isGiven(env, 'REDIS_URL')) return check(others);
+  const others = { ...env, ...clearedVariables('MONGO_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN') };
+  if (isSettingSet(env, 'REDIS_URL')) return check(others);
   const REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl;
   if (REDIS_URL) return check({ ...others, REDIS_URL });
   throw new CommandFailure(
@@ -70,7 +77,9 @@ export function queueOf({ env, dataDirs }: Here): QueueSettings {
   );
 }
 
-/** An `npm start` with another DATA_DIR is found only if this command has that setting, too. */
+/**
+ * Names the folders, because an `npm start` with another DATA_DIR is found only if this command has the same DATA_DIR.
+ */
 const nothingIn = (dataDirs: readonly string[]) =>
   `nothing is running here (DATA_DIR: ${dataDirs.join(' and ')})`;
 
@@ -82,9 +91,13 @@ export function concludedOf({ env: { CONCLUDED_STATUSES } }: Here): ReadonlySet<
   return new Set(check({ CONCLUDED_STATUSES }).CONCLUDED_STATUSES);
 }
 
-/** The settings that are given, by the service's own rules. @throws ConfigError */
+/**
+ * Reads settings with the rules of the service. Placeholders replace required settings that are not set.
+ *
+ * @throws ConfigError
+ */
 const check = (given: Environment): Config =>
-  readConfig({ ...present(given), ...standInsFor(given) });
+  readConfig({ ...present(given), ...placeholdersFor(given) });
 
 function present(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
@@ -98,7 +111,7 @@ function firstOf<T>(dirs: readonly string[], read: (dir: string) => T | undefine
   return undefined;
 }
 
-/** @returns undefined where nothing runs; a file that a killed `npm start` left counts as nothing */
+/** @returns the addresses of the running `npm start`; undefined if none runs, even if a killed one has left its file */
 function readEndpoints(dataDir: string): Endpoints | undefined {
   const path = join(dataDir, 'endpoints.json');
   if (!existsSync(path)) return undefined;
@@ -116,7 +129,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process may not be signalled, but it runs.
+    // EPERM: the process runs, but another user owns it.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

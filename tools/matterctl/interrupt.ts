@@ -1,8 +1,8 @@
-/** Ctrl-C: the first one stops sending and waits for what is under way, the second cuts it off. */
+/** Handles Ctrl-C: after the first one, the command sends nothing new and waits for answers; the second one ends it. */
 import { constants } from 'node:os';
 
 export interface Interrupt {
-  /** Which signal came, if any. */
+  /** The first signal that was received, if any. */
   signal(): NodeJS.Signals | undefined;
   dispose(): void;
 }
@@ -11,21 +11,21 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export function listenForInterrupt(onFirst: () => void, onSecond: () => void): Interrupt {
   let first: NodeJS.Signals | undefined;
-  const hear = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (first) onSecond();
     else {
       first = signal;
       onFirst();
     }
   };
-  for (const signal of SIGNALS) process.on(signal, hear);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     signal: () => first,
     dispose: () => {
-      for (const signal of SIGNALS) process.off(signal, hear);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
 }
 
-/** Of a command that a signal ended. */
+/** The exit code of a command that a signal has ended. */
 export const exitCodeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];

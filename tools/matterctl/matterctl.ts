@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The operator's tool: `matterctl --help`. */
+/** The command `matterctl`, for operators. */
 import { exitCodeOf } from './interrupt';
 import { runMatterctl } from './program';
 import { processSettings } from './settings';
 
-// A reader that has seen enough (`| head`) ends it, as it ends other tools: not with 0, which would
-// say that nothing differs, or that all was sent.
+// If the reader of the output ends (`| head`), the command ends as other tools do. Its exit code is not 0, which would
+// mean that nothing differs, or that everything was sent.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCodeOf('SIGPIPE'));
   throw error;

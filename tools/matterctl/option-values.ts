@@ -1,7 +1,11 @@
-/** Checks of option values; what is wrong is a usage error (exit code 2). */
+/**
+ * Options that several commands have, and the parsers of option values. An invalid value is a usage error (exit code
+ * 2).
+ */
 import { type Command, InvalidArgumentError } from 'commander';
-import { dayAt, type LocalDay, parseDay, parseInstant } from '../../src/protocol/time';
-import { hasPassword, mongoUrlProblem } from '../../src/runtime/mongo-url';
+import { hasPassword, mongoUrlProblem } from '../../src/infra/mongo-url';
+import { dayAt, type LocalDay, parseDay } from '../../src/protocol/local-day';
+import { parseInstant } from '../../src/protocol/time';
 import { CommandFailure, EXIT_USAGE } from './failure';
 import { readLineFileSync } from './text-file';
 
@@ -14,12 +18,12 @@ const UNITS: Readonly<Record<string, number>> = {
 const LONGEST = 365 * 86_400_000;
 const SPAN = /^(\d{1,9})([smhd])$/;
 
-/** Every command can answer with JSON. */
+/** Adds the option with which a command prints JSON. */
 export function withJson(command: Command, what = 'print JSON instead of a table'): Command {
   return command.option('--json', what);
 }
 
-/** Every command that works on the database can be pointed at one. */
+/** Adds the options that name the database of a command. */
 export function withDatabase(command: Command): Command {
   return withJson(command)
     .option(
@@ -30,7 +34,7 @@ export function withDatabase(command: Command): Command {
     .option('--mongo-url-file <file>', 'a file that holds its URL', fromMongoUrlFile);
 }
 
-/** Every command that changes something in it names its operator in the audit trail. */
+/** Adds the option that names the operator in the audit trail, for commands that change the database. */
 export function withOperator(command: Command): Command {
   return withDatabase(command).option(
     '--operator <name>',
@@ -39,7 +43,7 @@ export function withOperator(command: Command): Command {
   );
 }
 
-/** A whole number within bounds. */
+/** Parses a whole number within bounds. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
@@ -48,7 +52,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** A span such as 30m, 24h or 7d, in milliseconds; at most a year. */
+/** Parses a duration such as 30m, 24h or 7d, at most a year. @returns milliseconds */
 export function toSpan(text: string): number {
   const [, digits, unit = ''] = SPAN.exec(text) ?? [];
   const span = digits === undefined ? Number.NaN : Number(digits) * (UNITS[unit] ?? Number.NaN);
@@ -57,16 +61,17 @@ export function toSpan(text: string): number {
 }
 
 /**
- * A time, a span back from now, or where today or yesterday began, as epoch milliseconds.
+ * Parses a time, a duration before now, or `today` or `yesterday`, which stand for their beginning.
  *
- * @param timeZone of local date-times; asked for only when there is one to read
+ * @param timeZone returns the time zone of local times; called only if the text needs it
+ * @returns a parser whose result is epoch milliseconds
  */
 export function momentIn(timeZone: () => string): (text: string) => number {
   return (text) => {
     if (SPAN.test(text)) return Date.now() - toSpan(text);
     const named = namedDay(text, timeZone);
     if (named) return named.start;
-    // 20260501 is meant as a date, and would be read as a second of 1970.
+    // 20260501 is probably a date, but `parseInstant` would read it as epoch seconds.
     const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text;
     const instant = /^\d{1,9}$/.test(text) ? undefined : parseInstant(day, timeZone());
     if (instant !== undefined) return instant;
@@ -76,7 +81,7 @@ export function momentIn(timeZone: () => string): (text: string) => number {
   };
 }
 
-/** A whole local day: today, yesterday, or its date. */
+/** Parses a local day: `today`, `yesterday`, or a date. */
 export function dayIn(timeZone: () => string): (text: string) => LocalDay {
   return (text) => {
     const day = namedDay(text, timeZone) ?? parseDay(text, timeZone());
@@ -85,26 +90,26 @@ export function dayIn(timeZone: () => string): (text: string) => LocalDay {
   };
 }
 
-/** Not by 24 hours: days are not always that long. */
+/** `today` or `yesterday`. It does not subtract 24 hours, because not every day has 24 hours. */
 function namedDay(text: string, timeZone: () => string): LocalDay | undefined {
   if (text !== 'today' && text !== 'yesterday') return undefined;
   const today = dayAt(Date.now(), timeZone());
   return text === 'today' ? today : dayAt(today.start - 1, timeZone());
 }
 
-/** A request id: 24 hex digits. */
+/** Parses a request id: 24 hex digits. */
 export function toRequestId(text: string): string {
   if (/^[0-9a-f]{24}$/i.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('It must be 24 hex digits.');
 }
 
-/** A client id as it goes into a header; no header could hold any other. */
+/** Parses a client id. Other characters are impossible in a header. */
 export function toClientId(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new InvalidArgumentError('It must be printable ASCII characters without blanks.');
 }
 
-/** The address of a service, without a slash at its end. */
+/** Parses the URL of a service. @returns the URL without a slash at its end */
 export function toServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') {
@@ -126,12 +131,12 @@ function toMongoUrl(url: string): string {
   );
 }
 
-/** @throws the system's error where it cannot be read */
+/** @throws the system error if the file cannot be read */
 function fromMongoUrlFile(path: string): string {
   return checked('what --mongo-url-file names', readLineFileSync(path));
 }
 
-/** Not as an InvalidArgumentError: that one repeats the value. */
+/** Without InvalidArgumentError, because Commander would print the value, which may contain a password. */
 function checked(what: string, url: string): string {
   const problem = mongoUrlProblem(url);
   if (!problem) return url;

@@ -1,4 +1,4 @@
-/** The program: its commands, and how a run of it ends. */
+/** Defines all commands of `matterctl`, runs a command line, and determines its exit code. */
 import { Command } from 'commander';
 import { addAudit } from './commands/audit';
 import { addClientConsole } from './commands/client-console';
@@ -10,8 +10,10 @@ import { addClientReseal } from './commands/client-reseal';
 import { addClientRevoke } from './commands/client-revoke';
 import { addClientRotate } from './commands/client-rotate';
 import { addDoctor } from './commands/doctor';
+import { addErase } from './commands/erase';
 import { addLogExport } from './commands/log-export';
 import { addLogQuery } from './commands/log-query';
+import { addLogReport } from './commands/log-report';
 import { addLogResend } from './commands/log-resend';
 import { addLogShow } from './commands/log-show';
 import { addLogTail } from './commands/log-tail';
@@ -36,7 +38,7 @@ import type { Tool } from './tool';
 /**
  * Runs one command line.
  *
- * @param args without node and script
+ * @param args the arguments, without the paths of node and the script
  * @returns the exit code: 0 done, 1 failed, 2 wrong usage, 128 + signal when interrupted
  */
 export async function runMatterctl(args: readonly string[], tool: Tool): Promise<number> {
@@ -50,7 +52,9 @@ export async function runMatterctl(args: readonly string[], tool: Tool): Promise
   }
 }
 
-/** A message of several lines is a stack: those behind the first are indented, so that none looks like a line of ours. */
+/**
+ * A message of several lines contains a stack. Its lines are indented, so that they do not look like other messages.
+ */
 function printError({ stderr }: Tool, message: string): void {
   const [first = '', ...stack] = message.split('\n');
   note(stderr, `matterctl: ${first}`);
@@ -59,7 +63,7 @@ function printError({ stderr }: Tool, message: string): void {
 
 type Add = (parent: Command, tool: Tool) => void;
 
-/** Commands of two words, in the order of the help. */
+/** Commands with two words, in the order of the help. */
 const GROUPS: readonly (readonly [name: string, description: string, commands: readonly Add[]])[] =
   [
     [
@@ -81,7 +85,7 @@ const GROUPS: readonly (readonly [name: string, description: string, commands: r
     [
       'log',
       'the push log: what became of every push',
-      [addLogQuery, addLogShow, addLogTail, addLogExport, addLogResend],
+      [addLogQuery, addLogShow, addLogTail, addLogExport, addLogReport, addLogResend],
     ],
     [
       'queue',
@@ -89,8 +93,8 @@ const GROUPS: readonly (readonly [name: string, description: string, commands: r
       [addQueueStats, addQueuePartitions, addQueueOldest, addQueuePause, addQueueUnpause],
     ],
   ];
-/** Commands of one word, behind them. */
-const COMMANDS: readonly Add[] = [addPush, addReconcile, addAudit, addDoctor, addStatus];
+/** Commands with one word, which follow in the help. */
+const COMMANDS: readonly Add[] = [addPush, addReconcile, addErase, addAudit, addDoctor, addStatus];
 
 function createProgram(tool: Tool): Command {
   const program = new Command('matterctl')

@@ -1,31 +1,33 @@
-/** How far a run is, on stderr: a bar on a terminal, a line every two seconds elsewhere. */
+/** Shows the progress of a run on stderr: as a bar on a terminal, otherwise as a line every two seconds. */
 import { type Options, SingleBar } from 'cli-progress';
 import { note, printable } from './print';
 import type { Tool } from './tool';
 
 export interface ProgressOptions {
   readonly stderr: Tool['stderr'];
-  /** Of the whole input; undefined where nobody can know. */
+  /** Number of things in the whole input; undefined if it is unknown. */
   readonly total: number | undefined;
-  /** What is counted, e.g. lines. */
+  /** The word for what is counted, for example `lines`. */
   readonly things: string;
   readonly state: () => ProgressState;
 }
 
 export interface ProgressState {
   readonly done: number;
-  /** What else is worth watching, e.g. `3 failed`. */
+  /** A further text to show, for example `3 failed`. */
   readonly note: string;
-  /** Nothing moves, and somebody else says why: no time left is told, and no line of progress. */
+  /**
+   * The run makes no progress, and another line states why. Then no remaining time and no line of progress is shown.
+   */
   readonly isStanding?: boolean;
 }
 
 const BAR_INTERVAL = 200;
 const LINE_INTERVAL = 2_000;
-/** The rate is that of the last seconds, not of the whole run: it shows what happens now. */
+/** Milliseconds over which the rate is computed, so that it shows the current speed and not that of the whole run. */
 const RATE_WINDOW = 10_000;
 
-/** @returns ends it; what is shown last is the final state */
+/** @returns a function that shows the final state and ends the progress */
 export function showProgress(options: ProgressOptions): () => void {
   const rate = createRate(options.state().done);
   return options.stderr.isTTY ? showBar(options, rate) : showLines(options, rate);
@@ -73,7 +75,9 @@ function showLines({ stderr, total, things, state }: ProgressOptions, rate: Rate
   return () => clearInterval(timer);
 }
 
-/** @returns how many a second over the last seconds, told how many are done now */
+/**
+ * @returns a function that takes the number of things done now, and returns the number per second in the last seconds
+ */
 function createRate(start: number): Rate {
   const samples = [{ at: Date.now(), done: start }];
   return (done) => {

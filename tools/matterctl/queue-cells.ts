@@ -1,7 +1,7 @@
-/** What the commands about the queue print alike: cells of their tables, and notes beside them. */
-import { STUCK, type StuckPartition } from '../../src/queue/stuck';
-import type { PartitionView } from '../../src/queue/view';
-import type { WaitingGroup } from '../../src/queue/waiting-tally';
+/** Cells and notes that several commands about the queue print. */
+import { STUCK, type StuckPartition } from '../../src/queue/inspect/stuck';
+import type { PartitionView } from '../../src/queue/inspect/view';
+import type { WaitingGroup } from '../../src/queue/inspect/waiting-tally';
 import { type Cell, note } from './print';
 import type { Tool } from './tool';
 
@@ -9,7 +9,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** `350 ms`, `4.2 s`, `17 min` or `30 h`. @param ms milliseconds; null: there is nothing to tell */
+/** Formats a duration as `350 ms`, `4.2 s`, `17 min` or `30 h`. @param ms milliseconds; the result of null is null */
 export function age(ms: number | null): string | null {
   if (ms === null) return null;
   if (ms < SECOND) return `${ms} ms`;
@@ -18,7 +18,7 @@ export function age(ms: number | null): string | null {
   return `${Math.floor(ms / HOUR)} h`;
 }
 
-/** `waiting`, `active`, or why it is stuck. */
+/** The state of a partition job, such as `waiting` or `active`, and why the partition is stuck, if it is. */
 export function jobState(
   { partition, job }: PartitionView,
   stuck: readonly StuckPartition[],
@@ -35,14 +35,14 @@ export function groupRow(group: WaitingGroup): Cell[] {
   return [systemCode, externalId, partition, waiting, age(oldestMs)];
 }
 
-/** Says on stderr which partitions are stuck, and why. */
-export function tellStuck({ stderr }: Tool, stuck: readonly StuckPartition[]): void {
+/** Prints on stderr which partitions are stuck, and why. */
+export function printStuck({ stderr }: Tool, stuck: readonly StuckPartition[]): void {
   for (const { partition, why } of stuck)
     note(stderr, `Partition ${partition} is stuck: ${STUCK[why]}.`);
 }
 
-/** Says on stderr that not all pushes were counted. */
-export function tellCut({ stderr }: Tool, cutPartitions: readonly number[]): void {
+/** Prints on stderr that not all pushes were counted. */
+export function printCut({ stderr }: Tool, cutPartitions: readonly number[]): void {
   if (cutPartitions.length === 0) return;
   note(
     stderr,

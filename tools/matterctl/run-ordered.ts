@@ -1,26 +1,27 @@
-/** Keeps the order of each key while keys run side by side, reading ahead no further than a window. */
+/**
+ * Works on many items at the same time, but keeps the order of items with the same key. It reads ahead up to a limit.
+ */
 import { setMaxListeners } from 'node:events';
 import { createKeyOrder } from '../client/key-order';
 
-export interface Ordering<T> extends Reading<T> {
-  /** Items of one key run one after the other; undefined: the item depends on no other. */
+export interface Ordering<T> extends OrderedReading<T> {
+  /** Items with the same key run one after the other. An item without a key depends on no other item. */
   readonly keyOf: (item: T) => string | undefined;
-  /** How many run at the same time. */
+  /** Maximum items that run at the same time. */
   readonly concurrency: number;
 }
 
 /**
- * Runs all items of a source.
+ * Runs all items of a source. It resolves when all started items have ended. After a stop, some items never start.
  *
- * @returns when all that started has ended; after a stop some items may never have started
- * @throws what the source or the first failed work threw, after all that started has ended
+ * @throws the error of the source or of the first item that failed, after all started items have ended
  */
 export function runOrdered<T>(
   source: AsyncIterable<T>,
   { keyOf, concurrency, work, weightOf, stop }: Ordering<T>,
 ): Promise<void> {
   const order = createKeyOrder(concurrency);
-  // Every item that waits listens to it.
+  // Every waiting item listens to the signal, so there can be more listeners than the default limit.
   setMaxListeners(0, stop.signal);
   const inTurn = async (item: T) => {
     const endTurn = await order.turn(keyOf(item), stop.signal);
@@ -34,31 +35,32 @@ export function runOrdered<T>(
 }
 
 /**
- * Works on the items of a source as they come, and reads ahead no further than a window: what waits
- * holds up nothing but itself, and the memory stays bounded.
+ * How items of a source are read and worked on. Items that wait do not delay others, and at most a window of items is
+ * in memory.
  */
-export interface Reading<T> {
-  /** What an item takes of the window, which is 1. */
+export interface OrderedReading<T> {
+  /** The share of the window that an item takes. The next item is read while the sum of the shares is below 1. */
   readonly weightOf: (item: T) => number;
-  /** A rejection ends the run. */
+  /** Works on an item. If it rejects, the run ends. */
   readonly work: (item: T) => Promise<void>;
-  /** Once aborted nothing new is read. The run itself aborts it on a failure. */
+  /** After its abort, no further item is read. The run aborts it when an item fails. */
   readonly stop: AbortController;
 }
 
 /**
- * @returns when all work that began has ended
- * @throws what the source or the first failed work threw, after all that began has ended
+ * Resolves when all started work has ended.
+ *
+ * @throws the error of the source or of the first work that failed, after all started work has ended
  */
 export async function readAhead<T>(
   source: AsyncIterable<T>,
-  { weightOf, work, stop }: Reading<T>,
+  { weightOf, work, stop }: OrderedReading<T>,
 ): Promise<void> {
   let weight = 0;
   let running = 0;
   let failure: { readonly error: unknown } | undefined;
   let wake = () => {};
-  // Resolves at the next end of an item, or when stopped.
+  // Resolves when the next item ends, or at the stop.
   const change = () =>
     new Promise<void>((resolve) => {
       wake = resolve;

@@ -1,22 +1,22 @@
-/** Streams that may be larger than the memory: cut into lines, gathered into lists, or cut off. */
+/** Reads streams that may be larger than the memory. */
 import type { Readable } from 'node:stream';
 
-/** Far above the service's BODY_LIMIT; a longer line is a file that is not NDJSON. */
+/** Maximum bytes of a line, far above BODY_LIMIT of the service. A file with a longer line is not NDJSON. */
 const MAX_LINE = 16 * 1024 * 1024;
 const LINE_FEED = 10;
 
-export interface RawLine {
-  /** From 1; blank lines count. */
+export interface TextLine {
+  /** From 1. Blank lines are counted too. */
   readonly number: number;
-  /** Without its end. Undefined: the line was longer than `maxLine` and was not kept. */
+  /** Without the line feed. Undefined if the line was longer than `maxLine`. */
   readonly bytes: Buffer | undefined;
 }
 
-/** Cuts a stream into lines, holding one line at most. @param maxLine longest line that is kept, in bytes */
-export async function* readLines(
+/** Cuts a stream into lines. At most one line is in memory. @param maxLine maximum bytes of a line */
+export async function* readTextLines(
   input: Readable,
   maxLine: number = MAX_LINE,
-): AsyncGenerator<RawLine> {
+): AsyncGenerator<TextLine> {
   let pieces: Buffer[] = [];
   let size = 0;
   let number = 0;
@@ -25,7 +25,7 @@ export async function* readLines(
     if (size <= maxLine) pieces.push(piece);
     else pieces = [];
   };
-  const take = (): RawLine => {
+  const take = (): TextLine => {
     const bytes = size > maxLine ? undefined : Buffer.concat(pieces);
     pieces = [];
     size = 0;
@@ -44,7 +44,7 @@ export async function* readLines(
   if (size > 0) yield take();
 }
 
-/** The first items of many. @param onMore told that there are more */
+/** Yields the first `limit` items. @param onMore called if there are more */
 export async function* upTo<T>(
   limit: number,
   items: AsyncIterable<T>,

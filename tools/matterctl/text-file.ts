@@ -1,4 +1,4 @@
-/** Text files of other tools, in whatever encoding they were saved. */
+/** Reads text files of other tools in their encodings. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
@@ -13,7 +13,7 @@ import {
 
 const UTF_8 = 'utf-8';
 
-/** @returns an encoding by the name that TextDecoder has for it */
+/** Parses the name of an encoding. @returns the name that TextDecoder uses */
 function toEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -22,7 +22,7 @@ function toEncoding(label: string): string {
   }
 }
 
-/** Commands that read a file of another tool can be told its encoding. */
+/** Adds the option that names the encoding of a file. */
 export const withEncoding = (command: Command) =>
   command.addOption(
     new Option(
@@ -34,13 +34,13 @@ export const withEncoding = (command: Command) =>
 export type TextFile =
   | {
       readonly encoding: string;
-      /** All of it, without a byte order mark; starts anew with each call. */
+      /** The whole text in parts, without a byte order mark. Each call starts at the beginning. */
       readonly pieces: () => AsyncGenerator<string>;
       readonly problem?: undefined;
     }
   | { readonly problem: EncodingProblem; readonly encoding?: undefined };
 
-/** @param given the encoding that the user names */
+/** @param given the encoding that the user names; undefined: it is detected */
 export const openTextFile = (path: string, given: string | undefined): Promise<TextFile> =>
   openText(() => createReadStream(path), given);
 
@@ -49,8 +49,8 @@ export async function openText(read: ReadBytes, given?: string): Promise<TextFil
   return problem ? { problem } : { encoding, pieces: () => decoded(read(), encoding) };
 }
 
-/** What to say of a file whose encoding is doubtful: with the line, and what to do. */
-export function tellEncoding(
+/** The message about a file whose encoding is doubtful. It names the line and what to do. */
+export function encodingMessage(
   file: string,
   { why, line, encoding, sample }: EncodingProblem,
 ): string {
@@ -69,15 +69,17 @@ export function tellEncoding(
   }
 }
 
-/** A stream as UTF-8 bytes, whatever its encoding. Destroying it destroys what it reads. */
+/** Converts a stream to UTF-8. If the result is destroyed, the input is destroyed too. */
 export const asUtf8 = (input: Readable, encoding: string): Readable =>
   encoding === UTF_8 ? input : pipeline(input, new ToUtf8(encoding), () => undefined);
 
-/** The same of a stream that can be read once only: without `given` its byte order mark says its encoding. */
+/**
+ * Like `asUtf8`, for a stream that can be read only once. Without `given`, its byte order mark determines the encoding.
+ */
 export const markedAsUtf8 = (input: Readable, given: string | undefined): Readable =>
   pipeline(input, new ToUtf8(given), () => undefined);
 
-/** Bytes of the longest byte order mark. */
+/** Length of the longest byte order mark, in bytes. */
 const MARK = 3;
 
 class ToUtf8 extends Transform {
@@ -128,7 +130,7 @@ class ToUtf8 extends Transform {
   }
 }
 
-/** @throws TypeError where the bytes are not of this encoding */
+/** @throws TypeError if bytes are invalid in this encoding */
 async function* decoded(
   input: AsyncIterable<Uint8Array>,
   encoding: string,
@@ -138,11 +140,15 @@ async function* decoded(
   yield decoder.decode();
 }
 
-/** A file of one line, such as a secret: Windows PowerShell writes UTF-16. @throws the system's error */
+/**
+ * Reads a file with one line, such as a secret. It may be UTF-16, which Windows PowerShell writes.
+ *
+ * @throws the system error if the file cannot be read
+ */
 export const readLineFile = async (path: string): Promise<string> =>
   markedText(await readFile(path));
 
-/** The same for a parser of options, which cannot wait. */
+/** Like `readLineFile`, for parsers of options, which are synchronous. */
 export const readLineFileSync = (path: string): string => markedText(readFileSync(path));
 
 const markedText = (bytes: Uint8Array): string =>

@@ -1,42 +1,42 @@
-/** What a command is given by the program around it: where it reads, writes and finds servers. */
+/** What a command gets from the program: its streams and its settings. Tests replace them. */
 import type { Readable, Writable } from 'node:stream';
-import type { Config } from '../../src/runtime/config';
+import type { Config } from '../../src/infra/config';
 
 export interface Tool {
   readonly settings: Settings;
   readonly stdin: Readable;
-  /** Results only, so that they can be piped on. */
+  /** Only results, so that another program can read them. */
   readonly stdout: Writable;
   /** Hints, progress and errors. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
 export interface Settings {
-  /** @throws CommandFailure where neither MONGO_URL nor a running `npm start` tells */
+  /** @throws CommandFailure if MONGO_URL is not set and no `npm start` runs */
   mongo(): ChosenServer;
-  /** @throws CommandFailure where no `npm start` runs here */
+  /** @throws CommandFailure if no `npm start` runs on this machine */
   serviceUrl(): string;
-  /** PUBLIC_URL, else that of a running `npm start`. @throws CommandFailure where neither tells */
+  /** PUBLIC_URL, otherwise the URL of a running `npm start`. @throws CommandFailure if there is neither */
   publicUrl(): string;
-  /** `id:base64` entries. @throws CommandFailure where there are none */
+  /** `id:base64` entries. @throws CommandFailure if there are none */
   secretKeys(): readonly string[];
   /** PORTAL_TIME_ZONE */
   timeZone(): string;
   /** CONCLUDED_STATUSES */
   concluded(): ReadonlySet<string>;
   /**
-   * What it takes to queue a push. The other settings must be those of the service's processes.
+   * The settings that queue a push. All except REDIS_URL must be set as for the processes of the service.
    *
-   * @throws CommandFailure where neither REDIS_URL nor a running `npm start` tells
+   * @throws CommandFailure if REDIS_URL is not set and no `npm start` runs
    */
   queue(): QueueSettings;
-  /** Of the product. */
+  /** Version of the product. */
   readonly version: string;
 }
 
-/** A server's URL, and what it was taken from, e.g. `from MONGO_URL`. */
 export interface ChosenServer {
   readonly url: string;
+  /** Where the URL was found, for example `from MONGO_URL`. */
   readonly chosen: string;
 }
 
@@ -45,6 +45,7 @@ export type QueueSettings = Pick<
   | 'REDIS_URL'
   | 'REDIS_NAMESPACE'
   | 'REDIS_SHARDS'
+  | 'REDIS_PARTITIONS'
   | 'PARTITION_LIMIT'
   | 'PARTITION_BYTES'
   | 'PUSH_TIMEOUT'

@@ -1,4 +1,4 @@
-/** Reads a spreadsheet's list of users: every problem at once. */
+/** Reads a list of users from a CSV file. It reports all problems of the file together. */
 import {
   type GivenColumn,
   mapColumns,
@@ -6,16 +6,16 @@ import {
   USER_COLUMNS,
 } from '../../src/files/columns';
 import { CsvError, CsvReader, type CsvRecord } from '../../src/files/csv';
-import type { NewUser } from '../../src/storage/directory/user-admin';
+import type { NewUser } from '../../src/storage/directory';
 
 export interface LineProblem {
-  /** From 1, as an editor counts. */
+  /** From 1, as in an editor. */
   readonly line: number;
   readonly message: string;
 }
 
 export interface UsersCsv {
-  /** In the order of the file, each username once. */
+  /** Each username once, in the order of the file. */
   readonly users: readonly NewUser[];
   readonly problems: readonly LineProblem[];
 }
@@ -24,7 +24,7 @@ const COLUMNS = ['username', 'displayName'] as const;
 const MAX_LENGTH = 64;
 const CONTROLS = /\p{Cc}/u;
 
-/** @param given which column is which field, where its name does not say it */
+/** @param given the columns that the user assigns to fields, because their names do not fit */
 export async function readUsersCsv(
   pieces: AsyncIterable<string>,
   given: readonly GivenColumn[] = [],

@@ -1,25 +1,29 @@
-/** A connection for the length of one command. */
+/** Connects to the database for one command. */
 import type { Connection } from 'mongoose';
-import { serversOf } from '../../src/runtime/mongo-url';
-import type { DatabaseSetupError } from '../../src/storage/mongo';
+import type { DatabaseSetupError } from '../../src/infra/mongo';
+import { serversOf } from '../../src/infra/mongo-url';
 import { CommandFailure } from './failure';
 import type { ChosenServer, Tool } from './tool';
 
 export interface DatabaseOptions {
   readonly json?: boolean;
   readonly mongoUrl?: string;
-  /** The URL that was read from it. */
+  /** The URL that the file of this option contains. */
   readonly mongoUrlFile?: string;
 }
 
-/** @throws CommandFailure where the database cannot be reached: it names its servers */
+/**
+ * Runs `work` with a connection.
+ *
+ * @throws CommandFailure if the database cannot be used; the message names its servers
+ */
 export async function withMongo<T>(
   tool: Tool,
   options: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const server = serverOf(tool, options);
-  const { connectMongo, DatabaseSetupError } = await import('../../src/storage/mongo.js');
+  const { connectMongo, DatabaseSetupError } = await import('../../src/infra/mongo.js');
   const connection = await connectMongo(server.url).catch((error) => {
     throw error instanceof DatabaseSetupError ? unusable(server, error) : error;
   });
@@ -30,7 +34,7 @@ export async function withMongo<T>(
   }
 }
 
-/** @throws CommandFailure where nothing tells which one */
+/** The database of a command. @throws CommandFailure if neither the options nor the settings name one */
 export function serverOf(
   { settings }: Tool,
   { mongoUrl, mongoUrlFile }: DatabaseOptions,
@@ -42,7 +46,7 @@ export function serverOf(
   return settings.mongo();
 }
 
-/** In place of the service's own message, which names a variable that may never have been set. */
+/** Replaces the message of DatabaseSetupError, because it names MONGO_URL, which the user may not have set. */
 function unusable({ url, chosen }: ChosenServer, error: DatabaseSetupError): CommandFailure {
   const why = error.cause instanceof Error ? error.cause.message : error.message;
   return new CommandFailure(

@@ -1,9 +1,8 @@
-/** A command that changes something: no change without an entry in the audit trail. */
+/** Runs commands that change something: every change has an entry in the audit trail. */
 
 import { hostname, userInfo } from 'node:os';
 import type { Connection } from 'mongoose';
-import type { AuditDetails } from '../../src/storage/audit/audit-model';
-import type { Action } from '../../src/storage/audit/trail';
+import type { Action, AuditDetails } from '../../src/storage/audit';
 import { CommandFailure, explain } from './failure';
 import { note } from './print';
 import type { Tool } from './tool';
@@ -13,15 +12,15 @@ export interface ChangeOptions extends DatabaseOptions {
   readonly operator?: string;
 }
 
-/** What is recorded is named one by one: nothing secret gets in by being there. */
+/** What the entry contains. Each command names every value itself, so that no secret gets into an entry by accident. */
 export type Change = Omit<Action, 'operator' | 'host'>;
 
 /**
- * Runs `work` between the two writes of its entry. Where the second one fails, the change is made and
- * its entry stays `STARTED`: the operator is told, and sees the result all the same.
+ * Writes the entry, runs `work`, and writes its result into the entry. If the second write fails, the change is made
+ * and the entry stays `STARTED`. The command then prints a note, and its result as usual.
  *
- * @param work changes something; tells the trail what came of it, also where it fails then
- * @throws CommandFailure where the trail cannot be written: nothing was changed then
+ * @param work makes the change, and reports its result for the entry, also a partial result before it throws
+ * @throws CommandFailure if the first write fails; then nothing was changed
  */
 export async function withTrail<T>(
   tool: Tool,
@@ -30,7 +29,7 @@ export async function withTrail<T>(
   work: (connection: Connection, tell: (result: AuditDetails) => void) => Promise<T>,
 ): Promise<T> {
   return withMongo(tool, options, async (connection) => {
-    const { withAuditEntry } = await import('../../src/storage/audit/with-entry.js');
+    const { withAuditEntry } = await import('../../src/storage/audit.js');
     const action = { ...change, ...operatorOf(options) };
     return withAuditEntry(connection, action, (tell) => work(connection, tell), {
       explain: firstLine,
@@ -45,18 +44,18 @@ export async function withTrail<T>(
 const firstLine = (error: unknown) =>
   (explain(error).message ?? String(error)).split('\n')[0] ?? '';
 
-/** Who runs matterctl, as the audit trail and the push log name them. */
-export interface Operator {
+/** Who runs `matterctl`. The audit trail and the push log show it. */
+export interface TrailOperator {
   readonly operator: string;
   readonly host: string;
 }
 
-/** @param options of the command; without --operator it is the user of this system */
-export function operatorOf(options: { readonly operator?: string }): Operator {
+/** @param options options of the command; without --operator, the operator is the user of this system */
+export function operatorOf(options: { readonly operator?: string }): TrailOperator {
   return { operator: options.operator ?? systemUser(), host: hostname() };
 }
 
-/** A process may run as a user that the system does not know by name. */
+/** The name of the user of this process. A user without a name gets the name `uid-…`. */
 function systemUser(): string {
   try {
     return userInfo().username;

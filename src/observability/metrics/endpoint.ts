@@ -1,17 +1,18 @@
-/** The internal port: GET /metrics, /healthz, /readyz, what is given to be shown beside, and nothing else. */
+/** The internal port: GET /metrics, /healthz, /readyz, and the optional operator page. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isAcceptedHost } from '../../protocol/accepted-host';
-import { API_HEADERS } from '../../protocol/headers';
+import type { LogLine } from '../../infra/folded-log';
+import { API_HEADERS, isAcceptedHost } from '../../protocol/headers';
 import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
-import type { TellLine } from '../../runtime/folded-log';
-import type { Beside } from './options';
+import type { OperatorPage } from '../options';
 
-/** Milliseconds for the head of a request, and of silence on a connection. */
+/**
+ * Time limits in milliseconds: to receive a request, to keep an idle connection, and for a connection without traffic.
+ */
 const HEAD_TIMEOUT = 5_000;
 const IDLE_TIMEOUT = 65_000;
 const STALL_TIMEOUT = 10_000;
-/** A handful of scrapers, and room for a mistake. */
+/** Maximum connections: far more than scrapers, health checks and operators need. */
 const MAX_CONNECTIONS = 100;
 
 export interface MetricsEndpoint {
@@ -20,9 +21,11 @@ export interface MetricsEndpoint {
 }
 
 export interface InternalPages {
+  /** Content type of `text`. */
   readonly contentType: string;
+  /** The metrics in the text format of Prometheus. */
   text(): Promise<string>;
-  /** Whether the servers are there. It does not fail. */
+  /** Whether MongoDB and Redis are available. Never rejects. */
   isReady(): Promise<boolean>;
 }
 
@@ -31,15 +34,15 @@ export interface InternalPort {
   readonly host: string;
   /** METRICS_PORT */
   readonly port: number;
-  readonly beside?: Beside | undefined;
+  readonly operatorPage?: OperatorPage | undefined;
   /** Logs requests that are rejected. */
-  readonly tell: TellLine;
+  readonly log: LogLine;
 }
 
-/** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
+/** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
 export async function serveMetrics(
   pages: InternalPages,
-  { host, port, beside, tell }: InternalPort,
+  { host, port, operatorPage, log }: InternalPort,
 ): Promise<MetricsEndpoint> {
   const server = createServer(
     {
@@ -48,10 +51,10 @@ export async function serveMetrics(
       keepAliveTimeout: IDLE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
     },
-    withAcceptedHost(host, tell, answering(pages, beside)),
+    withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // A health checker may close its sending side after its request; see http-server.ts.
+  // A health checker that closes its sending side after its request still gets the answer; see src/http/server.ts.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {
@@ -67,7 +70,7 @@ export async function serveMetrics(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Nobody is owed a last look: the process must not wait for a scraper.
+        // A stopping process must not wait for a scraper that keeps its connection open.
         server.closeAllConnections();
       }),
   };
@@ -78,31 +81,27 @@ const REJECTED = {
   text: 'request on the internal port rejected',
   reason: 'HOST_NOT_ACCEPTED',
 } as const;
-/** Longest part of a Host header in the log. */
+/** Maximum characters of a Host header in the log. */
 const LOGGED_HOST = 100;
 
-/** Before everything that the port shows: names of clients, the queue, figures. */
-function withAcceptedHost(
-  ownName: string,
-  tell: TellLine,
-  answer: RequestListener,
-): RequestListener {
+/** Rejects requests with a foreign Host header, so that a web page in an operator's browser cannot read this port. */
+function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;
     if (isAcceptedHost(host, ownName)) return answer(req, res);
     const address = req.socket.remoteAddress;
-    tell(REJECTED, { host: host?.slice(0, LOGGED_HOST), address });
+    log(REJECTED, { host: host?.slice(0, LOGGED_HOST), address });
     res.setHeader('Connection', 'close');
     plain(res, 421, 'Address this port by an IP address, localhost or METRICS_HOST');
   };
 }
 
-function answering(pages: InternalPages, beside: Beside | undefined): RequestListener {
+function answering(pages: InternalPages, operatorPage: OperatorPage | undefined): RequestListener {
   return async (req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
-    if (beside?.owns(path)) return beside.answer(req, res);
+    if (operatorPage?.handles(path)) return operatorPage.handle(req, res);
     const page = req.method === 'GET' ? path : '';
-    if (page === '/metrics') return tellMetrics(pages, res);
+    if (page === '/metrics') return sendMetrics(pages, res);
     if (page === ALIVE_PATH) return plain(res, 200, 'alive');
     if (page === READY_PATH) {
       return (await pages.isReady()) ? plain(res, 200, 'ready') : plain(res, 503, 'not ready');
@@ -112,7 +111,7 @@ function answering(pages: InternalPages, beside: Beside | undefined): RequestLis
   };
 }
 
-async function tellMetrics({ contentType, text }: InternalPages, res: ServerResponse) {
+async function sendMetrics({ contentType, text }: InternalPages, res: ServerResponse) {
   try {
     const body = await text();
     res.writeHead(200, { ...API_HEADERS, 'Content-Type': contentType }).end(body);

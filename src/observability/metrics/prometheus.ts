@@ -1,13 +1,12 @@
-/** Metrics that are kept and served. A library comes with them: loaded only where they are asked for. */
+/** Collects the metrics and serves them on the internal port. It reads metrics of MongoDB and Redis at each scrape. */
+import { withTimeout } from '../../concurrency/timing';
+import type { MetricsOptions, PartitionBacklog, RunningMetrics, ServerProbes } from '../options';
 import { serveMetrics } from './endpoint';
-import { createMetrics } from './observe';
-import type { MetricsOptions, RunningMetrics } from './options';
-import { areServersReady, readServers } from './read-servers';
-import { createRegistry } from './registry';
+import { createMetrics, createRegistry, type MetricsRegistry } from './registry';
 
-/** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
+/** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
 export async function startPrometheus(options: MetricsOptions): Promise<RunningMetrics> {
-  const { type, host, port, beside, tell, servers } = options;
+  const { type, host, port, operatorPage, log, servers } = options;
   const all = createRegistry(type);
   const text = async () => {
     await readServers(servers, all);
@@ -16,6 +15,53 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
   const { contentType } = all.registry;
   const isReady = () => areServersReady(servers);
   const pages = { contentType, text, isReady };
-  const { url, close } = await serveMetrics(pages, { host, port, beside, tell });
+  const { url, close } = await serveMetrics(pages, { host, port, operatorPage, log });
   return { metrics: createMetrics(all, options), url, close };
 }
+
+/**
+ * Milliseconds without an answer after which a server counts as unavailable. A scraper itself waits for some seconds.
+ */
+const TIMEOUT = 1_000;
+
+/** Updates the metrics of MongoDB and Redis. It never fails. A metric whose value cannot be read is removed. */
+export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
+  const { up, waiting, backlogAge, workers } = registry;
+  const [database, queue, partitions, count] = await Promise.all([
+    valueInTime(servers.pingDatabase().then(() => true)),
+    valueInTime(servers.pingQueue().then(() => true)),
+    valueInTime(servers.partitions()),
+    valueInTime(servers.workers()),
+  ]);
+  up.set({ server: 'mongodb' }, database ? 1 : 0);
+  up.set({ server: 'redis' }, queue ? 1 : 0);
+  if (partitions) {
+    waiting.set(partitions.reduce((sum, one) => sum + one.waiting, 0));
+    backlogAge.set(Math.max(0, ...partitions.map(secondsWaited)));
+  } else {
+    waiting.remove();
+    backlogAge.remove();
+  }
+  if (count === undefined) workers.remove();
+  else workers.set(count);
+}
+
+/**
+ * Whether a worker is ready. A Redis whose memory is full counts as available, because workers free its memory.
+ */
+export async function areServersReady({
+  pingDatabase,
+  pingPrimary,
+}: ServerProbes): Promise<boolean> {
+  const answers = await Promise.all([
+    valueInTime(pingDatabase().then(() => true)),
+    valueInTime(pingPrimary().then(() => true)),
+  ]);
+  return answers.every((answer) => answer === true);
+}
+
+const secondsWaited = ({ oldestMs }: PartitionBacklog) => (oldestMs ?? 0) / 1000;
+
+/** @returns undefined if the call fails or takes too long. No log line, because the metric `up` shows the outage */
+const valueInTime = <T>(call: Promise<T>): Promise<T | undefined> =>
+  withTimeout(call, TIMEOUT).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The library, set up: where spans go, how many may wait, which are kept. It reads the standard OTEL_
- * variables by itself; settings.ts has looked at those that can be wrong.
+ * Sets up OpenTelemetry. The library reads the standard OTEL_ variables itself; `infra/settings/tracing.ts` checks
+ * them.
  */
 import { hostname } from 'node:os';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
@@ -12,62 +12,90 @@ import {
   NodeTracerProvider,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
-import { withTimeout } from '../../concurrency/timeout';
-import type { RunningTracing, TracingOptions } from './options';
+import { withTimeout } from '../../concurrency/timing';
+import type { RunningTracing, TracingOptions } from '../options';
 import { createTracing } from './spans';
-import { throttle } from './throttle';
 
-/** Milliseconds for what is left when the process ends: a collector that is away must not hold it up. */
+/**
+ * Milliseconds in which a stopping process sends its remaining spans. An unavailable collector must not delay it
+ * longer.
+ */
 const FLUSH_TIMEOUT = 3_000;
-/** Of a batch, which serves so many pushes at most. */
+/** Maximum links of a batch span. */
 const MAX_LINKS = 500;
-/** Characters of a problem in the log: a collector may answer with a page. */
+/** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
 const MAX_PROBLEM = 200;
 
-export function startExport({ type, trouble }: TracingOptions): RunningTracing {
-  const tellThrottled = () =>
+export function startOpenTelemetry({ type, onProblem }: TracingOptions): RunningTracing {
+  const reportThrottled = () =>
     throttle(
-      (problem, untold) => trouble(problem.slice(0, MAX_PROBLEM), untold),
+      (problem, suppressed) => onProblem(problem.slice(0, MAX_PROBLEM), suppressed),
       () => performance.now(),
     );
-  const failed = tellThrottled();
-  listenToLibrary(tellThrottled());
+  const failed = reportThrottled();
+  reportLibraryWarnings(reportThrottled());
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       'service.name': `matter-push-${type}`,
       'service.instance.id': `${hostname()}:${process.pid}`,
     }).merge(detectResources({ detectors: [envDetector] })),
     spanLimits: { linkCountLimit: MAX_LINKS },
-    spanProcessors: [new BatchSpanProcessor(telling(new OTLPTraceExporter(), failed))],
+    spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), failed))],
   });
-  // Baggage is the caller's own text: it goes nowhere from here.
+  // Without baggage, because callers choose its text.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),
     stop: async () => {
       const flushed = provider.shutdown().catch((error) => failed(String(error)));
-      // Past it, what is left is lost.
+      // After the timeout, the remaining spans are lost.
       await withTimeout(flushed, FLUSH_TIMEOUT).catch(() => undefined);
     },
   };
 }
 
-/** The library says there what it drops because too much waits. */
-function listenToLibrary(tell: (problem: string) => void): void {
+/** Reports the warnings of the library, for example that it drops spans because too many wait. */
+function reportLibraryWarnings(report: (problem: string) => void): void {
   const nothing = () => undefined;
-  const logger = { error: nothing, warn: tell, info: nothing, debug: nothing, verbose: nothing };
+  const logger = { error: nothing, warn: report, info: nothing, debug: nothing, verbose: nothing };
   diag.setLogger(logger, DiagLogLevel.WARN);
 }
 
-/** Tells why an export failed; without it the library would lose spans in silence. */
-function telling(exporter: SpanExporter, failed: (problem: string) => void): SpanExporter {
+/** Reports why an export failed. The library itself drops the spans without a report. */
+function withReport(exporter: SpanExporter, failed: (problem: string) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.error) failed(`${spans.length} spans not taken: ${result.error.message}`);
+        if (result.error) failed(`${spans.length} spans not exported: ${result.error.message}`);
         done(result);
       }),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
     shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Minimum milliseconds between two reports. */
+const INTERVAL = 60_000;
+
+/**
+ * Limits the calls of `report` to one a minute. The first call is made at once.
+ *
+ * @param report gets the number of calls that were left out since its last call
+ * @param clock a monotonic clock in milliseconds
+ */
+export function throttle(
+  report: (what: string, suppressed: number) => void,
+  clock: () => number,
+): (what: string) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return (what) => {
+    if (clock() - last < INTERVAL) {
+      suppressed += 1;
+      return;
+    }
+    report(what, suppressed);
+    last = clock();
+    suppressed = 0;
   };
 }

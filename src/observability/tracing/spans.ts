@@ -1,31 +1,41 @@
-/** The spans of the way of a push, made with the library's interface. */
+/** Creates spans with the API of OpenTelemetry: for requests, batches, pushes in a batch, and database commands. */
 import {
+  type Attributes,
   type Context,
   context,
+  type Link,
   propagation,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
+  SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { TraceHeaders, Tracing } from '../../telemetry/tracing';
-import { traceBatch } from './batch-spans';
-import { watchCommands } from './commands';
-import { familyOf, inSpan } from './in-span';
-import { openRequest } from './request-span';
+import { mongo } from 'mongoose';
+import type {
+  RequestEnd,
+  TracedBatch,
+  TracedPush,
+  TracedReply,
+  TracedRequest,
+  TraceHeaders,
+  Tracing,
+} from '../tracing';
 
-/** @param tracer of a provider that is registered: what is under way here is asked of the library */
+/** @param tracer tracer of a registered provider, because only then does the library know the active span */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
       const traceId = trace.getSpanContext(context.active())?.traceId;
       return traceId === undefined ? {} : { traceId };
     },
-    request: (method, route, headers) => openRequest(tracer, method, route, headers),
+    request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // Whoever runs it may be at work on something else.
-      const { parent, links } = familyOf(points as readonly Context[]);
+      // Without a trace, the work runs in the root context, because the active context may belong to other work.
+      const { parent, links } = traceFamilyOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
       return inSpan(tracer.startSpan(name, { attributes, links }, parent), parent, work);
@@ -41,3 +51,198 @@ export function createTracing(tracer: Tracer): Tracing {
     watchCommands: (client) => watchCommands(tracer, client),
   };
 }
+
+// The span of a request, from its head to the end of its answer.
+
+function startRequest(
+  tracer: Tracer,
+  method: string,
+  route: string,
+  headers: TraceHeaders,
+): TracedRequest {
+  const parent = propagation.extract(ROOT_CONTEXT, headers);
+  const attributes = { 'http.request.method': method, 'http.route': route };
+  const options = { kind: SpanKind.SERVER, attributes };
+  const span = tracer.startSpan(`${method} ${route}`, options, parent);
+  return {
+    traceId: span.spanContext().traceId,
+    run: (answer) => context.with(trace.setSpan(parent, span), answer),
+    end: (how) => {
+      span.setAttributes(attributesOfEnd(how));
+      // Other rejections are errors of the caller, not of the service.
+      if (how.rejection && how.rejection.code >= 500)
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+function attributesOfEnd({ requestId, clientId, status, outcome, rejection }: RequestEnd) {
+  return {
+    'http.response.status_code': status,
+    'matter_push.request_id': requestId,
+    ...(clientId !== undefined && { 'matter_push.client_id': clientId }),
+    ...(outcome !== undefined && { 'matter_push.outcome': outcome }),
+    ...(rejection && { 'error.type': rejection.reason }),
+  };
+}
+
+// Spans of database commands, from the events of the driver. They have the names of command and collection, but no
+// values.
+
+/** Maximum open spans of commands, far more than there are connections. Further commands have no span. */
+const MAX_OPEN_SPANS = 5_000;
+
+/** @param client client that was created with `monitorCommands` */
+function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
+  const open = new Map<number, Span>();
+  client.on('commandStarted', (event) => {
+    // The driver emits the event in the context of the caller, which is the parent of the span.
+    const parent = context.active();
+    if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
+    const attributes = attributesOfCommand(event);
+    const collection = attributes['db.collection.name'];
+    const name = collection ? `${event.commandName} ${collection}` : event.commandName;
+    const options = { kind: SpanKind.CLIENT, attributes };
+    open.set(event.requestId, tracer.startSpan(name, options, parent));
+  });
+  const take = (requestId: number) => {
+    const span = open.get(requestId);
+    open.delete(requestId);
+    return span;
+  };
+  client.on('commandSucceeded', ({ requestId }) => take(requestId)?.end());
+  client.on('commandFailed', ({ requestId, failure }) => {
+    const span = take(requestId);
+    span?.setAttributes(failureOf(failure));
+    span?.setStatus({ code: SpanStatusCode.ERROR });
+    span?.end();
+  });
+}
+
+function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
+  const { commandName, databaseName, address, command } = event;
+  const target: unknown = command[commandName];
+  return {
+    'db.system.name': 'mongodb',
+    'db.namespace': databaseName,
+    'db.operation.name': commandName,
+    'server.address': address,
+    ...(typeof target === 'string' && { 'db.collection.name': target }),
+  };
+}
+
+/** Without the message of the error, because messages of the database can contain values of a push. */
+function failureOf(failure: Error): Attributes {
+  const code = failure instanceof mongo.MongoError ? failure.code : undefined;
+  return {
+    'error.type': failure.name,
+    ...(code !== undefined && { 'db.response.status_code': String(code) }),
+  };
+}
+
+// The spans of a batch: one for the batch, which is the parent of its database commands, and one for each of its
+// pushes.
+
+async function traceBatch<R extends TracedReply>(
+  tracer: Tracer,
+  { now, records }: TracedBatch,
+  apply: () => Promise<R[]>,
+): Promise<R[]> {
+  const pushes = records.flatMap(({ pushes }) => pushes);
+  const traced = pushes.filter((push) => push.trace !== undefined);
+  if (traced.length === 0) return apply();
+  const contexts = new Map(traced.map((push) => [push, contextOf(push)]));
+  const { parent, links } = traceFamilyOf([...contexts.values()]);
+  const attributes = {
+    'matter_push.partitions': records.map(({ partition }) => partition),
+    'matter_push.batch.size': pushes.length,
+  };
+  const options = { kind: SpanKind.CONSUMER, attributes, links };
+  const batch = tracer.startSpan('batch', options, parent);
+  const spans = new Map<string, Span>();
+  for (const [push, place] of contexts) {
+    if (isRecorded(place)) spans.set(push.id, startPush(tracer, push, { now, place, batch }));
+  }
+  try {
+    const replies = await inSpan(batch, parent, apply);
+    for (const { id, settlement } of replies) recordResult(spans.get(id), settlement);
+    return replies;
+  } catch (error) {
+    // The spans of this attempt end with the error. If the batch is repeated, it gets new spans.
+    for (const span of spans.values()) recordFailure(span, error);
+    throw error;
+  } finally {
+    for (const span of spans.values()) span.end();
+  }
+}
+
+const contextOf = ({ trace: headers }: TracedPush): Context =>
+  propagation.extract(ROOT_CONTEXT, headers);
+
+function startPush(
+  tracer: Tracer,
+  { id, queuedAt, operation }: TracedPush,
+  { now, place, batch }: { readonly now: number; readonly place: Context; readonly batch: Span },
+): Span {
+  const attributes = {
+    'matter_push.request_id': id,
+    'matter_push.waited_ms': Math.max(0, now - queuedAt),
+  };
+  const links = [linkTo(batch.spanContext())];
+  return tracer.startSpan(`apply ${operation.op}`, { attributes, links }, place);
+}
+
+function recordResult(
+  span: Span | undefined,
+  { state, outcome, reason }: TracedReply['settlement'],
+) {
+  span?.setAttributes({
+    'matter_push.state': state,
+    ...(outcome !== undefined && { 'matter_push.outcome': outcome }),
+    ...(reason !== undefined && { 'matter_push.reason': reason }),
+  });
+}
+
+// Work within a span. If it belongs to several traces, the span is in one of them and has links to the others.
+
+/** Runs the work with `span` as the active span, and ends the span. */
+async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    return await context.with(trace.setSpan(parent, span), work);
+  } catch (error) {
+    recordFailure(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Notes the class of the error, but not its message, because messages of the database can contain values of a push. */
+function recordFailure(span: Span, error: unknown): void {
+  span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Whether the trace is recorded: its spans are exported. */
+function isRecorded(place: Context): boolean {
+  const flags = trace.getSpanContext(place)?.traceFlags ?? TraceFlags.NONE;
+  return (flags & TraceFlags.SAMPLED) !== 0;
+}
+
+/** The traces to which one span belongs. */
+interface TraceFamily {
+  /** The first recorded trace; if none is recorded, the first trace; without traces, the root context. */
+  readonly parent: Context;
+  readonly links: Link[];
+}
+
+function traceFamilyOf(contexts: readonly Context[]): TraceFamily {
+  const [first, ...others] = contexts.filter(isRecorded);
+  return {
+    parent: first ?? contexts[0] ?? ROOT_CONTEXT,
+    links: others.flatMap((place) => trace.getSpanContext(place) ?? []).map(linkTo),
+  };
+}
+
+const linkTo = (context: Link['context']): Link => ({ context });

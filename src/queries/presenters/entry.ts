@@ -1,4 +1,4 @@
-/** From a push-log entry to what its readers see of it. */
+/** Converts a push-log entry to the form of answers. */
 import { renderAll, renderWarnings } from '../../protocol/envelope';
 import type { Language } from '../../protocol/language';
 import {
@@ -9,15 +9,16 @@ import {
   type OperatorEntryView,
   operatorEntryView,
 } from '../../protocol/log-entry';
-import type { LogEntry } from '../../storage/push-log/entry-model';
+import type { LogEntry } from '../../storage/push-log';
 
+/** What an answer needs besides the entry. */
 interface Reading {
   readonly attempt: number | undefined;
-  /** What its reader reads. */
+  /** Language of the answer. */
   readonly language: Language;
 }
 
-/** Fields that are not shown as they are stored. */
+/** Fields whose form in answers differs from the stored form. */
 type PresentedFields = {
   readonly [Name in keyof EntryView as EntryFields[Name]['stored'] extends undefined
     ? Name
@@ -41,7 +42,7 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/** @param attempt attempt number (1-based); undefined without a key, or beyond 100 */
+/** @param attempt number of the attempt with this key, from 1; undefined without a key, or after 100 attempts */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,
@@ -75,9 +76,9 @@ function present(entry: LogEntry, fields: readonly FieldName[], reading: Reading
 const isStored = (name: FieldName): name is Exclude<FieldName, keyof PresentedFields> =>
   ENTRY_FIELDS[name].stored !== undefined;
 
-/** A value of one of the stored forms, as JSON has it. */
+/** Converts a stored value to JSON. */
 function toJson(value: string | number | Date | bigint | object | null | undefined) {
-  // Null, where somebody wrote it by hand.
+  // An entry that was edited by hand can lack a field.
   if (value === undefined || value === null) return null;
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || typeof value === 'number' ? value : String(value);

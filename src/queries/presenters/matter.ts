@@ -1,9 +1,9 @@
-/** From a matter to what readers outside see of it. */
+/** Converts a matter to the form of answers. */
 import type { Matter } from '../../domain/matter';
 import { type MatterView, matterView } from '../../protocol/matter-view';
 import { formatLocal } from '../../protocol/time';
 
-/** Fields that are shown as something else than they are. */
+/** Fields whose type in answers differs from their type in `Matter`. */
 type PresentedFields = {
   readonly [Name in keyof MatterView as Matter[Name] extends MatterView[Name]
     ? never
@@ -12,7 +12,7 @@ type PresentedFields = {
 
 const FIELDS = Object.keys(matterView.shape) as (keyof MatterView)[];
 
-/** @param timeZone IANA zone of the portal (PORTAL_TIME_ZONE) */
+/** @param timeZone the time zone of `deadlineAt` in answers (PORTAL_TIME_ZONE) */
 export function toMatterView(matter: Matter, timeZone: string): MatterView {
   const { deadlineAt, sourceUpdatedAt, deletedAt } = matter;
   const presented: PresentedFields & Pick<MatterView, 'parties'> = {

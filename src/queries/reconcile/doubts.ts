@@ -1,6 +1,6 @@
 /**
- * Ids of a file that are not in the ledger and are probably there under another form: a spreadsheet has taken them for
- * numbers, or a blank came or went. An upsert of such an id would make a second matter. Pure; served to the console too.
+ * Finds ids of a file that the ledger probably has in another form: a spreadsheet has converted the id to a number, or
+ * it differs in blanks. An upsert of such an id would create a second matter. Pure; the console imports this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -8,26 +8,26 @@ export type DoubtKind = 'DAMAGED_ID' | 'LOOK_ALIKE';
 
 export interface Doubt {
   readonly kind: DoubtKind;
-  /** The id that is probably meant; undefined: it is not known. */
+  /** The id that is probably meant; undefined if it is unknown. */
   readonly meant: string | undefined;
 }
 
-/** A spreadsheet shows a long number so, with the decimal sign of its language. */
+/** How a spreadsheet shows a long number, for example `1.23E+17` or, in other languages, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
-/** Digits that a spreadsheet keeps of a number; it puts zeros in place of the others. */
+/** Number of digits that a spreadsheet keeps of a number. It replaces the following digits with zeros. */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
 const ROUNDED = /^\d{15}0+$/;
 const WITH_ZEROS = /^0+\d+$/;
 const WITHOUT_ZEROS = /^[1-9]\d*$/;
 
-/** Whether a spreadsheet has made this of an id, whatever the ledger holds. */
+/** Whether a spreadsheet has certainly converted this id. */
 export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
  * @param ofFile all ids of the file
- * @param open ids of matters that are open here and not in the file
- * @returns what is doubtful about an id of the file that is not here
+ * @param open ids of the open matters of the ledger that are not in the file
+ * @returns a function that takes an id of the file that is not in the ledger, and returns what is doubtful about it
  */
 export function createDoubts(
   ofFile: Iterable<string>,
@@ -40,19 +40,23 @@ export function createDoubts(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', meant: alike };
-    // It may be here without the blank and concluded, which is not among the open ones.
+    // The ledger may have the id without blanks in a concluded matter, which `open` does not contain.
     if (plain !== id) return { kind: 'LOOK_ALIKE', meant: plain };
     return seen.isDamaged(id) ? { kind: 'DAMAGED_ID', meant: seen.meantBy(id) } : undefined;
   };
 }
 
 class SeenIds {
-  /** By what they look like: ids that are open here, and those of the file that look like another one. */
+  /** Open ids of the ledger and look-alike ids of the file, by their form without blanks (`lookAlike`). */
   readonly alike = new Map<string, string>();
-  /** Ids that are open here, by what a spreadsheet would make of them. */
+  /** Open ids of the ledger with leading zeros, by their form without these zeros. */
   readonly #byNumber = new Map<string, string>();
+  /** Open ids of the ledger with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
-  /** One id of the file was damaged so: others of the same form are doubtful too, whether open here or not. */
+  /**
+   * Number of digits of the longest open id with leading zeros. The two flags are set if the file has damaged an id in
+   * this way. Then other ids of the same form are doubtful too, even if the ledger has no open matter for them.
+   */
   #longestWithZeros = 0;
   #haveLostZeros = false;
   #areRounded = false;
@@ -66,7 +70,7 @@ class SeenIds {
     if (LONG_NUMBER.test(id)) this.#byKeptDigits.set(keptDigits(id), id);
   }
 
-  /** To be called when all open ids are known. */
+  /** Call it after `addOpen` was called for all open ids. */
   addOfFile(id: string): void {
     const plain = lookAlike(id);
     if (plain !== id && !this.alike.has(plain)) this.alike.set(plain, id);

@@ -1,31 +1,39 @@
-/** What a file says that matters should be, whatever its form: pure. Served to the console too. */
+/**
+ * Expected matters: what a file of the source system states about its matters, in any file format. The comparison with
+ * the ledger is a "reconciliation". Pure; the console imports this file too.
+ */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
 
-/** Fields of one line, as far as it states them. */
+/** A line of the file. It states only some fields of its matter. */
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The stated ones of PUSHED_FIELDS, as they stand in the file; times in the form that the service reads. */
+  /** The fields of PUSHED_FIELDS that the line states, as in the file. Times have the form that the service reads. */
   readonly pushed: Readonly<Record<string, unknown>>;
-  /** Of `pushed.deadlineAt`, epoch milliseconds. */
+  /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;
-  /** Logins in the column of assignees: exactly these are ASSIGNEE. */
+  /** The usernames in the column of assignees. They are all ASSIGNEEs of the matter. */
   readonly assignees?: readonly string[];
-  /** Milliseconds that a time of the file leaves open: a spreadsheet writes no seconds. Absent: none. */
+  /**
+   * Precision of the times in milliseconds, because spreadsheets leave out seconds. Absent: exact to the millisecond.
+   */
   readonly steps?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
 
-/** A whole matter: what all pushes of it come to. */
+/** A whole matter, computed from a file of pushes: the result of all pushes of this matter. */
 export interface Folded {
   readonly kind: 'folded';
   readonly expected: Matter;
 }
 
-/** What a file says that a matter of its system should be. */
+/** What a file states about one matter. */
 export type ExpectedMatter = Row | Folded;
 
-/** Fields of a row besides those of `expected`: what an upsert takes. All of them are compared. */
+/**
+ * Fields of a line that are not in ExpectedFields. They are compared, and an upsert that corrects the ledger sends
+ * them.
+ */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',
   'title',

@@ -1,20 +1,20 @@
-/** How one matter of the file differs from the ledger's, with both sides of each difference. */
+/** Compares one matter of a file with the ledger, and shows both values of each difference. Pure. */
 
-import { type ContentField, contentDifferences, nameOf } from '../../domain/full-upsert';
-import type { Matter } from '../../domain/matter';
-import type { MatterDifference } from '../../protocol/comparison';
+import { type ContentField, contentDifferences } from '../../domain/full-upsert';
+import { type Matter, partyKey } from '../../domain/matter';
+import type { MatterDifference } from '../../protocol/matter-answers';
 import { compare } from '../compare';
 import type { Doubt, DoubtKind } from './doubts';
 import type { ExpectedMatter } from './expected';
-import { contentOf, rowDifferences, settled } from './row-content';
+import { contentOf, ledgerTimeIfEqual, rowDifferences } from './row-content';
 
-export type Finding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
+export type MatterFinding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
 
-/** Values as JSON; null: there is no such matter on this side. */
+/** Values of one side (the file or the ledger) as JSON; null if this side does not have the matter. */
 export type Side = Readonly<Record<string, unknown>> | null;
 
-export interface Found {
-  readonly finding: Finding;
+export interface FoundDifference {
+  readonly finding: MatterFinding;
   readonly yours: Side;
   readonly here: Side;
 }
@@ -32,53 +32,57 @@ const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
   STATUS_DIFFERS: STATUS,
 };
 
-/** @returns nothing where both say the same, as far as the file says something */
-export function find(stated: ExpectedMatter, held: Matter | undefined): Found[] {
-  const expectedMatter = withSettledTime(stated, held);
+/** @returns the differences in the fields that the file states; empty if there are none */
+export function find(stated: ExpectedMatter, stored: Matter | undefined): FoundDifference[] {
+  const expectedMatter = withLedgerTime(stated, stored);
   const isRow = expectedMatter.kind === 'row';
-  const rowContent = isRow ? contentOf(expectedMatter, held) : {};
+  const rowContent = isRow ? contentOf(expectedMatter, stored) : {};
   const yours: Fields = {
     ...rowContent,
     ...expectedMatter.expected,
     deleted: expectedMatter.expected.deleted ?? false,
   };
-  const tell = (finding: Finding, fields: readonly ShownField[]): Found => {
-    return { finding, yours: toSide(yours, fields), here: held ? toSide(held, fields) : null };
+  const describe = (finding: MatterFinding, fields: readonly ShownField[]): FoundDifference => {
+    return { finding, yours: toSide(yours, fields), here: stored ? toSide(stored, fields) : null };
   };
   const isShown = (field: ShownField) =>
-    yours[field] !== undefined && (!held || yours[field] !== held[field]);
-  const found = compare(expectedMatter.expected, held).map((difference) =>
-    tell(difference, SHOWN[difference].filter(isShown)),
+    yours[field] !== undefined && (!stored || yours[field] !== stored[field]);
+  const found = compare(expectedMatter.expected, stored).map((difference) =>
+    describe(difference, SHOWN[difference].filter(isShown)),
   );
-  // What a deleted matter says is of no account.
-  if (!held || held.deleted || expectedMatter.expected.deleted) return found;
+  // The fields of a deleted matter are not compared.
+  if (!stored || stored.deleted || expectedMatter.expected.deleted) return found;
   const content = isRow
-    ? rowDifferences(rowContent, held)
-    : contentDifferences(expectedMatter.expected, held);
-  return content.length === 0 ? found : [...found, tell('CONTENT_DIFFERS', content)];
+    ? rowDifferences(rowContent, stored)
+    : contentDifferences(expectedMatter.expected, stored);
+  return content.length === 0 ? found : [...found, describe('CONTENT_DIFFERS', content)];
 }
 
-/** In place of MISSING: a matter that is probably here under another id. */
-export function foundDoubt({ expected }: ExpectedMatter, { kind, meant }: Doubt): Found {
+/** The finding instead of MISSING if the ledger probably has the matter under another id. */
+export function doubtDifference(
+  { expected }: ExpectedMatter,
+  { kind, meant }: Doubt,
+): FoundDifference {
   const yours = { externalId: expected.externalId };
   return { finding: kind, yours, here: meant === undefined ? null : { externalId: meant } };
 }
 
 /**
- * A spreadsheet writes no seconds. Where the ledger's time lies within what the file's leaves open, they are the same:
- * every matter would differ otherwise, and a push with the file's time would be stale.
+ * Replaces the time of the file with that of the ledger if both are equal within the precision of the file:
+ * spreadsheets leave out seconds. Otherwise every matter would differ, and a push with the time of the file would be
+ * stale.
  */
-export function withSettledTime(matter: ExpectedMatter, held: Matter | undefined): ExpectedMatter {
+export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;
   const { expected, steps } = matter;
   const { sourceUpdatedAt: theirs } = expected;
-  const at = settled(theirs, held?.sourceUpdatedAt, steps?.sourceUpdatedAt);
+  const at = ledgerTimeIfEqual(theirs, stored?.sourceUpdatedAt, steps?.sourceUpdatedAt);
   return at === theirs || at === undefined
     ? matter
     : { ...matter, expected: { ...expected, sourceUpdatedAt: at } };
 }
 
-/** Some fields of a matter as JSON; instants are ISO-8601 UTC, parties `ROLE username`. */
+/** The named fields as JSON. Instants are ISO-8601 in UTC, parties are `ROLE username`. */
 export function toSide(fields: Fields, names: readonly ShownField[]): NonNullable<Side> {
   return Object.fromEntries(names.map((name) => [name, toJson(name, fields[name] ?? null)]));
 }
@@ -86,5 +90,5 @@ export function toSide(fields: Fields, names: readonly ShownField[]): NonNullabl
 function toJson(name: ShownField, value: Fields[ShownField] | null): unknown {
   if (typeof value === 'number') return new Date(value).toISOString();
   if (name !== 'parties' || !Array.isArray(value)) return value;
-  return value.map(nameOf).sort();
+  return value.map(partyKey).sort();
 }

@@ -1,29 +1,20 @@
-/** From the fields of one line to what is compared and pushed, or to what is wrong with them. Pure; served to the console too. */
+/** Reads the fields of one line of a file, and checks them. Pure; the console imports this file too. */
 import { ASSIGNEE } from '../../files/columns';
 import { readFileTime } from '../../files/times';
+import { isExternalId, isNothing, isStatus, isText, MAX_LENGTH } from '../../protocol/field-rules';
+import { parseDateTime, parseInstant } from '../../protocol/time';
 import { PUSHED_FIELDS, type Row } from './expected';
 
-/** The rules of single fields: those of the service. */
-export interface RowRules {
-  readonly isExternalId: (value: unknown) => boolean;
-  readonly isStatus: (value: unknown) => boolean;
-  readonly isStatusCode: (value: unknown) => boolean;
-  /** `sourceUpdatedAt` in any of its forms. @returns epoch milliseconds; undefined: it is none */
-  readonly parseInstant: (value: string | number) => number | undefined;
-  /** ISO-8601, local in the zone of the portal or with an offset. */
-  readonly parseDateTime: (text: string) => number | undefined;
-}
-
 export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
-  /** Undefined: something is wrong. */
+  /** Absent if a field is missing or invalid. */
   readonly row?: Row;
-  /** Fields that are missing or not valid. */
+  /** Names of the missing or invalid fields. */
   readonly wrong: readonly string[];
-  /** How many of its times were serial numbers of a spreadsheet. */
+  /** Number of times that the file contains as serial numbers of a spreadsheet (days since the end of 1899). */
   readonly serials: number;
 };
 
-/** Fields that a row may have. */
+/** Whether a row can have a field of this name. */
 export const isRowField = (name: string): boolean =>
   EXPECTED_FIELDS.has(name) || PUSHED_FIELDS.has(name) || name === ASSIGNEE;
 
@@ -31,19 +22,22 @@ const EXPECTED_FIELDS: ReadonlySet<string> = new Set([
   ...['externalId', 'bizStatus', 'externalStatusCode', 'sourceUpdatedAt', 'deleted'],
 ]);
 
-const isNothing = (value: unknown): value is null | undefined =>
-  value === null || value === undefined;
 const isFlag = (value: unknown) => isNothing(value) || typeof value === 'boolean';
 
-export function createReadRow(rules: RowRules): ReadRow {
+const isStatusCode = isText(MAX_LENGTH.externalStatusCode);
+
+/** @param timeZone the time zone of times without a zone (PORTAL_TIME_ZONE) */
+export function createReadRow(timeZone: string): ReadRow {
   return (fields) => {
     const { externalId, bizStatus, externalStatusCode: code, deleted, parties } = fields;
-    const updated = timeOf(fields.sourceUpdatedAt, rules.parseInstant);
-    const deadline = timeOf(fields.deadlineAt, rules.parseDateTime);
+    const updated = timeOf(fields.sourceUpdatedAt, (value: string | number) =>
+      parseInstant(value, timeZone),
+    );
+    const deadline = timeOf(fields.deadlineAt, (text: string) => parseDateTime(text, timeZone));
     const good = {
-      externalId: rules.isExternalId(externalId),
-      bizStatus: isNothing(bizStatus) || rules.isStatus(bizStatus),
-      externalStatusCode: isNothing(code) || rules.isStatusCode(code),
+      externalId: isExternalId(externalId),
+      bizStatus: isNothing(bizStatus) || isStatus(bizStatus),
+      externalStatusCode: isNothing(code) || isStatusCode(code),
       sourceUpdatedAt: updated !== undefined,
       deadlineAt: deadline !== undefined,
       deleted: isFlag(deleted),
@@ -91,15 +85,17 @@ const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((it) => typeof it === 'string');
 
 interface Time {
-  /** Epoch milliseconds; null: stated as none; undefined: not stated. */
+  /** Epoch milliseconds; null if the field is empty; undefined if the line does not have the field. */
   readonly at: number | null | undefined;
-  /** As the service reads it. */
+  /** The time in the form that the service reads. */
   readonly text?: string;
+  /** Precision in milliseconds. */
   readonly step: number;
+  /** Whether the file contains the time as a serial number of a spreadsheet. */
   readonly isSerial?: boolean;
 }
 
-/** @returns undefined: it is no time */
+/** @returns undefined if the value is not a time */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

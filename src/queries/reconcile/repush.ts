@@ -1,11 +1,11 @@
-/** What has to be pushed so that the ledger says what the file says; or why nothing can. */
+/** Makes the push that corrects a matter of the ledger by the file, or states why there is no such push. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
 import type { DoubtKind } from './doubts';
 import type { ExpectedMatter, Folded, Row } from './expected';
-import { type Finding, withSettledTime } from './find';
+import { type MatterFinding, withLedgerTime } from './find';
 import { contentOf, statedParties } from './row-content';
 
 /** A line of a push file. */
@@ -15,51 +15,57 @@ export interface RepushLine {
 }
 
 /**
- * NEWER_HERE: the push would be ignored as stale. ONLY_NEWER: nothing but the time differs, which a
- * push cannot set back. NEEDS_CONTENT: the file lacks what would make a matter of it. DAMAGED_ID and LOOK_ALIKE: the
- * matter is probably here under another id, and an upsert would make a second one.
+ * Why no push can correct the matter. NEWER_HERE: the push would be ignored as stale. ONLY_NEWER: only the time
+ * differs, and a push cannot set the time of a matter back. NEEDS_CONTENT: the file lacks fields that a push needs.
+ * DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an upsert would create a second
+ * matter.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
 export interface RepushOptions {
-  /** Push over what is newer here, with its own time: an equal time counts as newer. */
+  /**
+   * True: also correct a matter that is newer in the ledger. The push then has the time of the ledger, so it is not
+   * stale.
+   */
   readonly overwriteNewer: boolean;
-  /** Writes an instant as `deadlineAt`. */
+  /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
-  /** Of a matter that is not here and whose row does not say it. */
+  /** For a matter that is not in the ledger and whose row does not state a type. */
   readonly matterType?: string | undefined;
 }
 
-/** A matter that differs, and in what. */
+/** A matter that differs between the file and the ledger, and its differences. */
 export interface Differing {
   readonly expectedMatter: ExpectedMatter;
-  readonly held: Matter | undefined;
-  readonly findings: readonly Finding[];
+  readonly stored: Matter | undefined;
+  readonly findings: readonly MatterFinding[];
 }
 
 export function repush(
-  { expectedMatter: stated, held, findings }: Differing,
+  { expectedMatter: stated, stored, findings }: Differing,
   options: RepushOptions,
 ): RepushLine | Obstacle {
   const doubt = findings.find((finding) => finding === 'DAMAGED_ID' || finding === 'LOOK_ALIKE');
   if (doubt) return doubt;
-  const expectedMatter = withSettledTime(stated, held);
-  const isNewer = isNewerHere(expectedMatter, held);
+  const expectedMatter = withLedgerTime(stated, stored);
+  const isNewer = isNewerHere(expectedMatter, stored);
   if (isNewer && !options.overwriteNewer) return 'NEWER_HERE';
   if (findings.every((finding) => finding === 'NEWER_HERE')) return 'ONLY_NEWER';
-  const stamp = (isNewer ? held : expectedMatter.expected)?.sourceUpdatedAt ?? undefined;
+  const stamp = (isNewer ? stored : expectedMatter.expected)?.sourceUpdatedAt ?? undefined;
   if (expectedMatter.expected.deleted) {
-    return { op: 'delete', body: keyed(expectedMatter, {}, stamp) };
+    return { op: 'delete', body: bodyOf(expectedMatter, {}, stamp) };
   }
   if (expectedMatter.kind === 'folded') return upsertOf(expectedMatter, stamp, options);
-  const line = rowLine(expectedMatter, held, { stamp, findings, options });
+  const line = rowLine(expectedMatter, stored, { stamp, findings, options });
   return line ?? 'NEEDS_CONTENT';
 }
 
-/** Whether a push with the file's time would be stale; a file without times pushes without. */
-export function isNewerHere({ expected }: ExpectedMatter, held: Matter | undefined): boolean {
+/**
+ * Whether a push with the time of the file would be stale. If the file has no time, the push has none and is not stale.
+ */
+export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
-  const ours = held?.sourceUpdatedAt ?? null;
+  const ours = stored?.sourceUpdatedAt ?? null;
   return theirs !== undefined && ours !== null && (theirs === null || theirs < ours);
 }
 
@@ -72,50 +78,52 @@ function upsertOf(
   return { op: 'upsert', body: { ...toFullUpsert(matter, formatLocal) } };
 }
 
-interface RowMending {
+interface RowCorrection {
   readonly stamp: number | undefined;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly MatterFinding[];
   readonly options: RepushOptions;
 }
 
 /**
- * What a row does not say of its type and title is taken from the ledger. A row without a title is not all that its
- * system knows of the matter. What it states is mended, if it differs, with the ledger's own time: with the row's, a
- * push that was lost in between would count as stale for ever, and the content that is missing would never be noticed.
+ * The push for a row. If the row does not state type or title, the push has those of the ledger.
+ *
+ * A row without a title does not state the whole matter. Its push has the time of the ledger and not of the row:
+ * otherwise an earlier push that was lost would become stale, and its content would be missing forever without being
+ * noticed.
  */
 function rowLine(
   row: Row,
-  held: Matter | undefined,
-  { stamp, findings, options }: RowMending,
+  stored: Matter | undefined,
+  { stamp, findings, options }: RowCorrection,
 ): RepushLine | undefined {
   const { bizStatus, externalStatusCode } = row.expected;
   const { externalStatusLabel } = row.pushed;
   const status = { bizStatus, externalStatusCode };
   const isWhole = row.pushed.title != null;
-  const matterType = row.pushed.matterType ?? held?.matterType ?? options.matterType;
-  const title = row.pushed.title ?? held?.title;
-  const isHere = held !== undefined && !held.deleted;
-  const mends = isHere && findings.includes('CONTENT_DIFFERS');
-  if ((isWhole || mends) && matterType != null && title != null) {
-    const parties = row.assignees && statedParties(row, held);
-    const isSameDeadline = held && contentOf(row, held).deadlineAt === held.deadlineAt;
+  const matterType = row.pushed.matterType ?? stored?.matterType ?? options.matterType;
+  const title = row.pushed.title ?? stored?.title;
+  const isHere = stored !== undefined && !stored.deleted;
+  const correctsContent = isHere && findings.includes('CONTENT_DIFFERS');
+  if ((isWhole || correctsContent) && matterType != null && title != null) {
+    const parties = row.assignees && statedParties(row, stored);
+    const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // It may be the ledger's without its seconds.
+      // The file may have left out the seconds, so an equal deadline is not sent.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       ...status,
     };
-    const time = isWhole ? stamp : (held?.sourceUpdatedAt ?? undefined);
-    return { op: 'upsert', body: keyed(row, content, time) };
+    const time = isWhole ? stamp : (stored?.sourceUpdatedAt ?? undefined);
+    return { op: 'upsert', body: bodyOf(row, content, time) };
   }
   if (!isHere || !findings.includes('STATUS_DIFFERS')) return undefined;
-  const kept = held.sourceUpdatedAt ?? undefined;
-  return { op: 'status', body: keyed(row, { ...status, externalStatusLabel }, kept) };
+  const kept = stored.sourceUpdatedAt ?? undefined;
+  return { op: 'status', body: bodyOf(row, { ...status, externalStatusLabel }, kept) };
 }
 
-/** A field that is undefined does not come into the file. */
-function keyed({ expected }: ExpectedMatter, fields: object, stamp: number | undefined) {
+/** The body of a push. JSON leaves out undefined fields. */
+function bodyOf({ expected }: ExpectedMatter, fields: object, stamp: number | undefined) {
   const { externalId } = expected;
   const sourceUpdatedAt = stamp === undefined ? undefined : new Date(stamp).toISOString();
   return { externalId, ...fields, sourceUpdatedAt };

@@ -1,17 +1,31 @@
-/** What operators do with clients. Used by matterctl and by the demo of `npm start`. */
+/** Changes of clients by operators. `matterctl`, the operator page and the demo of `npm start` make them. */
+
 import type { Connection, Model, UpdateQuery } from 'mongoose';
-import { type ClientRecord, type ClientSecret, clientModel, type QueryKey } from './client-model';
-import { mintSecret } from './clients';
-import { DirectoryError, unknownClient } from './directory-error';
-import { addQueryKey, type NewQueryKey, revokeQueryKeys } from './query-keys';
+import { systemClock } from '../../concurrency/timing';
+import type { Action } from '../audit';
+import {
+  type ClientRecord,
+  type ClientSecret,
+  clientModel,
+  DirectoryError,
+  type QueryKey,
+  unknownClient,
+} from './client-model';
 import { checkRateOverride, type RateOverride } from './rate-override';
-import { type Rotation, rotateSecret } from './rotate-secret';
-import type { KeyRing } from './sealing';
+import {
+  addQueryKey,
+  type NewQueryKey,
+  type QueryKeyOptions,
+  type Rotation,
+  revokeQueryKeys,
+  rotateSecret,
+} from './rotate-keys';
+import { createKeyRing, type KeyRing, mintSecret } from './sealing';
 import { readSecretUses } from './secret-uses';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,64}$/;
 const SYSTEM_CODE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** Why a client is paused: it stands in answers and in tables. */
+/** One line of 1 to 200 characters, because answers and tables show the reason of a pause. */
 const PAUSE_REASON = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
 
 export interface NewClient {
@@ -20,70 +34,69 @@ export interface NewClient {
   readonly type?: ClientRecord['type'];
 }
 
-/** A minute old at most; null: never, as far as is known. */
 interface LastUse {
+  /** Last use of the secret, accurate to about a minute; null if no use is recorded. */
   readonly lastUsedAt: Date | null;
 }
 
-/** A client as operators see it: never a secret. */
+/** A client for operators, without its secrets. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
-  /** Null: that of the settings. */
+  /** Rate of the client; null: the rate of the settings applies. */
   readonly limit: RateOverride | null;
   readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & LastUse)[];
-  /** Those that ended within a day among them. */
+  /** Includes expired keys, which stay for at least a day. */
   readonly queryKeys: readonly (Omit<QueryKey, 'sealed'> & LastUse)[];
 };
 
 export interface ClientAdmin {
   /**
-   * @returns the plain secret, for the only time; nulls for a PUBLIC client, which gets none
-   * @throws DirectoryError where the id is taken or malformed
+   * Creates a client.
+   *
+   * @returns the plain secret, of which only the encrypted form is stored; nulls for a PUBLIC client, which has no
+   *   secret
+   * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
   list(): Promise<ClientView[]>;
-  /** @throws DirectoryError where there is no such client */
+  /** @throws DirectoryError if the client does not exist */
   setEnabled(clientId: string, enabled: boolean): Promise<void>;
   /**
-   * From now on its pushes are answered 503 `CLIENT_PAUSED`, until `resume`.
+   * Pauses a client: `web` rejects its pushes with 503 `CLIENT_PAUSED` until `resume`.
    *
-   * @param reason told to the client, at most 200 characters
-   * @throws DirectoryError where there is no such client, or the reason is too long
+   * @param reason the answer to each rejected push contains it; at most 200 characters
+   * @throws DirectoryError if the client does not exist, or the reason is not one line of 1 to 200 characters
    */
   pause(clientId: string, reason?: string): Promise<void>;
-  /** @throws DirectoryError where there is no such client */
+  /** @throws DirectoryError if the client does not exist */
   resume(clientId: string): Promise<void>;
   /**
-   * Gives a client a rate of its own, or, with null, that of the settings again. What is absent in
-   * `limit` stays as it is.
+   * Sets the rate of a client. If `limit` is null, the rate of the settings applies again. Absent parts do not change.
    *
-   * @returns what the client has now; null: nothing of its own
-   * @throws DirectoryError where there is no such client
+   * @returns the rate of the client; null if it has none of its own
+   * @throws DirectoryError if the client does not exist
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * Gives a client a new secret; the current one keeps working for `overlap` milliseconds, any
-   * older one ends at once.
+   * Creates a new secret for a client. The current secret stays valid for `overlap` milliseconds. If there is an older
+   * secret from an earlier rotation, it becomes invalid immediately.
    *
-   * @throws DirectoryError where there is no such client, it is PUBLIC, or somebody else changes its
-   *   secrets at the same moment
+   * @throws DirectoryError if the client does not exist, is PUBLIC, or another operator changes its secrets at the same
+   *   time
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
   /**
-   * Makes a key for people in a browser, which works for `ttl` milliseconds.
+   * Creates a query key for people in a browser. It is valid for `ttl` milliseconds.
    *
-   * @throws DirectoryError where there is no such client, it is PUBLIC, has ten keys that work already, or
-   *   `ttl` is out of bounds
+   * @throws DirectoryError if the client does not exist, is PUBLIC, has ten valid keys already, or if `ttl` is out of
+   *   bounds
    */
-  addQueryKey(
-    clientId: string,
-    key: { readonly ttl: number; readonly mayPush: boolean },
-  ): Promise<NewQueryKey>;
+  addQueryKey(clientId: string, key: QueryKeyOptions): Promise<NewQueryKey>;
   /**
-   * Ends one query key, or all of them where none is named.
+   * Makes one query key invalid, or all query keys of the client if `keyId` is absent.
    *
-   * @returns ids of those that worked until now
-   * @throws DirectoryError where there is no such client or key
+   * @returns the ids of the keys that were valid until now
+   * @throws DirectoryError if the client or the key does not exist
    */
   revokeQueryKeys(clientId: string, keyId?: string): Promise<string[]>;
 }
@@ -114,7 +127,12 @@ export function createClientAdmin(
       await change(clientId, { $set: { paused } });
     },
     resume: (clientId) => change(clientId, { $unset: { paused: 1 } }),
-    setLimit: (clientId, limit) => setLimit(model, clientId, limit),
+    setLimit: async (clientId, limit) => {
+      const parts = Object.entries(limit ? checkRateOverride(limit) : {});
+      const set = Object.fromEntries(parts.map(([part, value]) => [`limit.${part}`, value]));
+      await change(clientId, limit ? { $set: set } : { $unset: { limit: 1 } });
+      return (await model.findById(clientId).lean())?.limit ?? null;
+    },
     rotate: (clientId, overlap) =>
       rotateSecret(connection, keyRing, clientId, { overlap, now: clock() }),
     addQueryKey: (clientId, key) =>
@@ -149,20 +167,6 @@ async function create(
   return { secret: minted?.secret ?? null, secretId: minted?.stored.id ?? null };
 }
 
-async function setLimit(
-  model: Model<ClientRecord>,
-  clientId: string,
-  limit: RateOverride | null,
-): Promise<RateOverride | null> {
-  const parts = Object.entries(limit ? checkRateOverride(limit) : {});
-  const change = limit
-    ? { $set: Object.fromEntries(parts.map(([part, value]) => [`limit.${part}`, value])) }
-    : { $unset: { limit: 1 } };
-  const { matchedCount } = await model.updateOne({ _id: clientId }, change);
-  if (matchedCount === 0) throw unknownClient(clientId);
-  return (await model.findById(clientId).lean())?.limit ?? null;
-}
-
 type LastUseOf = Awaited<ReturnType<typeof readSecretUses>>;
 
 function toView(record: ClientRecord, lastUseOf: LastUseOf): ClientView {
@@ -178,4 +182,32 @@ function toView(record: ClientRecord, lastUseOf: LastUseOf): ClientView {
     secrets: secrets.map(seen),
     queryKeys: queryKeys.map(seen),
   };
+}
+
+export interface PauseChange {
+  readonly clientId: string;
+  readonly paused: boolean;
+  /** The answer to each rejected push contains it. At most 200 characters. */
+  readonly reason?: string | undefined;
+}
+
+/** The audit entry of a pause or its end. */
+export const pauseAction = ({
+  clientId,
+  paused,
+  reason,
+}: PauseChange): Omit<Action, 'operator' | 'host'> => ({
+  command: `queue ${paused ? 'pause' : 'resume'}`,
+  subject: clientId,
+  clientId,
+  details: reason === undefined ? {} : { reason },
+});
+
+/** Pauses or resumes a client. @throws DirectoryError as `ClientAdmin.pause` and `resume` do */
+export async function setPaused(
+  connection: Connection,
+  { clientId, paused, reason }: PauseChange,
+): Promise<void> {
+  const admin = createClientAdmin(connection, createKeyRing([]), systemClock);
+  await (paused ? admin.pause(clientId, reason) : admin.resume(clientId));
 }

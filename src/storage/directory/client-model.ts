@@ -1,33 +1,39 @@
-/** A client: a third-party system that may push (specification 5.3). */
+/** The record of a client, which is a system that may push (contract 1.1), and reads of single records. */
 import { type Connection, type Model, Schema } from 'mongoose';
-import type { RateOverride } from './rate-override';
+import { checkRateOverride, type RateOverride } from './rate-override';
+import type { KeyRing } from './sealing';
+import { readSecretUses } from './secret-uses';
 
 export interface ClientSecret {
-  /** Names the secret in push-log entries, never reveals it. */
+  /** Identifies the secret in push-log entries without revealing it. */
   id: string;
   sealed: string;
   createdAt: Date;
-  /** While rotating, when the old secret ends; null: no end. */
+  /** Set by a rotation, which replaces the secret; null if the secret does not expire. */
   expiresAt: Date | null;
 }
 
-/** A key beside the secrets, for people in a browser (decisions, "Query keys"); it always has an end. */
+/**
+ * A key for people in a browser (contract 3.5). A client can have query keys beside its secrets. They always expire.
+ */
 export interface QueryKey {
-  /** Among the secrets of the client no other one has it. */
+  /** Unique among the secrets and keys of the client. */
   id: string;
   sealed: string;
   createdAt: Date;
-  /** Of one that was revoked, when that happened. */
+  /** Expiry of the key. A revocation sets it to the time of the revocation. */
   expiresAt: Date;
   revoked?: boolean;
-  /** Its scope is `query` and `push`; otherwise `query` alone. */
+  /** True: the key has the scopes `query` and `push`; false: only `query`. */
   mayPush: boolean;
+  /** True: answers to the key contain no titles, contents, payloads and stored bodies. */
+  noBodies?: boolean;
 }
 
-/** An operator's word that a client is to wait; its queries go on. */
+/** A pause of a client by an operator. It rejects pushes but not queries. */
 export interface ClientPause {
   since: Date;
-  /** Told to the client with every rejection. */
+  /** The answer to each rejected push contains it. */
   reason?: string;
 }
 
@@ -36,14 +42,16 @@ export interface ClientRecord {
   type: 'CONFIDENTIAL' | 'PUBLIC';
   systemCode: string | null;
   enabled: boolean;
-  /** At most two: the current one first, then the one that is being rotated out. */
+  /** At most two secrets: the current one, then the previous one of a rotation. */
   secrets: ClientSecret[];
-  /** Absent: it never had one. What ended is kept for a day, for the diagnosis of rejected signatures. */
+  /**
+   * Absent if the client never had one. Expired keys stay for at least a day, for the diagnosis of rejected signatures.
+   */
   queryKeys?: QueryKey[];
-  /** Its own rate; absent: that of the settings. */
+  /** Rate of this client; absent: the rate of the settings applies. */
   limit?: RateOverride;
   createdAt: Date;
-  /** Absent: its pushes are taken. */
+  /** Present while an operator has paused the client. */
   paused?: ClientPause;
 }
 
@@ -60,6 +68,7 @@ const queryKeySchema = new Schema<QueryKey>(
     expiresAt: { type: Date, required: true },
     revoked: Boolean,
     mayPush: { type: Boolean, default: false },
+    noBodies: Boolean,
   },
   { _id: false },
 );
@@ -84,4 +93,98 @@ const clientSchema = new Schema<ClientRecord>(
 
 export function clientModel(connection: Connection): Model<ClientRecord> {
   return connection.models.Client ?? connection.model<ClientRecord>('Client', clientSchema);
+}
+
+export class DirectoryError extends Error {
+  override readonly name = 'DirectoryError';
+}
+
+export const unknownClient = (clientId: string) =>
+  new DirectoryError(`there is no client ${clientId}`);
+
+// All secrets of a client, including expired ones, for the diagnosis of a rejected signature. Never use them to
+// authenticate a request.
+
+export interface StoredSecret {
+  readonly id: string;
+  readonly secret: string;
+  /** Expiry in epoch milliseconds; absent if the secret does not expire. */
+  readonly endsAt?: number;
+  /** The console signs correctly with query keys, so the diagnosis checks only whether the key has expired. */
+  readonly isQueryKey?: boolean;
+}
+
+/** Returns the secrets, current one first, then the query keys. It leaves out each one that cannot be decrypted. */
+export type FindStoredSecrets = (clientId: string) => Promise<readonly StoredSecret[]>;
+
+export function createFindStoredSecrets(
+  connection: Connection,
+  keyRing: KeyRing,
+): FindStoredSecrets {
+  return async (clientId) => {
+    const record = await clientModel(connection).findById(clientId).lean();
+    const { secrets = [], queryKeys = [] } = record ?? {};
+    const open = ({ id, sealed, expiresAt }: ClientSecret | QueryKey): StoredSecret[] => {
+      try {
+        const secret = keyRing.open(sealed, clientId);
+        return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
+      } catch {
+        // Its encryption key is no longer in SECRET_KEYS. The web process logs this when it reads the clients.
+        return [];
+      }
+    };
+    const keys = queryKeys.flatMap(open).map((key) => ({ ...key, isQueryKey: true }));
+    return [...secrets.flatMap(open), ...keys];
+  };
+}
+
+// The part of its own record that a client can query.
+
+export interface OwnRecord {
+  readonly limit: RateOverride;
+  readonly paused: ClientPause | undefined;
+  /** The secrets, current one first. */
+  readonly secrets: readonly OwnSecret[];
+  /** Includes expired keys, which stay for at least a day. */
+  readonly queryKeys: readonly OwnQueryKey[];
+}
+
+export interface OwnQueryKey extends OwnSecret {
+  readonly mayPush: boolean;
+  readonly noBodies: boolean;
+}
+
+export interface OwnSecret {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** @returns undefined if the client was removed after its request was authenticated */
+export type FindOwnRecord = (clientId: string) => Promise<OwnRecord | undefined>;
+
+export function createFindOwnRecord(connection: Connection): FindOwnRecord {
+  return async (clientId) => {
+    const record = await clientModel(connection).findById(clientId).lean();
+    if (!record) return undefined;
+    const { limit = {}, paused, secrets, queryKeys = [] } = record;
+    const lastUseOf = await readSecretUses(connection, clientId);
+    const view = ({ id, createdAt, expiresAt }: ClientSecret | QueryKey): OwnSecret => ({
+      id,
+      createdAt,
+      expiresAt: expiresAt ?? null,
+      lastUsedAt: lastUseOf(clientId, id),
+    });
+    return {
+      limit: checkRateOverride(limit),
+      paused,
+      secrets: secrets.map(view),
+      queryKeys: queryKeys.map((key) => ({
+        ...view(key),
+        mayPush: key.mayPush === true,
+        noBodies: key.noBodies === true,
+      })),
+    };
+  };
 }

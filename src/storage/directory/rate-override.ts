@@ -1,17 +1,20 @@
-/** A client's own rate, in place of RATE_LIMIT and RATE_BURST. */
+/**
+ * The rate of a single client, which overrides RATE_LIMIT and RATE_BURST. Commands of `matterctl` load this file before
+ * they connect, so it does not load the database driver.
+ */
 
-/** What is absent is as in the settings. */
+/** If a part is absent, its setting applies. */
 export interface RateOverride {
   /** Pushes per second; 0: no limit. */
   rate?: number;
-  /** Pushes that the client may send at once above its rate. */
+  /** Number of pushes that the client may send at once. */
   burst?: number;
 }
 
-/** Those of the settings. */
+/** The same bounds as for RATE_LIMIT and RATE_BURST. */
 export const RATE_BOUNDS = { rate: [0, 1_000_000], burst: [1, 1_000_000] } as const;
 
-/** @throws RangeError where a part is not a whole number within its bounds */
+/** @throws RangeError if a part is not a whole number within its bounds */
 export function checkRateOverride({ rate, burst }: RateOverride): RateOverride {
   return {
     ...(rate !== undefined && { rate: checked('rate', rate) }),

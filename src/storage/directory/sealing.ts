@@ -1,19 +1,24 @@
 /**
- * Clients' secrets at rest: AES-256-GCM under a key from the environment, the client id as
- * associated data, so that a sealed secret cannot be moved to another client.
+ * Encrypts ("seals") the secrets of clients for the database, with AES-256-GCM and an encryption key of SECRET_KEYS.
+ * The client id is associated data of the encryption, so a sealed secret that is copied to another client cannot be
+ * decrypted. Commands of `matterctl` load this file before they connect, so it does not load the database driver.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
-  /** Id of the first key of the ring. */
+  /** Id of the first encryption key, with which `seal` encrypts. */
   readonly sealingKey: string;
-  /** Seals with the first key of the ring; the result names the key: `keyId.iv.tag.data`, base64url. */
+  /** Encrypts with the first encryption key. The result contains its id: `keyId.iv.tag.data`, base64url. */
   seal(plain: string, clientId: string): string;
-  /** @throws Error where the key is not in the ring or the seal does not hold */
+  /**
+   * Decrypts a secret.
+   *
+   * @throws Error if its encryption key is not in the key ring, the text is damaged, or the client differs
+   */
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries `id:base64 of 32 bytes`, the sealing key first (SECRET_KEYS, already validated) */
+/** @param entries validated SECRET_KEYS: each is `id:base64 of 32 bytes`; the first one encrypts */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';
@@ -44,7 +49,15 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
   };
 }
 
-/** Id of the key that a secret was sealed with. */
+/** Makes a random secret and its encrypted form. The caller shows the plain secret once and never stores it. */
+export function mintSecret(clientId: string, keyRing: KeyRing, now: number) {
+  const secret = randomBytes(32).toString('base64url');
+  const id = randomBytes(6).toString('hex');
+  const sealed = keyRing.seal(secret, clientId);
+  return { secret, stored: { id, sealed, createdAt: new Date(now), expiresAt: null } };
+}
+
+/** Id of the encryption key of a sealed secret. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.')[0] ?? '';
 }

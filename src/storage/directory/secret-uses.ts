@@ -1,45 +1,43 @@
 /**
- * When each secret was used last, so that an operator who rotates one sees whether anybody still signs
- * with it. The web process notes uses in memory and writes them in the background: a push waits for none
- * of this and costs the database nothing.
+ * Records the last use of each secret, so that an operator who rotates a secret sees whether a caller still signs with
+ * it. The web process writes the uses in the background, so a push does not wait for them.
  */
-import type { Connection } from 'mongoose';
-import type { Clock } from '../../concurrency/clock';
-import { startPollLoop } from '../../concurrency/poll-loop';
-import type { Logger } from '../../runtime/logger';
 
-/** One for each secret that was ever used: some hundred bytes, never deleted. */
+import type { Connection } from 'mongoose';
+import { type Clock, startPollLoop } from '../../concurrency/timing';
+import type { Logger } from '../../infra/logger';
+
+/** The last use of a secret. The document has about a hundred bytes and is never deleted. */
 export interface SecretUse {
-  /** Client id and secret id; there is no space in either. */
+  /** Client id and secret id, separated by a space. Neither id contains a space. */
   readonly _id: string;
   readonly lastUsedAt: Date;
 }
 
 export interface SecretUses {
-  /** Notes that a request was signed with a secret, just now. */
+  /** Records that a request was signed with the secret now. */
   note(use: { readonly clientId: string; readonly secretId: string }): void;
-  /** Writes what is noted, where the database takes it, and ends. */
+  /** Writes the remaining uses if the database is available, and stops. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two looks at what is noted, lengthened by up to half at random. */
+/** Milliseconds between two checks for uses to write, randomly extended by up to half. */
 const INTERVAL = 1_000;
-/** Milliseconds between two writes about one secret. */
+/** Minimum milliseconds between two writes of the last use of one secret. */
 const PAUSE = 60_000;
 
 /**
- * The first use of a secret after a pause is written within two seconds, further ones once a minute.
- * So a process that is killed loses at most the last minute of what it has seen, one that drains
- * nothing. It remembers one date for each secret of the directory that was used.
+ * Writes a use within two seconds if the last write for this secret is more than a minute ago, and otherwise after this
+ * minute. A killed process loses at most the uses of the last minute. A process that stops normally loses none.
  */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
-  /** Of the last minute: when a secret's use was written. */
+  /** Time of the last write for each secret, within the last minute. */
   const written = new Map<string, number>();
 
   const write = async (uses: readonly SecretUse[]): Promise<void> => {
     if (uses.length === 0) return;
-    // Of the beginning: what takes long is not to put the next one off.
+    // The pause begins at the start of the write, so that a slow write does not delay the next one.
     const at = clock();
     const writes = uses.map(({ _id, lastUsedAt }) => ({
       updateOne: { filter: { _id }, update: { $max: { lastUsedAt } }, upsert: true },
@@ -47,7 +45,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // What was noted meanwhile is for the next time.
+      // A later use, noted during this write, remains for the next write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };
@@ -57,7 +55,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     return write([...noted.values()].filter(({ _id }) => !written.has(_id)));
   };
   const onError = (error: unknown) =>
-    logger.debug({ error: String(error) }, 'uses of secrets not written');
+    logger.debug({ error: String(error) }, 'could not write the last uses of secrets, retrying');
   const writing = startPollLoop(writeDue, INTERVAL, onError);
 
   return {
@@ -72,26 +70,18 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
   };
 }
 
-/** @returns to be asked for the last use of a secret; null: never, as far as is known */
-export async function readSecretUses(
-  connection: Connection,
-): Promise<(clientId: string, secretId: string) => Date | null> {
-  const uses = await collectionOf(connection).find({}).toArray();
-  const byId = new Map(uses.map(({ _id, lastUsedAt }) => [_id, lastUsedAt]));
-  return (clientId, secretId) => byId.get(useId(clientId, secretId)) ?? null;
-}
-
-/** @returns when secrets of one client were used last, by secret id; those never used are left out */
-export async function readUsesOf(
-  connection: Connection,
-  clientId: string,
-  secretIds: readonly string[],
-): Promise<ReadonlyMap<string, Date>> {
-  const ids = new Map(secretIds.map((id) => [useId(clientId, id), id]));
+/**
+ * @param clientId reads only the uses of this client; absent: of all clients
+ * @returns a function that returns the last use of a secret, or null if no use is recorded
+ */
+export async function readSecretUses(connection: Connection, clientId?: string) {
+  const ofClient = { _id: { $gte: `${clientId} `, $lt: `${clientId}!` } };
   const uses = await collectionOf(connection)
-    .find({ _id: { $in: [...ids.keys()] } })
+    .find(clientId === undefined ? {} : ofClient)
     .toArray();
-  return new Map(uses.map(({ _id, lastUsedAt }) => [ids.get(_id) ?? '', lastUsedAt]));
+  const byId = new Map(uses.map(({ _id, lastUsedAt }) => [_id, lastUsedAt]));
+  return (client: string, secretId: string): Date | null =>
+    byId.get(useId(client, secretId)) ?? null;
 }
 
 const useId = (clientId: string, secretId: string) => `${clientId} ${secretId}`;

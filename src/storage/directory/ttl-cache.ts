@@ -1,96 +1,84 @@
-/** A value that is loaded on demand and cached for a short time; concurrent callers share one load. */
-import type { Clock } from '../../concurrency/clock';
+/** A value that is loaded on demand and cached for a short time. Concurrent callers share one load. */
+import type { Clock } from '../../concurrency/timing';
 
-interface Kept<V> {
+interface Load<V> {
   readonly value: Promise<V>;
-  /** Begin of its load. */
+  /** Start of the load, by the clock of the cache. */
   readonly since: number;
 }
 
 export interface TtlCache<V> {
   get(): Promise<V>;
-  /** A value whose load begins now; where that is asked for too often, the newest that there is. */
-  getAnew(): Promise<V>;
+  /** Starts a load and returns its value. If it is called too often, it does the same as `get`. */
+  getFresh(): Promise<V>;
 }
 
-/** So many loads may be asked for at once; after them, one in each pause. */
+/** Maximum loads that `getFresh` starts at once. After them, it may start one more after each pause. */
 const BURST = 5;
-/** Milliseconds of the shortest pause. */
-const SHORTEST_PAUSE = 100;
 /**
- * A pause as a multiple of what the last load took. With the loads that come of themselves in half of a pause, a fifth
- * of the time at most is spent on loading.
+ * The pause in milliseconds is this multiple of the duration of the last load. It has two limits, because a single slow
+ * load does not predict the next one. Loads by `get` start after at least half a pause. So loads take about a fifth of
+ * the time.
  */
-const PAUSE = 10;
-/** Milliseconds: one read that was held up says nothing of the next. */
+const PAUSE_FACTOR = 10;
+const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
 /**
- * Half of its time before a value ends, who asks next starts the load of its successor, and waits
- * for it only where it is not there in time. One load runs at a time. Exceptions: a stuck load does not hold up the
- * next one, and `getAnew` starts one of its own.
+ * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old one. `get`
+ * starts no load while another one runs, unless that one has run longer than `ttl`.
  *
- * @param load reads the value; a failed load is not kept
- * @param ttl how long a value is cached, in milliseconds from the begin of its load: a load that
- *   is stuck is not waited for by those who ask later
+ * @param load reads the value; the cache ignores a failed load
+ * @param ttl lifetime of a value in milliseconds from the start of its load
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,
   { ttl, clock }: { ttl: number; clock: Clock },
 ): TtlCache<V> {
-  let kept: Kept<V> | undefined;
-  let coming: Kept<V> | undefined;
-  let took = 0;
-  const burst = createBurst();
-  const start = (now: number): Kept<V> => {
-    const entry = { value: load(), since: now };
-    coming = entry;
-    const end = (isGood: boolean) => {
-      if (coming === entry) coming = undefined;
-      if (!isGood || (kept && kept.since > now)) return;
-      kept = entry;
-      took = clock() - now;
+  let cached: Load<V> | undefined;
+  let running: Load<V> | undefined;
+  let pause = SHORTEST_PAUSE;
+  /** Number of loads that `getFresh` may start now. */
+  let allowed = BURST;
+  let allowedAt = Number.NEGATIVE_INFINITY;
+
+  const start = (since: number): Promise<V> => {
+    const started = { value: load(), since };
+    running = started;
+    const end = () => {
+      if (running === started) running = undefined;
     };
-    entry.value.then(
-      () => end(true),
-      () => end(false),
-    );
-    return entry;
+    const succeed = () => {
+      end();
+      if (cached && cached.since > since) return;
+      cached = started;
+      pause = Math.min(Math.max(PAUSE_FACTOR * (clock() - since), SHORTEST_PAUSE), LONGEST_PAUSE);
+    };
+    started.value.then(succeed, end);
+    return started.value;
   };
-  const slowPause = () => Math.min(PAUSE * took, LONGEST_PAUSE);
   const get = (now: number): Promise<V> => {
-    const within = Math.max(ttl, slowPause());
-    const isFresh = (entry: Kept<V> | undefined, age: number): entry is Kept<V> =>
-      entry !== undefined && now - entry.since < age;
-    const successor = isFresh(coming, ttl) ? coming : undefined;
-    // While it is still cached, no caller waits for its successor.
-    if (isFresh(kept, within)) {
-      if (!successor && !isFresh(kept, within / 2)) start(now);
-      return kept.value;
-    }
-    return (successor ?? start(now)).value;
+    const lifetime = Math.max(ttl, pause);
+    const successor = running && now - running.since < ttl ? running : undefined;
+    if (!cached || now - cached.since >= lifetime) return successor?.value ?? start(now);
+    // While the old value is valid, no caller waits for the new one.
+    if (!successor && now - cached.since >= lifetime / 2) void start(now);
+    return cached.value;
+  };
+  const mayLoad = (now: number): boolean => {
+    // At least zero, so that a clock that was set back does not reduce the number of allowed loads.
+    allowed = Math.min(BURST, allowed + Math.max(0, now - allowedAt) / pause);
+    allowedAt = now;
+    if (allowed < 1) return false;
+    allowed -= 1;
+    return true;
   };
   return {
     get: () => get(clock()),
-    getAnew: () => {
+    getFresh: () => {
       const now = clock();
-      if (coming?.since === now) return coming.value;
-      const mayLoad = burst(now, Math.max(SHORTEST_PAUSE, slowPause()));
-      return mayLoad ? start(now).value : get(now);
+      if (running?.since === now) return running.value;
+      return mayLoad(now) ? start(now) : get(now);
     },
-  };
-}
-
-/** @returns whether one more may begin now; one of the burst comes back with each pause */
-function createBurst(): (now: number, pause: number) => boolean {
-  let left = BURST;
-  let at = Number.NEGATIVE_INFINITY;
-  return (now, pause) => {
-    // A clock that was set back gives nothing, and takes nothing.
-    left = Math.min(BURST, left + Math.max(0, now - at) / pause);
-    at = now;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
   };
 }

@@ -1,24 +1,23 @@
-/** What operators do with portal users. */
+/** Changes of portal users by operators. */
 import type { Connection } from 'mongoose';
-import { DirectoryError } from './directory-error';
-import { findSimilarUsers } from './similar-users';
-import { foldUsername, type UserRecord, userModel } from './user-model';
+import { DirectoryError } from './client-model';
+import { findSimilarUsers, foldUsername, type UserRecord, userModel } from './user-model';
 
 export interface NewUser {
   readonly username: string;
   readonly displayName: string;
 }
 
-/** What an import would do. */
+/** The effects that an import would have. */
 export interface ImportPlan {
   readonly created: number;
-  /** There already: they are renamed where the name is another one. */
+  /** Number of users in the file that exist already. The import sets their display name. */
   readonly updated: number;
-  /** Of those: disabled now, and enabled by the import. */
+  /** Number of users in the file that are disabled now. The import enables them. */
   readonly enabledAgain: number;
-  /** All users that are enabled now. */
+  /** Number of all users that are enabled now. */
   readonly enabled: number;
-  /** Enabled users that the file does not name, by username. */
+  /** Enabled users that the file does not contain, sorted by username. */
   readonly missing: readonly string[];
 }
 
@@ -42,9 +41,9 @@ export async function planImport(
 }
 
 /**
- * Creates or renames users, and enables them.
+ * Creates users, or sets the display name of existing users, and enables them.
  *
- * @returns how many were new, and how many were there already
+ * @returns the numbers of new and of existing users
  */
 export async function importUsers(
   connection: Connection,
@@ -64,14 +63,14 @@ export async function importUsers(
   return { created: result.upsertedCount, updated: result.matchedCount };
 }
 
-/** Names of one command: a longer one could be larger than MongoDB takes. */
-const AT_ONCE = 10_000;
+/** Maximum usernames of one command, because MongoDB limits the size of a command. */
+const NAMES_PER_COMMAND = 10_000;
 
 /**
- * A disabled user cannot be named in a push; matters that name it stay as they are.
+ * Enables or disables users. A push must not name a disabled user. Existing matters of a disabled user do not change.
  *
- * @returns how many were changed
- * @throws DirectoryError naming those that do not exist: nothing was changed then
+ * @returns the number of changed users
+ * @throws DirectoryError with the unknown users, before any change
  */
 export async function setUsersEnabled(
   connection: Connection,
@@ -80,22 +79,26 @@ export async function setUsersEnabled(
 ): Promise<number> {
   const model = userModel(connection);
   const unknown = new Set(usernames);
-  for (const some of inParts(usernames)) {
-    for (const { _id } of await model.find({ _id: { $in: some } }, { _id: 1 }).lean()) {
+  for (const chunk of inChunks(usernames)) {
+    for (const { _id } of await model.find({ _id: { $in: chunk } }, { _id: 1 }).lean()) {
       unknown.delete(_id);
     }
   }
   if (unknown.size > 0) throw await unknownUsers(connection, [...unknown]);
   let changed = 0;
-  for (const some of inParts(usernames)) {
-    const { modifiedCount } = await model.updateMany({ _id: { $in: some } }, { $set: { enabled } });
+  for (const chunk of inChunks(usernames)) {
+    const { modifiedCount } = await model.updateMany(
+      { _id: { $in: chunk } },
+      { $set: { enabled } },
+    );
     changed += modifiedCount;
   }
   return changed;
 }
 
-function* inParts(usernames: readonly string[]): Generator<string[]> {
-  for (let at = 0; at < usernames.length; at += AT_ONCE) yield usernames.slice(at, at + AT_ONCE);
+function* inChunks(usernames: readonly string[]): Generator<string[]> {
+  for (let at = 0; at < usernames.length; at += NAMES_PER_COMMAND)
+    yield usernames.slice(at, at + NAMES_PER_COMMAND);
 }
 
 async function unknownUsers(
@@ -103,14 +106,14 @@ async function unknownUsers(
   usernames: readonly string[],
 ): Promise<DirectoryError> {
   const similar = await findSimilarUsers(connection, usernames);
-  const told = usernames.map((name) => {
+  const names = usernames.map((name) => {
     const meant = similar.get(name);
     return meant === undefined ? name : `${name} (did you mean ${meant}?)`;
   });
-  return new DirectoryError(`nothing was changed: there is no user ${told.join(', ')}`);
+  return new DirectoryError(`nothing was changed: there is no user ${names.join(', ')}`);
 }
 
-/** All users, by name. */
+/** All users, sorted by username. */
 export function listUsers(connection: Connection): Promise<UserRecord[]> {
   return userModel(connection).find({}, { folded: 0 }).sort({ _id: 1 }).lean<UserRecord[]>().exec();
 }

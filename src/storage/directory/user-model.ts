@@ -1,4 +1,4 @@
-/** A portal user, as far as matters need one: who may be a party, and under which name. */
+/** The document of a portal user, and the reads of users that do not use a cache. */
 import { type Connection, type Model, Schema } from 'mongoose';
 
 export interface UserRecord {
@@ -6,14 +6,14 @@ export interface UserRecord {
   _id: string;
   displayName: string;
   enabled: boolean;
-  /** The login as `foldUsername` writes it: finds a login that was written otherwise. */
+  /** The result of `foldUsername`, by which suggestions find the login. */
   folded?: string;
 }
 
-/** What two spellings of a login have in common that differ only in case or surrounding blanks. */
+/** Maps spellings of a login that differ only in case or surrounding blanks to the same text. */
 export const foldUsername = (username: string): string => username.trim().toLowerCase();
 
-/** Only suggestions read along it. */
+/** Only suggestions use this index. */
 export const FOLDED_INDEX = 'folded';
 
 const userSchema = new Schema<UserRecord>(
@@ -29,4 +29,51 @@ userSchema.index({ folded: 1 }, { name: FOLDED_INDEX });
 
 export function userModel(connection: Connection): Model<UserRecord> {
   return connection.models.User ?? connection.model<UserRecord>('User', userSchema);
+}
+
+// Suggestions: users whose login differs from a name only in case or surrounding blanks.
+
+/** Maximum names for which suggestions are searched. People read these errors, so more would not help. */
+const MAX_NAMES = 1_000;
+
+/**
+ * Finds the logins that were probably meant. If the index is missing or the database does not answer, it finds none:
+ * a missing suggestion is better than a failed push or a scan of all users.
+ *
+ * @returns the login of an enabled user by the name that was sent
+ */
+export async function findSimilarUsers(
+  connection: Connection,
+  usernames: readonly string[],
+): Promise<Map<string, string>> {
+  const names = usernames.slice(0, MAX_NAMES);
+  const wanted = { folded: { $in: [...new Set(names.map(foldUsername))] }, enabled: true };
+  const found = await userModel(connection)
+    .find(wanted, { folded: 1 })
+    .sort({ _id: -1 })
+    .hint(FOLDED_INDEX)
+    .lean()
+    .catch(() => []);
+  const byFolded = new Map(found.map(({ _id, folded }) => [folded, _id]));
+  return new Map(
+    names.flatMap((name): [string, string][] => {
+      const meant = byFolded.get(foldUsername(name));
+      return meant === undefined || meant === name ? [] : [[name, meant]];
+    }),
+  );
+}
+
+/**
+ * Reads users from the database, not from a cache.
+ *
+ * @returns by username whether the user is enabled; unknown names are left out
+ */
+export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
+
+export function createCheckUsers(connection: Connection): CheckUsers {
+  const model = userModel(connection);
+  return async (usernames) => {
+    const found = await model.find({ _id: { $in: [...usernames] } }, { enabled: 1 }).lean();
+    return new Map(found.map(({ _id, enabled }) => [_id, enabled]));
+  };
 }

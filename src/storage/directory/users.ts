@@ -1,57 +1,81 @@
-/** The portal's users: checked when a push comes in, resolved to names when it is applied. */
+/** The cached portal users. `web` checks the usernames of a push; a worker resolves them to display names. */
+
 import type { Connection } from 'mongoose';
 import { type Batcher, createBatcher } from '../../concurrency/batcher';
-import type { Clock } from '../../concurrency/clock';
-import type { Tracing } from '../../telemetry/tracing';
-import { findSimilarUsers } from './similar-users';
-import { type UserRecord, userModel } from './user-model';
+import type { Clock } from '../../concurrency/timing';
+import type { Tracing } from '../../observability/tracing';
+import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 
 /** Milliseconds for which a process caches a user that it read. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Names of one query: the lists of large batches, joined, could be longer than a query may be. */
-const MOST_NAMES = 5_000;
+/** Maximum usernames of one query, because MongoDB limits its size and one query serves several callers. */
+const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
-  /** Of `usernames`, those that no enabled portal user has, in their order, each once. */
+  /** Returns the usernames without an enabled portal user, in their order and without duplicates. */
   unknown(usernames: readonly string[]): Promise<string[]>;
-  /** Of names that no enabled user has: the login that differs only in case or surrounding blanks. */
+  /**
+   * For unknown usernames: the login of an enabled user that differs only in case or surrounding blanks, if there is
+   * one.
+   */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
   /** Display names by username; users that do not exist are left out. */
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
 
 /**
- * Known users are cached for a few seconds; unknown and disabled ones are always looked up, so that
- * a user who was just imported can be named at once.
+ * Caches users for a few seconds. It reads users that were unknown or disabled again each time, so that a push can name
+ * a user immediately after the import.
  */
 export function createUserDirectory(
   connection: Connection,
   clock: Clock,
   tracing?: Tracing,
 ): UserDirectory {
-  const users = new CachedUsers(readUsers(connection, tracing), clock);
+  const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
+  const reads = createReads(connection, tracing);
+  /**
+   * Finds users that satisfy `isEnough`. It reads a user from the database unless the cached one satisfies `isEnough`.
+   */
+  const find = async (
+    usernames: readonly string[],
+    isEnough: (user: UserRecord) => boolean,
+  ): Promise<UserRecord[]> => {
+    const now = clock();
+    const found: UserRecord[] = [];
+    const missing: string[] = [];
+    for (const name of new Set(usernames)) {
+      const entry = cached.get(name);
+      if (entry && entry.until > now && isEnough(entry.user)) found.push(entry.user);
+      else missing.push(name);
+    }
+    if (missing.length === 0) return found;
+    const byName = await reads.add(missing);
+    const read = missing.flatMap((name) => byName.get(name) ?? []);
+    if (cached.size > MAX_CACHED) cached.clear();
+    for (const user of read) cached.set(user._id, { user, until: now + CACHE_TTL });
+    return [...found, ...read.filter(isEnough)];
+  };
   return {
     unknown: async (usernames) => {
-      const found = await users.find(usernames, ({ enabled }) => enabled);
+      const found = await find(usernames, ({ enabled }) => enabled);
       const names = new Set(found.map(({ _id }) => _id));
       return [...new Set(usernames)].filter((name) => !names.has(name));
     },
     similar: (usernames) => findSimilarUsers(connection, usernames),
     names: async (usernames) => {
-      const found = await users.find(usernames, () => true);
+      const found = await find(usernames, () => true);
       return new Map(found.map(({ _id, displayName }) => [_id, displayName]));
     },
   };
 }
 
-type UsersByName = ReadonlyMap<string, UserRecord>;
-
-/** Lists of names that are asked for at the same time are read together. */
-function readUsers(
+/** Concurrent lookups share one query. */
+function createReads(
   connection: Connection,
   tracing: Tracing | undefined,
-): Batcher<readonly string[], UsersByName> {
+): Batcher<readonly string[], ReadonlyMap<string, UserRecord>> {
   const model = userModel(connection);
   return createBatcher({
     run: async (lists) => {
@@ -60,46 +84,9 @@ function readUsers(
       return lists.map(() => byName);
     },
     maxBatch: 200,
-    weight: { of: (names) => names.length, most: MOST_NAMES },
+    weight: { of: (names) => names.length, max: MAX_NAMES },
     maxRunning: 2,
     tracing,
     name: 'users',
   });
-}
-
-class CachedUsers {
-  private readonly cached = new Map<
-    string,
-    { readonly user: UserRecord; readonly until: number }
-  >();
-
-  constructor(
-    private readonly reads: Batcher<readonly string[], UsersByName>,
-    private readonly clock: Clock,
-  ) {}
-
-  /** The users that satisfy `isEnough`; the database is asked for users that the cache does not have so. */
-  async find(
-    usernames: readonly string[],
-    isEnough: (user: UserRecord) => boolean,
-  ): Promise<UserRecord[]> {
-    const now = this.clock();
-    const known: UserRecord[] = [];
-    const open: string[] = [];
-    for (const name of new Set(usernames)) {
-      const entry = this.cached.get(name);
-      if (entry && entry.until > now && isEnough(entry.user)) known.push(entry.user);
-      else open.push(name);
-    }
-    if (open.length === 0) return known;
-    const found = await this.reads.add(open);
-    const read = open.flatMap((name) => found.get(name) ?? []);
-    this.keep(read, now + CACHE_TTL);
-    return [...known, ...read.filter(isEnough)];
-  }
-
-  private keep(users: readonly UserRecord[], until: number): void {
-    if (this.cached.size > MAX_CACHED) this.cached.clear();
-    for (const user of users) this.cached.set(user._id, { user, until });
-  }
 }

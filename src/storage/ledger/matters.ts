@@ -1,76 +1,132 @@
-/** The ledger: loads the matters of a batch and writes what the fold made of them, guarded. */
-import type { Connection, mongo } from 'mongoose';
-import type { Matter } from '../../domain/matter';
-import { nativeCollection } from '../mongo';
-import { type MatterRecord, matterModel } from './matter-model';
-import { changedFields, toMatter, toRecord } from './matter-record';
+/** The stored document of a matter, its indexes, and the conversions between the document and the domain's `Matter`. */
+
+import { type Connection, type Model, Schema, type Types } from 'mongoose';
+import { CONTENT_TEXTS, EMPTY_CONTENT, type Matter, type Party } from '../../domain/matter';
 
 export interface MatterKey {
   readonly systemCode: string;
   readonly externalId: string;
 }
 
-/** What a fold made of one matter; `before` is what it read. */
-export interface MatterChange {
-  readonly before: Matter | undefined;
-  readonly after: Matter;
-}
+// Conversions: in `Matter` an instant is a number of epoch milliseconds, in the document it is a date.
 
-export interface Ledger {
-  /** Reads the matters of some keys, one command per system; the order of the result is the database's. */
-  load(keys: readonly MatterKey[]): Promise<Matter[]>;
-  /**
-   * Writes changes within a transaction, each only if the matter still has the revision that was
-   * read.
-   *
-   * @returns how many were written; fewer than asked: some guard failed, and the transaction must
-   *   not be committed
-   * @throws the driver's duplicate key error where a matter was created in the meantime
-   */
-  write(changes: readonly MatterChange[], session: mongo.ClientSession): Promise<number>;
-}
+const INSTANTS: ReadonlySet<string> = new Set([
+  ...['deadlineAt', 'sourceUpdatedAt', 'createdAt', 'updatedAt', 'deletedAt'],
+]);
 
-export function createLedger(connection: Connection): Ledger {
-  // The hot path speaks to the driver's collection: the fold has made the documents already.
-  const collection = nativeCollection<MatterRecord>(matterModel(connection));
+export function toMatter(record: MatterRecord): Matter {
+  const { _id, deadlineAt, sourceUpdatedAt, createdAt, updatedAt, deletedAt, ...rest } = record;
   return {
-    load: async (keys) => {
-      const found = await Promise.all(
-        [...bySystem(keys)].map(([systemCode, ids]) =>
-          collection.find({ systemCode, externalId: { $in: ids } }).toArray(),
-        ),
-      );
-      return found.flat().map(toMatter);
-    },
-    write: async (changes, session) => {
-      if (changes.length === 0) return 0;
-      const result = await collection.bulkWrite(changes.map(toWrite), { session, ordered: false });
-      return result.matchedCount + result.insertedCount;
-    },
+    // Before the spreads, because V8 is slow to add a property after a spread.
+    matterId: BigInt(_id),
+    // Null for a field that an older version did not store.
+    ...EMPTY_CONTENT,
+    ...rest,
+    // A manually edited document may lack its lists. It must remain readable, so that a push or a comparison can repair
+    // it.
+    parties: rest.parties ?? [],
+    pastHandlers: rest.pastHandlers ?? [],
+    deadlineAt: instantOf(deadlineAt),
+    sourceUpdatedAt: instantOf(sourceUpdatedAt),
+    createdAt: instantOf(createdAt) ?? 0,
+    updatedAt: instantOf(updatedAt) ?? 0,
+    deletedAt: instantOf(deletedAt),
   };
 }
 
-/** The external ids of each system: one `$in` per system is answered from the key index alone. */
-function bySystem(keys: readonly MatterKey[]): Map<string, string[]> {
-  const systems = new Map<string, string[]>();
-  for (const { systemCode, externalId } of keys) {
-    const ids = systems.get(systemCode) ?? [];
-    ids.push(externalId);
-    systems.set(systemCode, ids);
+const instantOf = (value: Date | null) => (value instanceof Date ? value.getTime() : null);
+
+/** The document of a new matter. */
+export function toRecord({ matterId, ...fields }: Matter): MatterRecord {
+  return storedFields({ _id: matterId, ...fields }) as MatterRecord;
+}
+
+/**
+ * The fields in which `after` differs from `before`, in their stored form. Comparing lists by reference is enough,
+ * because `decide` keeps the reference of an unchanged list.
+ */
+export function changedFields(before: Matter, after: Matter): Partial<MatterRecord> {
+  const changed = Object.entries(after).filter(
+    ([field, value]) => before[field as keyof Matter] !== value,
+  );
+  return storedFields(Object.fromEntries(changed));
+}
+
+function storedFields(fields: object): Partial<MatterRecord> {
+  // A loop, because it is faster than array methods and runs for each field of each written matter.
+  const stored: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(fields)) {
+    stored[field] = INSTANTS.has(field) && typeof value === 'number' ? new Date(value) : value;
   }
-  return systems;
+  return stored as Partial<MatterRecord>;
 }
 
-function toWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOperation<MatterRecord> {
-  if (!before) return { insertOne: { document: toRecord(after) } };
-  const { matterId: _id, revision, systemCode, externalId } = before;
-  return {
-    updateOne: {
-      // The key is there for a cluster that is sharded on it: it asks the one shard that has it.
-      filter: { _id, revision, systemCode, externalId },
-      // Without it the server weighs its indexes against each other at each update.
-      hint: '_id_',
-      update: { $set: changedFields(before, after) },
-    },
-  };
+// The document of a matter, and its indexes.
+
+type Instants = 'deadlineAt' | 'sourceUpdatedAt' | 'createdAt' | 'updatedAt' | 'deletedAt';
+
+/** The document: `_id` is the matter id, and instants are dates. */
+export type MatterRecord = Omit<Matter, 'matterId' | Instants> & {
+  readonly _id: bigint;
+  readonly deadlineAt: Date | null;
+  readonly sourceUpdatedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly deletedAt: Date | null;
+};
+
+const text = { type: String, default: null };
+const instant = { type: Date, default: null };
+
+const partySchema = new Schema<Party & { _id?: Types.ObjectId }>(
+  { username: String, partyRole: String, displayName: String, unread: Boolean },
+  { _id: false },
+);
+
+const matterSchema = new Schema(
+  {
+    _id: { type: Schema.Types.BigInt, required: true },
+    systemCode: { type: String, required: true },
+    externalId: { type: String, required: true },
+    matterType: { type: String, required: true },
+    title: { type: String, required: true },
+    ...Object.fromEntries(CONTENT_TEXTS.map((field) => [field, text])),
+    priorityRank: { type: Number, required: true },
+    bizStatus: { type: String, required: true },
+    phase: { type: String, required: true },
+    deadlineAt: instant,
+    sourceUpdatedAt: instant,
+    parties: { type: [partySchema], default: [] },
+    pastHandlers: { type: [String], default: [] },
+    deleted: { type: Boolean, required: true },
+    createdAt: { type: Date, required: true },
+    updatedAt: { type: Date, required: true },
+    deletedAt: instant,
+    revision: { type: Number, required: true },
+  },
+  { collection: 'matters', versionKey: false },
+);
+
+matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
+// Each index serves the reads that its comment names. Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN),
+// done (ASSIGNEE, CONCLUDED), copies (CC), notices (RECIPIENT).
+matterSchema.index(
+  { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
+  { name: 'party_lists' },
+);
+// The "done" list of a user who was an ASSIGNEE and no longer is.
+matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: 'past_handlers' });
+// The drafts of a portal user.
+matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
+// Pages of the matters of a system that changed since an instant.
+matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
+// The open matters of one system, by external id.
+matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
+// The digest of a system over a range of days.
+matterSchema.index({ systemCode: 1, sourceUpdatedAt: 1 }, { name: 'source_days' });
+
+export function matterModel(connection: Connection): Model<MatterRecord> {
+  return (
+    connection.models.Matter ?? connection.model<MatterRecord>('Matter', matterSchema as Schema)
+  );
 }

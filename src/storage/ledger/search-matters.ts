@@ -1,34 +1,33 @@
 /**
- * Searches of the ledger: which matters of a system pass a filter, in the order in which they changed. A look is
- * bounded: it goes along an index that names few matters, or along the order of changes for so many matters, and
- * says where it ended. Documents are looked up by their ids, never looked through.
+ * Finds the matters of a system that match a filter, in the order of their last changes. If an index selects few
+ * matters for the filter, the search checks those. Otherwise it checks matters in the order of changes, up to a limit,
+ * and returns the position where it stopped.
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
-import { type ChangePosition, rangesOf, type Window } from './changed-matters';
-import type { MatterRecord } from './matter-model';
+import type { MatterRecord } from './matters';
 
-/** All that are given must hold. */
+/** A matter must match every field that is set. */
 export interface MatterFilter {
   readonly externalIdPrefix?: string | undefined;
   readonly matterType?: Matter['matterType'] | undefined;
   readonly phase?: Matter['phase'] | undefined;
   readonly bizType?: string | undefined;
   readonly bizStatus?: string | undefined;
-  /** Of any party. */
+  /** Username of any party. */
   readonly username?: string | undefined;
 }
 
 export interface SearchOptions extends Window {
   readonly after?: ChangePosition | undefined;
   readonly newestFirst: boolean;
-  /** Most matters that are found. */
+  /** Maximum matters of the result. */
   readonly limit: number;
 }
 
-export interface FoundPlaces {
-  readonly places: readonly ChangePosition[];
-  /** Where the look ended before the end of the ledger; undefined: there is no more. */
+export interface FoundPositions {
+  readonly positions: readonly ChangePosition[];
+  /** Position after which the next search continues; undefined if no further matter can match. */
   readonly next: ChangePosition | undefined;
 }
 
@@ -36,128 +35,137 @@ export type SearchMatters = (
   systemCode: string,
   filter: MatterFilter,
   options: SearchOptions,
-) => Promise<FoundPlaces>;
+) => Promise<FoundPositions>;
 
 export interface SearchBounds {
-  /** Most matters of an index that counts as one that names few, and most that are looked up by ids at once. */
-  readonly few: number;
-  /** Most matters that a look along the order of changes looks up. */
-  readonly lookedAt: number;
+  /** An index range with at most this many matters is few. Also the maximum ids in one lookup. */
+  readonly maxFew: number;
+  /** Maximum matters that a search in the order of changes checks. */
+  readonly maxChecked: number;
 }
 
-const BOUNDS: SearchBounds = { few: 5_000, lookedAt: 20_000 };
-/** Matters of the first look-up: a usual filter fills its page with them. */
-const FIRST = 500;
-/** Milliseconds for one command, and after which a look ends where it is. */
+const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
+/** Ids in the first lookup, which usually fills one page. */
+const FIRST_LOOKUP = 500;
+/** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
 const COMMAND_TIMEOUT = 10_000;
-const LOOK_TIME = 4_000;
-/** In order of UTF-8 bytes, behind all ids of at most 128 UTF-16 units that begin with the text before it. */
-const LAST = '\u{10ffff}'.repeat(64);
+const SEARCH_TIME = 4_000;
+/** `prefix + LAST` sorts after all external ids with this prefix, because these have at most 128 UTF-16 units. */
+const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;
 type Filter = mongo.Filter<MatterRecord>;
-type Place = Pick<MatterRecord, '_id' | 'updatedAt'>;
-const PLACE = { _id: 1, updatedAt: 1 } as const;
+type StoredPosition = Pick<MatterRecord, '_id' | 'updatedAt'>;
+const POSITION_FIELDS = { _id: 1, updatedAt: 1 } as const;
 
-/** @throws (what is built) Error where one command takes too long */
+/** @returns a search that throws an Error if a command exceeds its time limit */
 export function createSearchMatters(collection: Matters, bounds = BOUNDS): SearchMatters {
   return async (systemCode, filter, options) => {
-    const wanted = filterOf(systemCode, filter);
-    const few = await idsOfFew(collection, indexesOf(systemCode, filter), bounds.few);
-    if (!few) return alongChanges(collection, wanted, { systemCode, ...options, bounds });
+    const condition = filterOf(systemCode, filter);
+    const ids = await idsOfSmallIndex(collection, indexesOf(systemCode, filter), bounds.maxFew);
+    if (!ids) return searchInOrder(collection, condition, { systemCode, ...options, bounds });
     const ranges = rangesOf(options, options.newestFirst);
     const found = await Promise.all(
-      ranges.map((range) => lookUp(collection, few, { $and: [wanted, range] })),
+      ranges.map((range) => lookUp(collection, ids, { $and: [condition, range] })),
     );
-    const places = inOrder(found.flat(), options.newestFirst);
-    const page = places.slice(0, options.limit);
-    return { places: page, next: page.length < places.length ? page.at(-1) : undefined };
+    const positions = sortPositions(found.flat(), options.newestFirst);
+    const page = positions.slice(0, options.limit);
+    return { positions: page, next: page.length < positions.length ? page.at(-1) : undefined };
   };
 }
 
-/** Conditions that an index answers alone, and its name. */
+/** The name of an index, and a filter that needs no other data than this index. */
 type IndexUse = readonly [name: string, filter: Filter];
 
 function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[] {
   const { externalIdPrefix, username, phase } = filter;
   const uses: IndexUse[] = [];
   if (externalIdPrefix !== undefined) {
-    uses.push(['key', { systemCode, externalId: beginningWith(externalIdPrefix) }]);
+    uses.push(['key', { systemCode, externalId: startingWith(externalIdPrefix) }]);
   }
   if (username !== undefined) uses.push(['party_lists', { 'parties.username': username }]);
   if (phase !== undefined) uses.push(['open_list', { systemCode, phase }]);
   return uses;
 }
 
-/** @returns the ids of the first index that names few matters; undefined where all name many */
-async function idsOfFew(collection: Matters, uses: readonly IndexUse[], few: number) {
+/** @returns all ids from the first index that selects few matters; undefined if every index selects more */
+async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;
-    const cursor = collection.find<Pick<MatterRecord, '_id'>>(filter, options).limit(few + 1);
-    const found = await cursor.batchSize(few + 1).toArray();
-    if (found.length <= few) return found.map(({ _id }) => _id);
+    const cursor = collection.find<Pick<MatterRecord, '_id'>>(filter, options).limit(maxFew + 1);
+    const found = await cursor.batchSize(maxFew + 1).toArray();
+    if (found.length <= maxFew) return found.map(({ _id }) => _id);
   }
   return undefined;
 }
 
-interface Look extends SearchOptions {
+interface OrderedSearch extends SearchOptions {
   readonly systemCode: string;
   readonly bounds: SearchBounds;
 }
 
-async function alongChanges(
+async function searchInOrder(
   collection: Matters,
-  wanted: Filter,
-  { systemCode, bounds, ...options }: Look,
-): Promise<FoundPlaces> {
+  condition: Filter,
+  { systemCode, bounds, ...options }: OrderedSearch,
+): Promise<FoundPositions> {
   const { limit, newestFirst } = options;
-  const end = performance.now() + LOOK_TIME;
-  const places: ChangePosition[] = [];
+  const end = performance.now() + SEARCH_TIME;
+  const positions: ChangePosition[] = [];
   let { after } = options;
-  for (let looked = 0, size = FIRST; looked < bounds.lookedAt; size = bounds.few) {
-    const most = Math.min(size, bounds.lookedAt - looked);
-    const passed = await nextPlaces(collection, systemCode, { ...options, after }, most);
-    const ids = passed.map(({ matterId }) => matterId);
-    const found = await lookUp(collection, ids, wanted);
-    places.push(...inOrder(found, newestFirst));
-    if (places.length > limit) return { places: places.slice(0, limit), next: places[limit - 1] };
-    if (passed.length < most) return { places, next: undefined };
-    looked += most;
-    after = passed.at(-1);
+  for (let checked = 0, size = FIRST_LOOKUP; checked < bounds.maxChecked; size = bounds.maxFew) {
+    const max = Math.min(size, bounds.maxChecked - checked);
+    const batch = await nextPositions(collection, systemCode, { ...options, after }, max);
+    const ids = batch.map(({ matterId }) => matterId);
+    const found = await lookUp(collection, ids, condition);
+    positions.push(...sortPositions(found, newestFirst));
+    if (positions.length > limit)
+      return { positions: positions.slice(0, limit), next: positions[limit - 1] };
+    if (batch.length < max) return { positions, next: undefined };
+    checked += max;
+    after = batch.at(-1);
     if (performance.now() > end) break;
   }
-  return { places, next: after };
+  return { positions, next: after };
 }
 
-/** The places that come next in the order of changes, from their index alone. */
-async function nextPlaces(
+/** Reads the next positions in the order of changes. It reads the index and no documents. */
+async function nextPositions(
   collection: Matters,
   systemCode: string,
   { newestFirst, ...options }: SearchOptions,
-  most: number,
+  max: number,
 ): Promise<ChangePosition[]> {
-  const places: ChangePosition[] = [];
+  const positions: ChangePosition[] = [];
   const direction = newestFirst ? -1 : 1;
   for (const range of rangesOf(options, newestFirst)) {
-    const left = most - places.length;
-    if (left <= 0) break;
-    const reading = { hint: 'updates', projection: PLACE, maxTimeMS: COMMAND_TIMEOUT } as const;
+    const remaining = max - positions.length;
+    if (remaining <= 0) break;
+    const reading = {
+      hint: 'updates',
+      projection: POSITION_FIELDS,
+      maxTimeMS: COMMAND_TIMEOUT,
+    } as const;
     const cursor = collection
-      .find<Place>({ systemCode, ...range }, reading)
+      .find<StoredPosition>({ systemCode, ...range }, reading)
       .sort({ updatedAt: direction, _id: direction })
-      .limit(left);
-    places.push(...(await cursor.batchSize(left).toArray()).map(toPlace));
+      .limit(remaining);
+    positions.push(...(await cursor.batchSize(remaining).toArray()).map(toPosition));
   }
-  return places;
+  return positions;
 }
 
-/** Those of some ids that pass; in no order. */
+/** Returns the positions of the matters with these ids that match the filter, in no defined order. */
 async function lookUp(collection: Matters, ids: readonly bigint[], filter: Filter) {
   if (ids.length === 0) return [];
-  const options = { hint: '_id_', projection: PLACE, maxTimeMS: COMMAND_TIMEOUT } as const;
+  const options = {
+    hint: '_id_',
+    projection: POSITION_FIELDS,
+    maxTimeMS: COMMAND_TIMEOUT,
+  } as const;
   const named = { $and: [{ _id: { $in: [...ids] } }, filter] } as Filter;
-  const cursor = collection.find<Place>(named, options).batchSize(ids.length + 1);
-  return (await cursor.toArray()).map(toPlace);
+  const cursor = collection.find<StoredPosition>(named, options).batchSize(ids.length + 1);
+  return (await cursor.toArray()).map(toPosition);
 }
 
 function filterOf(systemCode: string, filter: MatterFilter): Filter {
@@ -166,22 +174,57 @@ function filterOf(systemCode: string, filter: MatterFilter): Filter {
   return {
     systemCode,
     ...Object.fromEntries(given),
-    ...(externalIdPrefix !== undefined && { externalId: beginningWith(externalIdPrefix) }),
+    ...(externalIdPrefix !== undefined && { externalId: startingWith(externalIdPrefix) }),
     ...(username !== undefined && { 'parties.username': username }),
   };
 }
 
-const beginningWith = (prefix: string) => ({ $gte: prefix, $lte: prefix + LAST });
+const startingWith = (prefix: string) => ({ $gte: prefix, $lte: prefix + END_OF_PREFIX });
 
-const toPlace = ({ _id, updatedAt }: Place): ChangePosition => ({
+const toPosition = ({ _id, updatedAt }: StoredPosition): ChangePosition => ({
   updatedAt: updatedAt.getTime(),
   matterId: BigInt(_id),
 });
 
-function inOrder(places: readonly ChangePosition[], newestFirst: boolean): ChangePosition[] {
+function sortPositions(
+  positions: readonly ChangePosition[],
+  newestFirst: boolean,
+): ChangePosition[] {
   const side = newestFirst ? -1 : 1;
-  return [...places].sort((a, b) => {
+  return [...positions].sort((a, b) => {
     const later = a.updatedAt - b.updatedAt || (a.matterId > b.matterId ? 1 : -1);
     return side * later;
   });
+}
+
+// The order of changes: by updatedAt, then by matter id.
+
+/** Epoch milliseconds; `from` is inclusive, `to` is exclusive. */
+export interface Window {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** A position in the order of changes. A later position has a later change, or the same instant and a higher id. */
+export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
+
+/** The earliest instant that a Date can have. */
+export const EARLIEST = -8.64e15;
+
+/**
+ * The index ranges of a window after a position: first the other matters of the same instant, then the later instants
+ * (the earlier instants if newest first).
+ */
+export function rangesOf(
+  { from, to, after }: Window & { readonly after?: ChangePosition | undefined },
+  newestFirst = false,
+): mongo.Filter<MatterRecord>[] {
+  const start = { $gte: new Date(from ?? EARLIEST) };
+  const end = to === undefined ? {} : { $lt: new Date(to) };
+  if (!after) return [{ updatedAt: { ...start, ...end } }];
+  const at = new Date(after.updatedAt);
+  const { matterId } = after;
+  return newestFirst
+    ? [{ updatedAt: at, _id: { $lt: matterId } }, { updatedAt: { ...start, $lt: at } }]
+    : [{ updatedAt: at, _id: { $gt: matterId } }, { updatedAt: { $gt: at, ...end } }];
 }

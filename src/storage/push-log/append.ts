@@ -1,141 +1,170 @@
 /**
- * Entries and bodies as they are recorded: two inserts side by side, each of many documents. What fails
- * for a moment (a conflict, an election, a cut connection) is tried again within the push's own time.
+ * Inserts push-log entries and the bodies of their pushes, many in one command. It retries transient errors (conflict,
+ * election, lost connection) until 80 % of the time between receipt and deadline have passed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import { createBatcher } from '../../concurrency/batcher';
-import { type Clock, systemClock } from '../../concurrency/clock';
-import { type Metrics, NO_METRICS } from '../../telemetry/metrics';
-import type { Tracing } from '../../telemetry/tracing';
-import { errorsOfDocuments, isDuplicateKey, isTransient, isUnconfirmed } from '../driver-errors';
-import { CONFIRMED, nativeCollection } from '../mongo';
-import { bodyModel, type LoggedBody } from './body-model';
-import { entryModel, type LogEntry } from './entry-model';
+import { type Clock, systemClock } from '../../concurrency/timing';
+import {
+  errorsOfDocuments,
+  isDuplicateKey,
+  isTransient,
+  isUnconfirmed,
+} from '../../infra/driver-errors';
+import { CONFIRMED, nativeCollection } from '../../infra/mongo';
+import { type Metrics, NO_METRICS } from '../../observability/metrics';
+import type { Tracing } from '../../observability/tracing';
+import { bodyModel, entryModel, type LogEntry, type LoggedBody } from './entry';
 
-/** An entry and, where it is kept, its body. */
-export interface LoggedPush {
+/** A push whose entry is not in the push log yet, and its received body. */
+export interface UnloggedPush {
   readonly entry: LogEntry;
-  readonly body: LoggedBody | undefined;
+  readonly body: Uint8Array | undefined;
 }
 
 /**
- * Records entries and their bodies; confirmed. Once it resolves, those that did not fail are there. A body
- * without its entry, where the rest failed, is found by nobody and goes by its time; so does no harm an
- * entry without its body, whose push is not queued.
+ * Inserts entries and their bodies. The database has confirmed every entry that is not in the result. If only one of
+ * entry and body is inserted, the push has failed and is not queued; a body without an entry expires.
  *
- * @param pushes of one deadline
- * @returns what did not succeed in the time that the deadline leaves, with the last error of each
+ * @param pushes pushes with the same deadline
+ * @returns the entries that were not inserted in time, with their last errors
  */
-export type Append = (pushes: readonly LoggedPush[]) => Promise<AppendFailures>;
+export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
 
-export interface AppendOptions {
+export interface PushLogOptions {
+  /** False: bodies are not stored (PUSH_BODY_RETENTION is 0). */
+  readonly keepBodies?: boolean;
   readonly metrics?: Metrics | undefined;
   readonly tracing?: Tracing | undefined;
-  /** By which the entries' times are given. */
+  /** The clock that sets `receivedAt` and `deadlineAt` of the entries. */
   readonly clock?: Clock | undefined;
 }
 
-interface Appending extends LoggedPush {
-  /** It may be there already. */
+interface PendingPush extends UnloggedPush {
+  /** True: an earlier attempt may have inserted the entry without an answer from the database. */
   readonly isRetry: boolean;
 }
 
+/**
+ * Maximum bytes of a stored body, because documents have a size limit. The entry of a larger body has its hash and
+ * size.
+ */
+const MAX_BODY = 8 * 1024 * 1024;
+const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
-/** Bytes of bodies in one insert: it is a moment's work for the database, and far from its limits. */
+/**
+ * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.
+ */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** So that both bounds are one. */
+/** Minimum weight of a push, so that the limit of the weight limits both number and bytes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
-/** Milliseconds: longer than an insert takes where nothing is wrong. */
+/**
+ * Milliseconds that an insert runs before a second insert may start beside it. A normal insert is faster than this.
+ */
 const HEAD_START = 50;
-/** The share of a push's time that is reserved for the queue and a worker. */
+/** Share of the time of a push that is reserved for the queue and the worker. */
 const RESERVE = 0.2;
-/** Milliseconds before the first retry, doubled with each one, and at random up to half longer. */
+const TOO_LATE = new Error('entry not inserted: its deadline has passed');
+/** Milliseconds before the first retry. The pause doubles with each retry, plus a random part of up to half. */
 const FIRST_PAUSE = 20;
-const LONGEST_PAUSE = 640;
+const MAX_PAUSE = 640;
 
-export function createAppend(connection: Connection, options: AppendOptions = {}): Append {
-  const { metrics = NO_METRICS, tracing, clock = systemClock } = options;
+export function createAppend(connection: Connection, options: PushLogOptions = {}): Append {
+  const { keepBodies = true, metrics = NO_METRICS, tracing, clock = systemClock } = options;
   const entries = nativeCollection<LogEntry>(entryModel(connection));
   const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
-  const insert = async (pushes: readonly Appending[]): Promise<AppendFailures> => {
+  const withBody = ({ entry, body }: UnloggedPush): PendingPush => {
+    const isKept = keepBodies && body !== undefined && body.length <= MAX_BODY;
+    return { entry, body: isKept ? body : undefined, isRetry: false };
+  };
+  const insert = async (pushes: readonly PendingPush[]): Promise<AppendFailures> => {
     metrics.batch('log', pushes.length);
     const now = clock();
-    const inTime = pushes.filter(({ entry }) => !isTooLate(entry, now));
-    const kept = inTime.filter(({ body }) => body !== undefined);
-    const [ofEntries, ofBodies] = await Promise.all([
+    const isLate = ({ entry }: PendingPush) => isTooLate(entry, now);
+    const inTime = pushes.filter((push) => !isLate(push));
+    const withBodies = inTime.filter(({ body }) => body !== undefined);
+    const [entryFailures, bodyFailures] = await Promise.all([
       insertAll(entries, inTime, ({ entry }) => entry),
-      insertAll(bodies, kept, ({ body }) => body as LoggedBody),
+      insertAll(bodies, withBodies, bodyOf),
     ]);
-    const late = pushes.filter(({ entry }) => isTooLate(entry, now));
-    const lateness = new Error('it is past its deadline');
-    return new Map([
-      ...ofBodies,
-      ...ofEntries,
-      ...late.map(({ entry }): [LogEntry, Error] => [entry, lateness]),
-    ]);
+    const late = pushes.filter(isLate).map(({ entry }) => [entry, TOO_LATE] as const);
+    return new Map([...bodyFailures, ...entryFailures, ...late]);
   };
-  const batches = createBatcher<readonly Appending[], AppendFailures>({
+  const batches = createBatcher<readonly PendingPush[], AppendFailures>({
     run: async (groups) => {
       const failures = await insert(groups.length === 1 ? (groups[0] ?? []) : groups.flat());
       return groups.map(() => failures);
     },
     maxBatch: MAX_BATCH,
-    weight: { of: weightOf, most: MAX_BYTES },
-    // One that hangs must not hold up all the others.
+    weight: { of: weightOf, max: MAX_BYTES },
+    // Two, so that an insert without an answer does not block all others.
     maxRunning: 2,
     headStart: HEAD_START,
     tracing,
     name: 'log',
   });
   return async (pushes) => {
-    const last = lastTry(pushes);
+    const lastRetryAt = lastRetryOf(pushes);
     const failed = new Map<LogEntry, Error>();
-    let open = pushes.map(({ entry, body }) => ({ entry, body, isRetry: false }));
-    for (let tries = 0; open.length > 0; tries += 1) {
-      const failures = await batches.add(open);
-      const pause = Math.min(FIRST_PAUSE * 2 ** tries, LONGEST_PAUSE) * (1 + Math.random() / 2);
-      const isLast = clock() + pause > last;
-      open = failures.size === 0 ? [] : open.filter(({ entry }) => failures.has(entry));
-      open = open.filter(({ entry }) => {
-        const failure = failures.get(entry);
-        if (failure && (isLast || !isTransient(failure))) failed.set(entry, failure);
-        return !failed.has(entry);
+    let pending = pushes.map(withBody);
+    for (let tries = 0; pending.length > 0; tries += 1) {
+      const failures = await batches.add(pending);
+      if (failures.size === 0) break;
+      const pause = Math.min(FIRST_PAUSE * 2 ** tries, MAX_PAUSE) * (1 + Math.random() / 2);
+      const isLast = clock() + pause > lastRetryAt;
+      pending = pending.flatMap((push) => {
+        const failure = failures.get(push.entry);
+        if (!failure) return [];
+        if (!isLast && isTransient(failure)) return { ...push, isRetry: true };
+        failed.set(push.entry, failure);
+        return [];
       });
-      open = open.map(({ entry, body }) => ({ entry, body, isRetry: true }));
-      if (open.length > 0) await sleep(pause);
+      if (pending.length > 0) await sleep(pause);
     }
     return failed;
   };
 }
 
-function weightOf(pushes: readonly Appending[]): number {
+function bodyOf({
+  entry: { _id, receivedAt, expireAt },
+  body: sent = EMPTY,
+}: PendingPush): LoggedBody {
+  // A view instead of a copy, because no code changes a received body.
+  const body = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
+  return expireAt ? { _id, receivedAt, expireAt, body } : { _id, receivedAt, body };
+}
+
+function weightOf(pushes: readonly PendingPush[]): number {
   let weight = 0;
-  for (const { body } of pushes) weight += Math.max(MIN_WEIGHT, body?.body.length ?? 0);
+  for (const { body } of pushes) weight += Math.max(MIN_WEIGHT, body?.length ?? 0);
   return weight;
 }
 
-/** Epoch milliseconds. */
-function lastTry([first]: readonly LoggedPush[]): number {
+/** The latest time for a retry, epoch milliseconds. */
+function lastRetryOf([first]: readonly UnloggedPush[]): number {
   if (!first) return 0;
   const { receivedAt, deadlineAt } = first.entry;
   return deadlineAt.getTime() - RESERVE * (deadlineAt.getTime() - receivedAt.getTime());
 }
 
-/** An open entry that came so late (its process stood still) would be met by nobody who ends it. */
+/**
+ * An entry with the state QUEUED must not be inserted after its deadline: the search for lost pushes (`finalize.ts`)
+ * may have passed its id, so it would stay QUEUED.
+ */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 
 /**
- * Inserts a document of each item, none of which stands in the way of another.
+ * Inserts one document of each item. A failed document does not affect the others.
  *
  * @returns the entries of the items that failed, with their errors
  */
 async function insertAll<T extends { _id: unknown }>(
   collection: mongo.Collection<T>,
-  items: readonly Appending[],
-  documentOf: (item: Appending) => T,
+  items: readonly PendingPush[],
+  documentOf: (item: PendingPush) => T,
 ): Promise<Map<LogEntry, Error>> {
   if (items.length === 0) return new Map();
   const documents = items.map(documentOf) as mongo.OptionalUnlessRequiredId<T>[];
@@ -149,8 +178,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A try before this one got through, and nobody was told. That it was met means that it is
-      // confirmed by now: the server waits for that here too.
+      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. A majority has the
+      // document, because MongoDB waits for the majority before it answers with this error too.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

@@ -1,99 +1,188 @@
-/** Writes the final state of pushes that take no effect; the first settlement counts. */
-import { outOfTime } from '../driver-errors';
-import type { PushLog, SettledPush, Settling } from './log';
+/**
+ * Writes the final states of pushes that no worker settled in time. `web` finalizes its own pushes; a worker expires
+ * the pushes of a `web` process that died.
+ */
+import { type Connection, type mongo, Types } from 'mongoose';
+import { timeoutCause } from '../../infra/driver-errors';
+import { nativeCollection, stateCollection } from '../../infra/mongo';
+import { entryModel, type LogEntry } from './entry';
 import type { LogLookups } from './lookups';
-import type { Settlement } from './settlement';
+import { firstIdAt } from './request-id';
+import {
+  type PushToSettle,
+  resultOf,
+  type SettleEntries,
+  type Settlement,
+  type Settling,
+} from './settlement';
+
+interface EntrySettler {
+  readonly settle: SettleEntries;
+}
 
 /**
- * Settles pushes that are still queued and reads the final state of each: the given settlement, or the
- * one that a worker wrote first. A push with a final state can take no effect any more.
+ * Settles the pushes that are still queued, and reads the final state of each push: the state that this call wrote, or
+ * the state that a worker wrote before. No worker can apply a push after its final state is written.
  *
- * @returns a final state per push, in their order; undefined where an open transaction (of a worker
- *   that died or stands still) holds the entry, and where the majority did not confirm it in time
+ * @returns the final state of each push, in the order of `pushes`; undefined if an open transaction of a worker locks
+ *   the entry, or if the majority of the database did not confirm the write in time
  */
 export type Finalize = (
-  pushes: readonly SettledPush[],
+  pushes: readonly PushToSettle[],
   by: Omit<Settling, 'session' | 'timeout'>,
 ) => Promise<(Settlement | undefined)[]>;
 
-/** Milliseconds for one command to wait for entries that a transaction holds, and for the majority. */
+/** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
-/** If some entries are held: concurrent commands for single pushes, and milliseconds for all of them. */
-const AT_ONCE = 8;
+/** If a transaction locks some entries: concurrent commands, each for one push, and milliseconds for all of them. */
+const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
 
-/**
- * Result of one settle command: all entries are settled; some are held by a transaction and the ones
- * behind them were not reached; or the majority did not confirm the write yet.
- */
-type SettleResult = 'settled' | 'held' | 'unconfirmed';
-
-interface FinalizeDependencies {
-  readonly pushLog: PushLog;
-  readonly lookups: LogLookups;
-}
-
-export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize {
-  const deps = { pushLog, lookups };
+export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Finalize {
   return async (pushes, by) => {
     if (pushes.length === 0) return [];
     const ids = pushes.map(({ id }) => id);
-    const first = await settle(deps, pushes, by);
-    const final = await lookups.settlements(ids);
-    if (first === 'held' && pushes.length > 1) {
-      const open = pushes.filter(({ id }) => !final.get(id));
-      const settled = await settleEach(deps, open, by);
-      return finalStates(pushes, await lookups.settlements(ids), settled);
+    const result = await trySettle(pushLog, pushes, by);
+    let settled = result === 'settled' ? ids : [];
+    let found = await lookups.settlements(ids);
+    // The command stopped at a locked entry and did not reach the following entries.
+    if (result === 'locked' && pushes.length > 1) {
+      const left = pushes.filter(({ id }) => !found.get(id));
+      settled = await settleEach(pushLog, left, by);
+      found = await lookups.settlements(ids);
     }
-    return finalStates(pushes, final, first === 'settled' ? ids : []);
+    const isSettled = new Set(settled);
+    return pushes.map(({ id, settlement }) => {
+      if (found.has(id)) return found.get(id);
+      return isSettled.has(id) ? settlement : undefined;
+    });
   };
 }
 
-/** @param settled the ids of entries that no transaction held */
-function finalStates(
-  pushes: readonly SettledPush[],
-  found: ReadonlyMap<string, Settlement | undefined>,
-  settled: readonly string[],
-): (Settlement | undefined)[] {
-  const isSettled = new Set(settled);
-  return pushes.map(({ id, settlement }) => {
-    if (found.has(id)) return found.get(id);
-    return isSettled.has(id) ? settlement : undefined;
-  });
-}
-
-async function settle(
-  { pushLog }: FinalizeDependencies,
-  pushes: readonly SettledPush[],
+/** @returns `locked` or `unconfirmed` if the command ran out of time. The caller retries only `locked` pushes. */
+async function trySettle(
+  pushLog: EntrySettler,
+  pushes: readonly PushToSettle[],
   by: Settling,
-): Promise<SettleResult> {
+): Promise<'settled' | 'locked' | 'unconfirmed'> {
   try {
     await pushLog.settle(pushes, { ...by, timeout: COMMAND_TIMEOUT });
     return 'settled';
   } catch (error) {
-    const how = outOfTime(error);
-    if (!how) throw error;
-    // The more commands, the later a slow majority comes.
-    return how;
+    const cause = timeoutCause(error);
+    if (!cause) throw error;
+    return cause;
   }
 }
 
-/** @returns the ids of the entries that no transaction held */
+/** Settles each push with its own command. @returns the ids of the pushes whose entries no transaction locked */
 async function settleEach(
-  deps: FinalizeDependencies,
-  pushes: readonly SettledPush[],
+  pushLog: EntrySettler,
+  pushes: readonly PushToSettle[],
   by: Settling,
 ): Promise<string[]> {
   const until = performance.now() + RETRY_ALONE_TIMEOUT;
   const waiting = [...pushes];
-  const free: string[] = [];
+  const settled: string[] = [];
   const settleNext = async () => {
     while (performance.now() < until) {
       const push = waiting.shift();
       if (!push) return;
-      if ((await settle(deps, [push], by)) === 'settled') free.push(push.id);
+      if ((await trySettle(pushLog, [push], by)) === 'settled') settled.push(push.id);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, settleNext));
-  return free;
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, settleNext));
+  return settled;
+}
+
+// Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
+// data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Request ids are in the
+// order of receipt, so each entry is checked once, after its deadline. All workers share the position of this check in
+// the database. The check reads the index of ids, so that no index of the state is needed, which each settlement would
+// update.
+
+/**
+ * Expires the entries that are still QUEUED among those received before `before` and not checked yet. One call checks
+ * at most 250,000 entries.
+ *
+ * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier have passed
+ * @param stopping ends the check early; the next call continues there
+ * @returns the number of entries that this call expired
+ */
+export type ExpireLost = (
+  before: number,
+  by: { readonly now: number; readonly worker: string },
+  stopping?: AbortSignal,
+) => Promise<number>;
+
+interface Progress {
+  readonly _id: string;
+  /** All entries with a lower id were checked. */
+  readonly mark: Types.ObjectId;
+}
+
+const PROGRESS = 'lost pushes';
+/** Maximum entries that one command checks, and maximum such commands of one call. */
+const ENTRIES_PER_STEP = 5_000;
+const MAX_STEPS = 50;
+/** Milliseconds for one command. */
+const TIMEOUT = 10_000;
+
+export function createExpireLost(connection: Connection): ExpireLost {
+  const entries = nativeCollection<LogEntry>(entryModel(connection));
+  const progress = stateCollection<Progress>(connection);
+
+  /** The id after the next `ENTRIES_PER_STEP` entries, or `end` if there are fewer. */
+  const endOfStep = async (from: Types.ObjectId, end: Types.ObjectId) => {
+    const [next] = await entries
+      .find({ _id: { $gte: from, $lt: end } }, { hint: '_id_', maxTimeMS: TIMEOUT })
+      .project<{ _id: Types.ObjectId }>({ _id: 1 })
+      .sort({ _id: 1 })
+      .skip(ENTRIES_PER_STEP)
+      .limit(1)
+      .toArray();
+    return next?._id ?? end;
+  };
+
+  return async (before, { now, worker }, stopping) => {
+    const end = new Types.ObjectId(firstIdAt(before));
+    const update = {
+      $set: { ...resultOf({ state: 'EXPIRED' }), settledAt: new Date(now), worker },
+      $unset: { idempotencyFingerprint: 1 },
+    } as const;
+    let from = (await progress.findOne({ _id: PROGRESS }))?.mark ?? BEGINNING;
+    let expired = 0;
+    for (let step = 0; step < MAX_STEPS && !from.equals(end); step += 1) {
+      if (stopping?.aborted) break;
+      const upper = await endOfStep(from, end);
+      const lostPushes: mongo.Filter<LogEntry> = {
+        _id: { $gte: from, $lt: upper },
+        state: 'QUEUED',
+      };
+      const options = { hint: '_id_', maxTimeMS: TIMEOUT };
+      expired += (await entries.updateMany(lostPushes, update, options)).modifiedCount;
+      if (!(await moveMark(progress, from, upper))) break;
+      from = upper;
+    }
+    return expired;
+  };
+}
+
+const BEGINNING = new Types.ObjectId(firstIdAt(0));
+
+/**
+ * Stores the new position. It can be an earlier one, if the Redis clock was set back.
+ *
+ * @returns false if another worker has moved the position meanwhile
+ */
+async function moveMark(
+  progress: mongo.Collection<Progress>,
+  from: Types.ObjectId,
+  to: Types.ObjectId,
+): Promise<boolean> {
+  // Changes nothing if another worker has created the document.
+  const begin = { $setOnInsert: { mark: BEGINNING } };
+  if (from === BEGINNING) await progress.updateOne({ _id: PROGRESS }, begin, { upsert: true });
+  const moved = await progress.updateOne({ _id: PROGRESS, mark: from }, { $set: { mark: to } });
+  return moved.matchedCount === 1;
 }

@@ -1,132 +1,142 @@
-/** What a search of the push log can ask for; what is absent does not narrow it. */
+/** The filter of a search in the push log. An absent field does not restrict the search. */
 import { OUTCOMES } from '../../domain/decide';
 import { ALL_REASONS } from '../../protocol/errors';
 import type { LogState } from '../../protocol/log-states';
-import { BATCH } from '../../protocol/paths';
-import { KEY_INDEX, type LogEntry } from './entry-model';
+import { BATCH, RESEND } from '../../protocol/paths';
+import { KEY_INDEX, type LogEntry } from './entry';
 
 export interface LogFilter {
   readonly systemCode?: string | undefined;
   readonly clientId?: string | undefined;
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
-  /** The same of a batch: its lines, or the batch itself where it was rejected as a whole. */
+  /** Request id of a batch, 24 hex digits. It selects its lines, or the batch itself if it was rejected as a whole. */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
   readonly operation?: string | undefined;
-  /** An outcome or a reason, or several of which one must hold. */
+  /** Outcomes or reasons, one of which the entry must have. */
   readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
-  /** True: only what ended without an effect, rejected or expired. False is no filter. */
+  /** True: only rejected and expired pushes. False does not restrict the search. */
   readonly failed?: boolean | undefined;
-  /** True: only what of that nothing mended, as those look up who search (see mended.ts). */
+  /**
+   * True: only failed pushes that no later push has resolved. The search checks this with `mended.ts`, not with an
+   * index.
+   */
   readonly stillFailed?: boolean | undefined;
-  /** Epoch milliseconds of receipt: the first that belongs to the window. */
+  /** Start of the window of receipt times, inclusive; epoch milliseconds. */
   readonly from?: number | undefined;
-  /** The first that does not. */
+  /** End of the window, exclusive; epoch milliseconds. */
   readonly to?: number | undefined;
 }
 
-/** One index (entry-model.ts), and what it answers alone; in each of them the id follows, or is all. */
+/** An index of `entry.ts` for a search, and the fields of the filter that need no other data than this index. */
 interface IndexUse {
   readonly name: string;
-  /** Fields of entries, each with its value or with several. */
-  readonly along: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The parts of the filter that it answers. */
+  /** The fields of the index before the id, each with the value or values that the search needs. */
+  readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
+  /** The fields of the filter that need no other data than this index. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/** Whether an entry has what a filter asks for; window and request id are left to the ids. */
+/**
+ * Whether an entry matches the filter. It does not check the window and the request id, because a search reads only
+ * entries of the right range of ids.
+ */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
-  return Object.entries(asked(filter)).every(([field, value]) => {
+  return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
-    if (field === 'stillFailed') return hasFailed(entry) && !isRefusedBatch(entry);
+    if (field === 'stillFailed') return hasFailed(entry) && !isRejectedBatch(entry);
     if (field === 'batchId') return batchOf(entry) === value;
     const own = entry[field as keyof LogEntry];
     return Array.isArray(value) ? value.includes(own) : own === value;
   });
 }
 
-/** The id of its batch, 24 hex digits. */
+/** Request id of the batch to which an entry belongs, 24 hex digits; undefined for a single push. */
 function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
   if (batchId) return String(batchId);
-  return operation === BATCH ? String(_id) : undefined;
+  return hasManyPushes(operation) ? String(_id) : undefined;
 }
 
 /**
- * Whether it is a batch that was rejected as a whole. It names no matter, and its lines have no entries: nothing
- * that comes later can be seen to mend it, so it is not told as still failed.
+ * Whether an entry is a batch that was rejected as a whole. It does not count as still failed: it names no matter and
+ * its lines have no entries, so no later push can be recognized as its resolution.
  */
-export const isRefusedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
-  operation === BATCH && batchId === undefined;
+export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
+  hasManyPushes(operation) && batchId === undefined;
 
-/** Of what ended without an effect. */
+/** Whether a request of this operation contains many pushes. */
+const hasManyPushes = (operation: string) => operation === BATCH || operation === RESEND;
+
+/** States of pushes that ended without an effect. */
 export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
 
-/** Whether it ended without an effect. */
+/** Whether the push ended without an effect. */
 export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
 /**
- * The index that a search reads along. The server is told its name: by its own statistics it would
- * take another one now and then, and look at much of the log.
+ * The index of a search. The search names it as a hint, because MongoDB sometimes chooses another index and then reads
+ * much of the log.
  */
 export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
-  // The ids of its lines are few, and beside its own: no other index would leave fewer.
-  if (filter.batchId !== undefined) return alongField('system_newest', { systemCode });
-  if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
+  // The lines of a batch have neighbouring ids, so this index needs the fewest reads.
+  if (filter.batchId !== undefined) return byFields('system_newest', { systemCode });
+  if (externalId !== undefined) return byFields('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
-    return alongField(KEY_INDEX, { systemCode, idempotencyKey });
+    return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes have no index (entry-model.ts): most entries have one of a few, so a page is filled soon.
-  if (results ? results.some(isOutcome) : !failed)
-    return alongField('system_newest', { systemCode });
-  // One range of ids for each reason, merged.
-  const along = { systemCode, failure: { $in: results ?? ALL_REASONS } };
-  return { name: 'failures', along, answers: ['systemCode', 'failed', 'result'] };
+  // Outcomes have no index. They need none, because most entries have one of a few outcomes, so a page fills quickly.
+  if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
+  // MongoDB merges the ranges of the reasons in the order of ids.
+  const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
+  return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether its index leaves nothing to be looked at. */
+/** Whether the index answers the whole filter. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
-  return Object.keys(asked(filter)).every((part) => answers.includes(part as keyof LogFilter));
+  return Object.keys(conditionsOf(filter)).every((part) =>
+    answers.includes(part as keyof LogFilter),
+  );
 }
 
-/** What tells whether a failure was mended. */
-const MENDED_BY = [
+/** Fields that decide whether a later push has resolved a failed push. */
+const RESOLUTION_FIELDS = [
   ...['state', 'systemCode', 'clientId'],
-  ...['operation', 'externalId', 'idempotencyKey', 'batchId'],
+  ...['operation', 'externalId', 'idempotencyKey', 'batchId', 'resentFrom'],
 ];
 
-/** The fields of entries that `matchesFilter`, and the look for what was mended, look at. */
-export function fieldsLookedAt(filter: LogFilter): readonly string[] {
-  const fields = Object.keys(asked(filter)).flatMap((part) => {
+/** The fields of entries that `matchesFilter` and the search for resolving pushes need. */
+export function fieldsToRead(filter: LogFilter): readonly string[] {
+  const fields = Object.keys(conditionsOf(filter)).flatMap((part) => {
     if (part === 'failed') return 'state';
     if (part === 'batchId') return ['batchId', 'operation'];
-    return part === 'stillFailed' ? MENDED_BY : part;
+    return part === 'stillFailed' ? RESOLUTION_FIELDS : part;
   });
   return [...new Set(fields)];
 }
 
-/** Across systems, or for one request, the ids are all. */
+/** A search across systems or for one request uses the index of ids. */
 function byId(systemCode: string | undefined): IndexUse {
   return systemCode === undefined
-    ? { name: '_id_', along: {}, answers: [] }
-    : { name: '_id_', along: { systemCode }, answers: ['systemCode'] };
+    ? { name: '_id_', indexFields: {}, answers: [] }
+    : { name: '_id_', indexFields: { systemCode }, answers: ['systemCode'] };
 }
 
-function alongField(name: string, along: Readonly<Record<string, string>>): IndexUse {
-  return { name, along, answers: Object.keys(along) as (keyof LogFilter)[] };
+function byFields(name: string, indexFields: Readonly<Record<string, string>>): IndexUse {
+  return { name, indexFields, answers: Object.keys(indexFields) as (keyof LogFilter)[] };
 }
 
-/** What an entry must have, without window and request id. */
-function asked(filter: LogFilter) {
+/** The fields of the filter that are set, without window and request id. */
+function conditionsOf(filter: LogFilter) {
   const { requestId: _id, from: _from, to: _to, failed, stillFailed, ...fields } = filter;
   const flags = { ...(failed && { failed }), ...(stillFailed && { stillFailed }) };
   const given = Object.entries({ ...fields, ...flags });

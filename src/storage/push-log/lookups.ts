@@ -1,16 +1,14 @@
-/** Reads of the push log that the way of a push needs. */
-import { type Connection, type mongo, Types } from 'mongoose';
-import type { Outcome } from '../../domain/decide';
-import type { PriorResult } from '../../domain/fold';
-import { nativeCollection } from '../mongo';
-import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry-model';
-import { createKeyUses, type FindKeyUses } from './key-uses';
+/** Finds earlier entries of the push log while a push, a query or a resend is processed. */
+
+import { type Connection, Types } from 'mongoose';
+import { nativeCollection } from '../../infra/mongo';
+import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry';
 import { type Settlement, settlementOf } from './settlement';
 
-/** How long a persisted outcome is repeated for the same key and body (decisions, "Idempotency key"). */
+/** Milliseconds after the first push in which a retry with the same key and body gets its result (contract 5.1). */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** Answers rest on these reads: they must not see what the majority has not confirmed yet. */
+/** Only writes that the majority has confirmed, because answers to callers depend on these reads. */
 const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -23,24 +21,24 @@ const PRIOR_ENTRY_FIELDS = {
 };
 
 export interface LogLookups {
-  /** What became of pushes, by request id; `undefined` for those still queued, no entry for unknown. */
+  /** Final states by request id; undefined for a push that is still queued. Unknown ids are left out. */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * The first persisted push of each idempotency fingerprint.
+   * The first persisted push of each idempotency fingerprint; of its entry only the fields PRIOR_ENTRY_FIELDS.
    *
-   * @param since epoch milliseconds
-   * @param level `local`: also results that the majority has not confirmed
+   * @param since epoch milliseconds; only pushes that were settled later count
+   * @param level `local` includes pushes that the majority has not confirmed
    */
-  priorResults(
+  priorEntries(
     fingerprints: readonly string[],
     since: number,
     level?: 'majority' | 'local',
-  ): Promise<Map<string, PriorResult>>;
-  /** The same as entries, confirmed: their id, externalId, result, matterId and warnings. */
-  priorEntries(fingerprints: readonly string[], since: number): Promise<Map<string, LogEntry>>;
-  /** Returns the request ids that an operator has resent with success. */
-  resent(ids: readonly string[]): Promise<Set<string>>;
-  /** Who used these idempotency keys before. */
+  ): Promise<Map<string, LogEntry>>;
+  /** Entries by request id, of one client only. Other and unknown ids are left out. */
+  entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
+  /** For pushes that were resent with effect: the request id of the resend by the request id of the push. */
+  resent(ids: readonly string[]): Promise<Map<string, string>>;
+  /** Earlier uses of idempotency keys. */
   readonly keyUses: FindKeyUses;
 }
 
@@ -54,11 +52,23 @@ export function createLogLookups(connection: Connection): LogLookups {
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
-    priorEntries: (fingerprints, since) =>
-      findPriorEntries(collection, fingerprints, since, 'majority'),
-    priorResults: async (fingerprints, since, level = 'majority') => {
-      const found = await findPriorEntries(collection, fingerprints, since, level);
-      return new Map([...found].map(([key, entry]) => [key, priorResultOf(entry)]));
+    priorEntries: async (fingerprints, since, level = 'majority') => {
+      if (fingerprints.length === 0) return new Map();
+      const found = await collection
+        .find(
+          { idempotencyFingerprint: { $in: [...new Set(fingerprints)] }, state: 'PERSISTED' },
+          { hint: FINGERPRINT_INDEX, readConcern: { level } },
+        )
+        .project<LogEntry>(PRIOR_ENTRY_FIELDS)
+        .toArray();
+      const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
+      // Newest first, because the map keeps the last entry of each fingerprint, which is then the oldest push.
+      recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
+      return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
+    },
+    entries: (clientId, ids) => {
+      const _id = { $in: ids.map((id) => new Types.ObjectId(id)) };
+      return collection.find({ _id, clientId }, CONFIRMED_READ).toArray();
     },
     resent: async (ids) => {
       const found = await collection
@@ -66,37 +76,130 @@ export function createLogLookups(connection: Connection): LogLookups {
         .project<LogEntry>({ resentFrom: 1, state: 1 })
         .toArray();
       const done = found.filter(({ state }) => state === 'PERSISTED' || state === 'REPLAYED');
-      return new Set(done.map(({ resentFrom }) => String(resentFrom)));
+      return new Map(done.map(({ _id, resentFrom }) => [String(resentFrom), String(_id)]));
     },
     keyUses: createKeyUses(connection),
   };
 }
 
-/** @returns by fingerprint, the entry of the first push that took effect since then */
-async function findPriorEntries(
-  collection: mongo.Collection<LogEntry>,
-  fingerprints: readonly string[],
-  since: number,
-  level: 'majority' | 'local',
-): Promise<Map<string, LogEntry>> {
-  if (fingerprints.length === 0) return new Map();
-  const found = await collection
-    .find(
-      { idempotencyFingerprint: { $in: [...new Set(fingerprints)] }, state: 'PERSISTED' },
-      { hint: FINGERPRINT_INDEX, readConcern: { level } },
-    )
-    .project<LogEntry>(PRIOR_ENTRY_FIELDS)
-    .toArray();
-  const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
-  // Newest first, so that the map keeps the first one of each key.
-  recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
-  return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
+// Uses of an idempotency key are the pushes with this key, of one client and operation, in the order of receipt.
+
+/** An idempotency key, with the client and operation within which it identifies a push. */
+export interface KeyOwner {
+  readonly systemCode?: string;
+  readonly clientId: string;
+  readonly operation: string;
+  readonly idempotencyKey?: string;
 }
 
-function priorResultOf(entry: LogEntry): PriorResult {
-  return {
-    pushId: String(entry._id),
-    outcome: entry.result as Outcome,
-    matterId: BigInt(entry.matterId ?? 0n),
+export type KeyUse = Pick<
+  LogEntry,
+  '_id' | 'clientId' | 'operation' | 'idempotencyKey' | 'bodyHash' | 'state' | 'queuedAt'
+>;
+
+/**
+ * Finds all uses of keys. If one of the keys has very many uses, it finds only the first 100 uses of each key.
+ */
+export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
+
+export interface KeyUses {
+  /** Hash of the body of the first queued push with the key; undefined if no push was queued. */
+  firstBody(owner: KeyOwner): string | undefined;
+  /**
+   * Request id of the persisted push with the key and body of this entry: the entry itself, an earlier or later
+   * attempt.
+   */
+  effectOf(entry: LogEntry): string | undefined;
+  /** The number of an entry among the uses of its key, from 1; undefined if it is not among the first 100. */
+  attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
+}
+
+const USES_PER_KEY = 100;
+/**
+ * Most keys are used once. If keys have this many uses more, a client probably uses one key for all of its pushes, and
+ * each key is read alone.
+ */
+const EXTRA_USES = 1_000;
+/** Maximum concurrent reads, so that connections remain for other work. */
+const MAX_CONCURRENT = 20;
+const FIELDS = { clientId: 1, operation: 1, idempotencyKey: 1, bodyHash: 1, state: 1, queuedAt: 1 };
+
+export function createKeyUses(connection: Connection): FindKeyUses {
+  const collection = nativeCollection<LogEntry>(entryModel(connection));
+
+  const ofSystem = async (systemCode: string, keys: readonly string[]): Promise<KeyUse[]> => {
+    const max = keys.length + EXTRA_USES;
+    const all = await collection
+      .find({ systemCode, idempotencyKey: { $in: [...keys] } })
+      .project<KeyUse>(FIELDS)
+      .limit(max)
+      .toArray();
+    if (all.length < max) return all;
+    const found: KeyUse[] = [];
+    for (let at = 0; at < keys.length; at += MAX_CONCURRENT) {
+      const each = keys.slice(at, at + MAX_CONCURRENT).map((key) => firstUses(systemCode, key));
+      found.push(...(await Promise.all(each)).flat());
+    }
+    return found;
+  };
+
+  const firstUses = (systemCode: string, idempotencyKey: string) =>
+    collection
+      .find({ systemCode, idempotencyKey })
+      .sort({ _id: 1 })
+      .limit(USES_PER_KEY)
+      .project<KeyUse>(FIELDS)
+      .toArray();
+
+  return async (owners) => {
+    const keys = new Map<string, Set<string>>();
+    for (const { systemCode, idempotencyKey } of owners) {
+      if (systemCode === undefined || idempotencyKey === undefined) continue;
+      keys.set(systemCode, (keys.get(systemCode) ?? new Set()).add(idempotencyKey));
+    }
+    const found = await Promise.all([...keys].map(([system, of]) => ofSystem(system, [...of])));
+    return toUses(found.flat());
   };
 }
+
+function toUses(found: readonly KeyUse[]): KeyUses {
+  const sorted = [...found].sort((a, b) => (String(a._id) < String(b._id) ? -1 : 1));
+  const byOwner = new Map<string, KeyUse[]>();
+  for (const use of sorted) {
+    const uses = byOwner.get(identityOf(use)) ?? [];
+    uses.push(use);
+    byOwner.set(identityOf(use), uses);
+  }
+  const usesOf = (owner: KeyOwner) => byOwner.get(identityOf(owner)) ?? [];
+  return {
+    firstBody: (owner) => usesOf(owner).find(wasQueued)?.bodyHash,
+    effectOf: (entry) => {
+      const persisted = usesOf(entry).find(
+        (use) =>
+          use.state === 'PERSISTED' && use.bodyHash === entry.bodyHash && isSamePush(use, entry),
+      );
+      return persisted && String(persisted._id);
+    },
+    attempt: (entry) => {
+      const place = usesOf(entry).findIndex(({ _id }) => _id.equals(entry._id));
+      return place === -1 || place >= USES_PER_KEY ? undefined : place + 1;
+    },
+  };
+}
+
+/**
+ * Whether two pushes with the same key and body are the same push. A later use is a retry of `push`. An earlier use
+ * counts only while a retry still gets its result.
+ */
+const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
+  String(_id) > String(push._id) ||
+  push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
+
+/**
+ * A push that was rejected before it was queued does not use its key: the client may correct the body and send it
+ * again.
+ */
+const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
+
+const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>
+  [clientId, operation, idempotencyKey].join('\n');

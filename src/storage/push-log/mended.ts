@@ -1,29 +1,35 @@
 /**
- * Which failed pushes were mended: a later push of the same matter was persisted, or the same push
- * (client, operation and idempotency key) took effect later. What was ignored as stale counts: a newer
- * push was there before. A push without a key is known again by the key under which the console sends it, and
- * one without a matter by the link of an operator's resend.
+ * Finds the later push that resolved a failed push. That is a persisted push of the same matter, or a push with the
+ * same client, operation and idempotency key that took effect. A stale push counts too, because the matter has newer
+ * data.
+ *
+ * A resend has the position of the push that it sends again. It resolves this push and earlier pushes of the matter,
+ * but no push between this push and the resend. The console sends a push without a key again with a key that contains
+ * its request id. If a failed push has no matter, its resend is found by `resentFrom`.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
-import { nativeCollection } from '../mongo';
-import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry-model';
+import { nativeCollection } from '../../infra/mongo';
+import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 export type FailedEntry = Pick<
   LogEntry,
-  '_id' | 'clientId' | 'operation' | 'externalId' | 'idempotencyKey'
+  '_id' | 'clientId' | 'operation' | 'externalId' | 'idempotencyKey' | 'resentFrom'
 >;
 
 export type MendingEntry = FailedEntry &
-  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'resentFrom'>;
+  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
 /**
- * @param failed of one system
- * @returns by request id of the failure the first later push that mended it, or, where a matter or key has
- *   very many, a later one; those that nothing mended are left out
+ * @param failed failed pushes of one system
+ * @param resend request id of a resend request, if `failed` are the new pushes of this request. Pushes of this request
+ *   do not count. A queued push of another resend request counts even if both send the same push again
+ * @returns the resolving push by request id of the failed push: the first one, or a later one if a matter or key has
+ *   very many pushes. Failed pushes that no push has resolved are left out
  */
 export type FindMended = (
   systemCode: string,
   failed: readonly FailedEntry[],
+  resend?: string,
 ) => Promise<ReadonlyMap<string, MendingEntry>>;
 
 const FIELDS = {
@@ -36,152 +42,181 @@ const FIELDS = {
   receivedAt: 1,
   settledAt: 1,
   resentFrom: 1,
+  batchId: 1,
 };
-const TOOK_EFFECT: LogEntry['state'][] = ['PERSISTED', 'REPLAYED'];
-/** The console sends a push that has no key under this and its request id. */
-const CONSOLE = 'console/';
-/** What names a push's matter or the push itself, and the index that begins with it. */
-const WAYS = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
-type Way = keyof typeof WAYS;
+const TOOK_EFFECT = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
+/** If the console sends a push without a key again, the key is this prefix and the request id of the push. */
+const CONSOLE_KEY = 'console/';
+/** The two fields by which a resolving push is found, each with its index. A value of such a field is a name. */
+const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
+type LinkField = keyof typeof INDEX_OF;
 
-/** Names of one command. */
-const AT_ONCE = 1_000;
-/** Beyond so many later pushes more than names, some name has very many: each is looked up alone. */
-const SPARE = 4_000;
-/** Of one such name: the first ones that are read; the newest one besides. */
-const PER_NAME = 100;
-/** Reads side by side, so that they leave connections for others. */
-const AT_A_TIME = 20;
+/** Maximum names or ids in one command. */
+const NAMES_PER_COMMAND = 1_000;
+/** If the names of a command have this many more pushes than names, each name is read by a command of its own. */
+const EXTRA_PUSHES = 4_000;
+/** Maximum pushes that such a command reads: the oldest ones. If there are more, the newest push is read too. */
+const OLDEST_PER_NAME = 100;
+/** Maximum concurrent reads, so that connections remain for other work. */
+const MAX_CONCURRENT = 20;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-export function createFindMended(connection: Connection): FindMended {
+/** @param pending also finds later pushes that are still queued, because they may resolve the failed push */
+export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  return async (systemCode, failed) => {
+  const states = pending ? [...TOOK_EFFECT, 'QUEUED' as const] : TOOK_EFFECT;
+  return async (systemCode, failed, resend) => {
     const [ofMatters, ofKeys, resends] = await Promise.all([
-      laterOf({ collection, systemCode, way: 'externalId' }, failed),
-      laterOf({ collection, systemCode, way: 'idempotencyKey' }, failed),
+      laterPushes({ collection, systemCode, states, field: 'externalId' }, failed),
+      laterPushes({ collection, systemCode, states, field: 'idempotencyKey' }, failed),
       resendsOf(collection, systemCode, failed),
     ]);
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
       const id = String(entry._id);
-      // A retry that repeats an earlier outcome says nothing of what else failed of its matter.
+      // A replayed push changed nothing, so it resolves no other push of its matter.
       const ofMatter = ofMatters.get(entry.externalId ?? '') ?? [];
-      const persisted = ofMatter.filter(({ state }) => state === 'PERSISTED');
-      const ofKey = ofKeys.get(keyOf(entry)) ?? [];
+      const persisted = ofMatter.filter(({ state }) => state !== 'REPLAYED');
+      const ofKey = ofKeys.get(keyOfAttempts(entry)) ?? [];
       const samePush = ofKey.filter((later) => isSamePush(later, entry));
-      const first = firstAfter(entry, [...persisted, ...samePush, ...(resends.get(id) ?? [])]);
+      const candidates = [...persisted, ...samePush, ...(resends.get(id) ?? [])];
+      const first = firstAfter(entry, candidates, resend);
       if (first) mended.set(id, first);
     }
     return mended;
   };
 }
 
-/** Along which names of a system later pushes are read. */
-interface Along {
+/** What the reads of later pushes have in common. */
+interface LaterReads {
   readonly collection: mongo.Collection<LogEntry>;
   readonly systemCode: string;
-  readonly way: Way;
+  readonly states: readonly LogEntry['state'][];
+  readonly field: LinkField;
 }
 
-/** @returns by name, the later pushes of all names that failures have */
-async function laterOf(
-  along: Along,
+/** @returns the pushes after the failed ones, by the value of the field `field` */
+async function laterPushes(
+  reads: LaterReads,
   failed: readonly FailedEntry[],
 ): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
-  const found = await inSteps(oldestOf(along.way, failed), AT_ONCE, (names) =>
-    ofNames(along, names),
+  const found = await inChunks(oldestOf(reads.field, failed), NAMES_PER_COMMAND, (names) =>
+    pushesOfNames(reads, names),
   );
-  return groupBy(found, (mend) => String(mend[along.way]));
+  return groupBy(found, (mend) => String(mend[reads.field]));
 }
 
-async function ofNames(along: Along, names: readonly Oldest[]): Promise<readonly MendingEntry[]> {
-  const most = names.length + SPARE;
+async function pushesOfNames(
+  reads: LaterReads,
+  names: readonly Oldest[],
+): Promise<readonly MendingEntry[]> {
+  const max = names.length + EXTRA_PUSHES;
   const since = names.map(([, id]) => id).sort()[0] ?? '';
   const named = { $in: names.map(([name]) => name) };
-  const all = await read(along, [named, since], most);
-  if (all.length < most) return all;
-  return inSteps(names, AT_A_TIME, async (some) => {
-    const each = some.map((name) => ofName(along, name));
+  const all = await read(reads, [named, since], max);
+  if (all.length < max) return all;
+  return inChunks(names, MAX_CONCURRENT, async (some) => {
+    const each = some.map((name) => pushesOfName(reads, name));
     return (await Promise.all(each)).flat();
   });
 }
 
-async function ofName(along: Along, oldest: Oldest): Promise<readonly MendingEntry[]> {
-  const first = await read(along, oldest, PER_NAME);
-  return first.length < PER_NAME ? first : [...first, ...(await read(along, oldest, 1, true))];
+async function pushesOfName(reads: LaterReads, oldest: Oldest): Promise<readonly MendingEntry[]> {
+  const first = await read(reads, oldest, OLDEST_PER_NAME);
+  return first.length < OLDEST_PER_NAME
+    ? first
+    : [...first, ...(await read(reads, oldest, 1, true))];
 }
 
 function read(
-  { collection, systemCode, way }: Along,
+  { collection, systemCode, states, field }: LaterReads,
   [name, since]: readonly [name: string | { readonly $in: readonly string[] }, since: string],
-  most: number,
+  max: number,
   newestFirst = false,
 ): Promise<MendingEntry[]> {
   const _id = { $gt: new Types.ObjectId(since) };
-  const filter = { systemCode, [way]: name, _id, state: { $in: TOOK_EFFECT } };
+  const filter = { systemCode, [field]: name, _id, state: { $in: states } };
   return collection
-    .find(filter as mongo.Filter<LogEntry>, { hint: WAYS[way], maxTimeMS: TIMEOUT })
+    .find(filter as mongo.Filter<LogEntry>, { hint: INDEX_OF[field], maxTimeMS: TIMEOUT })
     .project<MendingEntry>(FIELDS)
-    .sort({ systemCode: 1, [way]: 1, _id: newestFirst ? -1 : 1 })
-    .limit(most)
+    .sort({ systemCode: 1, [field]: 1, _id: newestFirst ? -1 : 1 })
+    .limit(max)
     .toArray();
 }
 
-/** An operator's resend names its matter, by which it is found, and has no key. */
+/** Finds the resends of failed pushes without an external id. Other resends are found by their external id. */
 async function resendsOf(
-  collection: Along['collection'],
+  collection: LaterReads['collection'],
   systemCode: string,
   failed: readonly FailedEntry[],
 ): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
   const ids = failed.flatMap(({ _id, externalId }) => (externalId === undefined ? [_id] : []));
   const options = { hint: RESENT_INDEX, maxTimeMS: TIMEOUT };
-  const found = await inSteps(ids, AT_ONCE, (some) => {
+  const found = await inChunks(ids, NAMES_PER_COMMAND, (some) => {
     const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: TOOK_EFFECT } };
     return collection.find(filter, options).project<MendingEntry>(FIELDS).toArray();
   });
   return groupBy(found, ({ resentFrom }) => String(resentFrom));
 }
 
-/** Name, and the oldest failure under it: what came before mended nothing. */
+/** A name and the position of its oldest failed push: only later pushes can resolve one of its failed pushes. */
 type Oldest = readonly [name: string, since: string];
 
-function oldestOf(way: Way, failed: readonly FailedEntry[]): Oldest[] {
+function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {
   const oldest = new Map<string, string>();
   for (const entry of failed) {
-    const name = way === 'idempotencyKey' ? keyOf(entry) : entry.externalId;
+    const name = field === 'idempotencyKey' ? keyOfAttempts(entry) : entry.externalId;
     if (name === undefined) continue;
-    const id = String(entry._id);
+    const id = positionOf(entry);
     const known = oldest.get(name);
     if (known === undefined || id < known) oldest.set(name, id);
   }
   return [...oldest];
 }
 
-const keyOf = ({ _id, idempotencyKey }: FailedEntry) => idempotencyKey ?? `${CONSOLE}${_id}`;
+/** The request id that orders a push among the pushes of its matter. For a resend, it is that of the original push. */
+export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
+  String(resentFrom);
 
-/** An idempotency key belongs to a client and an operation; one of the console names the push itself. */
+/** The key with which a failed push is sent again. With the same key, all attempts together have one effect. */
+export const keyOfAttempts = (entry: FailedEntry) =>
+  entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
+
+/**
+ * An idempotency key identifies a push of one client and operation. A key of the console contains the request id, so it
+ * identifies the push even if another client sends it.
+ */
 const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
-  (later.clientId === failed.clientId || keyOf(failed).startsWith(CONSOLE));
+  (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 function firstAfter(
-  { _id }: FailedEntry,
+  failed: FailedEntry,
   candidates: readonly MendingEntry[],
+  resend: string | undefined,
 ): MendingEntry | undefined {
-  const id = String(_id);
+  const position = positionOf(failed);
   let first: MendingEntry | undefined;
   for (const candidate of candidates) {
+    const { state, batchId } = candidate;
+    if (resend !== undefined && String(batchId) === resend) continue;
     const at = String(candidate._id);
-    if (at > id && (!first || at < String(first._id))) first = candidate;
+    const isAnother = at > position && at !== String(failed._id);
+    // A queued attempt of the same push does not count: it may fail, and if it succeeds, a further attempt changes
+    // nothing.
+    const isLater =
+      state === 'QUEUED' && resend === undefined
+        ? positionOf(candidate) > position
+        : positionOf(candidate) >= position;
+    if (isAnother && isLater && (!first || at < String(first._id))) first = candidate;
   }
   return first;
 }
 
 type Work<I, O> = (some: readonly I[]) => Promise<readonly O[]>;
 
-async function inSteps<I, O>(items: readonly I[], size: number, work: Work<I, O>): Promise<O[]> {
+async function inChunks<I, O>(items: readonly I[], size: number, work: Work<I, O>): Promise<O[]> {
   const found: O[] = [];
   for (let at = 0; at < items.length; at += size) {
     found.push(...(await work(items.slice(at, at + size))));

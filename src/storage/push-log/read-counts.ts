@@ -1,64 +1,128 @@
-/** Reads what was counted of pushes (see push-counts.ts). */
-import type { Connection, mongo } from 'mongoose';
-import { nativeCollection } from '../mongo';
-import { type Count, countModel, type PushCount } from './count-model';
+/** The documents of the push counts, and the reads of them. `counts.ts` writes them. */
+import { type Connection, type Model, type mongo, Schema } from 'mongoose';
+import type { Durations } from '../../infra/durations';
+import { nativeCollection } from '../../infra/mongo';
+
+/** The counts of an hour or of a minute. */
+export interface Count {
+  pushes?: number;
+  /** Pushes without an entry in the push log. */
+  unrecorded?: number;
+  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
+  times?: Durations;
+}
+
+/** The document of one client, operation and result in one hour. */
+export interface PushCount extends Count {
+  /** Hour, client, operation and result, separated by blanks. */
+  _id: string;
+  systemCode: string;
+  clientId: string;
+  operation: string;
+  /** An outcome, `REPLAYED`, or a reason. */
+  result: string;
+  /** Start of the hour in the time zone of the portal. */
+  hour: Date;
+  /** Time of receipt of the last push. */
+  latest: Date;
+  /** Counts by minute, 0 to 59. */
+  minutes?: Readonly<Record<string, Count>>;
+}
+
+const countSchema = new Schema<PushCount>(
+  {
+    _id: { type: String, required: true },
+    systemCode: { type: String, required: true },
+    clientId: { type: String, required: true },
+    operation: { type: String, required: true },
+    result: { type: String, required: true },
+    hour: { type: Date, required: true },
+    latest: Date,
+    pushes: Number,
+    unrecorded: Number,
+    times: { type: Schema.Types.Mixed, default: undefined },
+    minutes: { type: Schema.Types.Mixed, default: undefined },
+  },
+  { collection: 'push_counts', versionKey: false },
+);
+
+countSchema.index({ systemCode: 1, hour: -1 }, { name: 'system_hours' });
+// For the number of pushes without a log entry, which queries of the push log show. Only few documents have such
+// pushes.
+countSchema.index(
+  { systemCode: 1, hour: -1, unrecorded: 1 },
+  { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
+);
+
+export function countModel(connection: Connection): Model<PushCount> {
+  return connection.models.PushCount ?? connection.model<PushCount>('PushCount', countSchema);
+}
 
 export interface CountQuery {
-  /** Absent: of all systems. */
+  /** Absent: the counts of all systems. */
   readonly systemCode?: string;
-  /** Epoch milliseconds; hours and minutes that begin in this window are counted. */
+  /**
+   * Window, epoch milliseconds; `to` is exclusive. It selects the minutes that begin in it or the hours that overlap
+   * it.
+   */
   readonly from: number;
   readonly to: number;
   readonly operation?: string | undefined;
-  /** Any of these outcomes and reasons. */
+  /** Outcomes and reasons; absent: all. */
   readonly results?: readonly string[] | undefined;
 }
 
-/** A minute or an hour of one client, operation and result. */
+/** The count of one client, operation and result in a minute or an hour. */
 export interface Counted extends Count {
-  /** Where it begins, epoch milliseconds. */
+  /** Start of the minute or hour, epoch milliseconds. */
   readonly start: number;
+  readonly clientId: string;
+  /** Time of receipt of the last push in the hour, epoch milliseconds. */
+  readonly latest: number;
   readonly operation: string;
   readonly result: string;
 }
 
 export interface CountsRead {
-  /** The newest first. */
+  /** The counts, newest hour first. */
   readonly counts: readonly Counted[];
-  /** Where those begin that were read; undefined: at the beginning of the window. */
+  /**
+   * Epoch milliseconds; undefined if the whole window was read. Otherwise there were too many documents, and `counts`
+   * begins at this hour.
+   */
   readonly cutAt: number | undefined;
 }
 
 export interface ReadCounts {
   read(query: CountQuery, by: 'minute' | 'hour'): Promise<CountsRead>;
-  /** How many pushes of a window have no entry in the push log. */
+  /** The number of pushes in the window that have no entry in the push log. */
   unrecorded(query: CountQuery): Promise<number>;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Documents of one call: each is an hour of one client, operation and result. */
-const MOST = 50_000;
-/** The same where their minutes are read too. */
-const MOST_WITH_MINUTES = 5_000;
+/** Maximum documents that one call reads. */
+const MAX_DOCUMENTS = 50_000;
+/** Maximum documents that one call reads with the counts of their minutes. */
+const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param mostDocuments bounds a call, for tests */
-export function createReadCounts(connection: Connection, mostDocuments = MOST): ReadCounts {
+/** @param maxDocuments maximum documents that one call reads; tests set a lower one */
+export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCUMENTS): ReadCounts {
   const collection = nativeCollection<PushCount>(countModel(connection));
   return {
     read: async (query, by) => {
       const isByMinute = by === 'minute';
-      const most = Math.min(mostDocuments, isByMinute ? MOST_WITH_MINUTES : MOST);
+      const max = Math.min(maxDocuments, isByMinute ? MAX_DOCUMENTS_WITH_MINUTES : MAX_DOCUMENTS);
       const documents = await collection
         .find(filterOf(query), { maxTimeMS: TIMEOUT })
         .project<PushCount>(isByMinute ? { pushes: 0, unrecorded: 0, times: 0 } : { minutes: 0 })
         .sort({ hour: -1 })
-        .limit(most + 1)
+        .limit(max + 1)
         .toArray();
-      // The hour in which it ends may not be whole.
-      const cut = documents.length > most ? documents[most]?.hour.getTime() : undefined;
+      // The limit may have cut off documents of the oldest hour, so this hour is left out.
+      const cut = documents.length > max ? documents[max]?.hour.getTime() : undefined;
       const whole = documents.filter(({ hour }) => cut === undefined || hour.getTime() > cut);
       const counts = whole.flatMap((document) =>
         isByMinute ? minutesOf(document, query) : [hourOf(document)],
@@ -70,7 +134,7 @@ export function createReadCounts(connection: Connection, mostDocuments = MOST): 
         .find({ ...filterOf(query), unrecorded: { $gt: 0 } }, { maxTimeMS: TIMEOUT })
         .hint('unrecorded')
         .project<PushCount>({ pushes: 0, times: 0 })
-        .limit(mostDocuments)
+        .limit(maxDocuments)
         .toArray();
       const minutes = documents.flatMap((document) => minutesOf(document, query));
       return minutes.reduce((sum, { unrecorded = 0 }) => sum + unrecorded, 0);
@@ -78,7 +142,7 @@ export function createReadCounts(connection: Connection, mostDocuments = MOST): 
   };
 }
 
-/** The hours that reach into the window. */
+/** Selects the hours that overlap the window, because some of their minutes may begin in it. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   const filter: mongo.Filter<PushCount> = {
     ...(systemCode !== undefined && { systemCode }),
@@ -89,14 +153,17 @@ function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   return filter;
 }
 
-function hourOf({ hour, operation, result, ...count }: PushCount): Counted {
-  return { ...count, start: hour.getTime(), operation, result };
+function hourOf({ hour, latest, ...count }: PushCount): Counted {
+  return { ...count, start: hour.getTime(), latest: latest.getTime() };
 }
 
-function minutesOf({ hour, operation, result, minutes = {} }: PushCount, query: CountQuery) {
+function minutesOf({ hour, minutes = {}, ...document }: PushCount, query: CountQuery) {
+  const { clientId, operation, result } = document;
+  const latest = document.latest.getTime();
   return Object.entries(minutes)
     .map(([minute, count]): Counted => {
-      return { ...count, start: hour.getTime() + Number(minute) * MINUTE, operation, result };
+      const start = hour.getTime() + Number(minute) * MINUTE;
+      return { ...count, start, clientId, latest, operation, result };
     })
     .filter(({ start }) => start >= query.from && start < query.to);
 }

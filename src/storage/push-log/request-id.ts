@@ -1,11 +1,11 @@
 /**
- * Request ids, which are the ids of push-log entries: in the order of receipt, to the millisecond,
- * across all processes. So one index on the id serves every window, page and order of the log. Where
- * clocks are apart, that of the queue counts: by it a worker knows which pushes nobody waits for.
+ * Request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of receipt. So
+ * the index of ids serves every time window, page and order of the log. The time in an id is that of the Redis clock,
+ * because workers compare it with that clock when they expire lost pushes.
  */
 import { randomBytes } from 'node:crypto';
 
-/** Distinguishes the processes; with the counter no two ids are the same. */
+/** Random bytes of each process. With the counter of the process, they make ids of the same millisecond unique. */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
 const COUNTER_DIGITS = 4;
@@ -13,61 +13,51 @@ const DIGITS = 24;
 const SECONDS_DIGITS = 8;
 const LAST_SECOND = 0xffff_ffff;
 
-/**
- * An id is 24 hex digits, stored as ObjectId: seconds (8), milliseconds (4), process (8), counter (4).
- *
- * @param ahead by how much the queue's clock is ahead of the one that tells the time of receipt
- * @returns a function that makes an id from the time of receipt, epoch milliseconds
- */
-export function createRequestIds(ahead?: () => number): (receivedAt: number) => string {
-  return createIdSource(ahead).ofRequest;
-}
-
-/** The ids of one process: of requests, and of the lines of batches among them. */
+/** Makes ids of 24 hex digits, stored as ObjectId: seconds (8), milliseconds (4), process (8), counter (4). */
 export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Of the lines of a batch, ascending in their order. They have time and process of the id of their batch, so
-   * that `idsBeside` that one finds them.
+   * Makes ascending ids for the lines of a batch. They have the same time and process as the id of the batch, so that a
+   * search for them reads only the range of `idsOfSameOrigin`.
    */
   ofLines(batchId: string, count: number): string[];
 }
 
+/** @param ahead returns the milliseconds by which the Redis clock is ahead of the clock of this process */
 export function createIdSource(ahead: () => number = () => 0): IdSource {
   const process = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
-  const take = (count: number) => {
-    // A block does not go over the end of the counter.
+  const nextCounter = (count: number) => {
+    // The ids of one call must ascend, so the counter restarts before them if it would overflow.
     const first = counter + count < COUNTER_END ? counter + 1 : 0;
     counter = first + count - 1;
     return first;
   };
   return {
     ofRequest: (receivedAt) =>
-      timePart(receivedAt + ahead()) + process + hex(take(1), COUNTER_DIGITS),
+      timePart(receivedAt + ahead()) + process + hex(nextCounter(1), COUNTER_DIGITS),
     ofLines: (batchId, count) => {
-      const begin = batchId.slice(0, -COUNTER_DIGITS);
-      const first = take(count);
-      return Array.from({ length: count }, (_, at) => begin + hex(first + at, COUNTER_DIGITS));
+      const prefix = batchId.slice(0, -COUNTER_DIGITS);
+      const first = nextCounter(count);
+      return Array.from({ length: count }, (_, at) => prefix + hex(first + at, COUNTER_DIGITS));
     },
   };
 }
 
-/** @returns the first and the last id that share time and process with this one: few, of one millisecond */
-export function idsBeside(id: string): readonly [first: string, last: string] {
-  const begin = id.slice(0, -COUNTER_DIGITS);
-  return [begin.padEnd(DIGITS, '0'), begin.padEnd(DIGITS, 'f')];
+/** The range of ids with the same millisecond and process as `id`, which contains only few requests. */
+export function idsOfSameOrigin(id: string): readonly [first: string, last: string] {
+  const prefix = id.slice(0, -COUNTER_DIGITS);
+  return [prefix.padEnd(DIGITS, '0'), prefix.padEnd(DIGITS, 'f')];
 }
 
-/** The smallest id of an instant: where a window begins or ends. @param at epoch milliseconds */
+/** The smallest id of an instant, which is the bound of a time window. @param at epoch milliseconds */
 export function firstIdAt(at: number): string {
   return timePart(Math.max(0, at)).padEnd(DIGITS, '0');
 }
 
 /**
- * When a request with this id was received, epoch milliseconds. (Ids that the driver made, before
- * they had this form, tell the second only.)
+ * The time of receipt in the id, epoch milliseconds.
  */
 export function receivedAtOf(id: string): number {
   const seconds = Number.parseInt(id.slice(0, SECONDS_DIGITS), 16);
@@ -75,10 +65,10 @@ export function receivedAtOf(id: string): number {
   return seconds * 1000 + Math.min(milliseconds, 999);
 }
 
-/** Above the last one there is none: no process makes it. */
+/** The largest possible id. No process makes it. */
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The smallest id above this one; of the last one that there is, itself. */
+/** The next larger id; LAST_ID itself for LAST_ID. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

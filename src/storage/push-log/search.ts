@@ -1,50 +1,50 @@
 /**
- * Searches of the push log. Each call reads along one index and looks at so many entries at most:
- * its cost does not grow with the log. So a page may be shorter than asked for; only where there is
- * no `next` the search is at its end.
+ * Searches of the push log. Each page and count reads a range of one index, up to a maximum number of entries. So its
+ * cost does not grow with the log. A page can therefore be shorter than its limit; only a page without `next` is the
+ * last page.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
-import { nativeCollection } from '../mongo';
-import { entryModel, type LogEntry } from './entry-model';
-import { fieldsLookedAt, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
+import { nativeCollection } from '../../infra/mongo';
+import { entryModel, type LogEntry } from './entry';
+import { fieldsToRead, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
 import { createFindMended, type FindMended } from './mended';
-import { firstIdAt, idAfter, idsBeside } from './request-id';
+import { firstIdAt, idAfter, idsOfSameOrigin } from './request-id';
 
-export interface LogPage {
+export interface SearchPage {
   readonly entries: readonly LogEntry[];
-  /** Request id after which the next page begins; undefined at the end. */
+  /** Request id after which the next page begins; undefined for the last page. */
   readonly next: string | undefined;
 }
 
 export interface LogOrder {
-  /** Newest first, unless this is set. */
+  /** By default newest first. */
   readonly oldestFirst?: boolean;
 }
 
 export interface ReadOrder extends LogOrder {
-  /** Request id after which it begins: `next` of the page before. */
+  /** Request id after which the page begins: `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 export interface PageOptions extends ReadOrder {
-  /** Most entries of the page. */
+  /** Maximum entries of the page. */
   readonly limit: number;
 }
 
 export interface LogSearch {
-  page(filter: LogFilter, options: PageOptions): Promise<LogPage>;
-  /** All that a filter asks for, read bit by bit as it is taken. */
+  page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
+  /** All entries that match the filter. It reads the next chunk when the caller has consumed the previous one. */
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
-  /** How many there are, counted up to `bound`; not `exact`: there may be more. */
+  /** Counts the matching entries, up to `bound`. If the count is not `exact`, there may be more entries. */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Entries that a page or a count looks at. */
-const MAX_LOOKED_AT = 5_000;
-/** Entries that one command reads; and of a count, where they are only a few fields each. */
+/** Maximum entries that a page or a count reads. */
+const MAX_CHECKED = 5_000;
+/** Maximum entries of one command; more for a count, which reads only a few fields of each. */
 const CHUNK = 1_000;
-const LEAN_CHUNK = 5_000;
-/** The first read where entries are looked through, or each that is found is looked up once more. */
+const COUNT_CHUNK = 5_000;
+/** Minimum entries of the first command if the search must check the entries after it has read them. */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
@@ -52,13 +52,13 @@ const COMMAND_TIMEOUT = 10_000;
 type Ids = readonly [lower: string | undefined, upper: string | undefined];
 
 interface Reading extends ReadOrder {
-  /** Only these fields. */
+  /** The fields to read. */
   readonly projection?: Readonly<Record<string, 1>>;
 }
 
-/** @param maxLookedAt bounds a page or count whose filter no index answers alone */
-export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED_AT): LogSearch {
-  return new IndexedSearch(connection, maxLookedAt);
+/** @param maxChecked maximum entries that a page or count reads if no index answers its filter alone */
+export function createLogSearch(connection: Connection, maxChecked = MAX_CHECKED): LogSearch {
+  return new IndexedSearch(connection, maxChecked);
 }
 
 class IndexedSearch implements LogSearch {
@@ -67,25 +67,25 @@ class IndexedSearch implements LogSearch {
 
   constructor(
     connection: Connection,
-    private readonly maxLookedAt: number,
+    private readonly maxChecked: number,
   ) {
     this.collection = nativeCollection<LogEntry>(entryModel(connection));
     this.findMended = createFindMended(connection);
   }
 
-  async page(filter: LogFilter, { limit, ...order }: PageOptions): Promise<LogPage> {
+  async page(filter: LogFilter, { limit, ...order }: PageOptions): Promise<SearchPage> {
     const entries: LogEntry[] = [];
-    let looked = 0;
+    let checked = 0;
     let last: string | undefined;
-    const most = isCovered(filter) ? limit : this.maxLookedAt;
-    // Where entries are looked through, or looked up once more, the first ones are often enough.
+    const max = isCovered(filter) ? limit : this.maxChecked;
+    // One entry more than the page shows whether there is a next page.
     const first =
-      most === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
+      max === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
     for await (const chunk of this.chunks(filter, order, Math.min(first, CHUNK))) {
-      const found = await this.passing(chunk, filter);
+      const found = await this.matching(chunk, filter);
       for (const entry of chunk) {
-        if (entries.length === limit || looked === this.maxLookedAt) return { entries, next: last };
-        looked += 1;
+        if (entries.length === limit || checked === this.maxChecked) return { entries, next: last };
+        checked += 1;
         last = String(entry._id);
         if (found.has(entry)) entries.push(entry);
       }
@@ -95,28 +95,28 @@ class IndexedSearch implements LogSearch {
 
   async *all(filter: LogFilter, order: ReadOrder = {}): AsyncGenerator<LogEntry> {
     for await (const chunk of this.chunks(filter, order, CHUNK)) {
-      yield* await this.passing(chunk, filter);
+      yield* await this.matching(chunk, filter);
     }
   }
 
   async count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }> {
-    const most = isCovered(filter) ? bound : this.maxLookedAt;
-    const fields = fieldsLookedAt(filter).map((field) => [field, 1] as const);
+    const max = isCovered(filter) ? bound : this.maxChecked;
+    const fields = fieldsToRead(filter).map((field) => [field, 1] as const);
     const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
     let value = 0;
-    let looked = 0;
-    for await (const chunk of this.chunks(filter, { projection }, Math.min(most + 1, LEAN_CHUNK))) {
-      const found = await this.passing(chunk, filter);
+    let checked = 0;
+    for await (const chunk of this.chunks(filter, { projection }, Math.min(max + 1, COUNT_CHUNK))) {
+      const found = await this.matching(chunk, filter);
       for (const entry of chunk) {
-        if (looked === most) return { value, exact: false };
-        looked += 1;
+        if (checked === max) return { value, exact: false };
+        checked += 1;
         if (found.has(entry)) value += 1;
       }
     }
     return { value, exact: true };
   }
 
-  /** In order, to the end; what is not taken is not read. Small chunks grow. */
+  /** Reads the entries in chunks, each when the caller requests it. The chunks grow, so that a long search has few. */
   private async *chunks(
     filter: LogFilter,
     reading: Reading,
@@ -131,8 +131,8 @@ class IndexedSearch implements LogSearch {
     }
   }
 
-  /** The next entries along the index of the filter, which serves the order too. */
-  private read(filter: LogFilter, reading: Reading, most: number): Promise<LogEntry[]> {
+  /** Reads the next entries from the index of the filter, which also gives their order. */
+  private read(filter: LogFilter, reading: Reading, max: number): Promise<LogEntry[]> {
     const { oldestFirst, projection } = reading;
     return this.collection
       .find(indexRange(filter, idsOf(filter, reading)), {
@@ -141,12 +141,12 @@ class IndexedSearch implements LogSearch {
         ...(projection && { projection }),
       })
       .sort({ _id: oldestFirst ? 1 : -1 })
-      .limit(most)
+      .limit(max)
       .toArray();
   }
 
-  /** Those of some entries that a filter asks for. */
-  private async passing(
+  /** Returns those of the entries that match the filter. */
+  private async matching(
     entries: readonly LogEntry[],
     filter: LogFilter,
   ): Promise<ReadonlySet<LogEntry>> {
@@ -161,31 +161,34 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/** The ids that window, request id, batch and place of the page leave. */
+/** The range of ids that the window, the request id, the batch and the position of the page have in common. */
 function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
   if (batchId !== undefined) {
-    const [first, last] = idsBeside(batchId);
+    const [first, last] = idsOfSameOrigin(batchId);
     lowers.push(first);
     uppers.push(idAfter(last));
   }
   if (oldestFirst) lowers.push(after && idAfter(after));
   else uppers.push(after);
-  return [given(lowers).sort().at(-1), given(uppers).sort()[0]];
+  return [defined(lowers).sort().at(-1), defined(uppers).sort()[0]];
 }
 
-/** What one index answers: its fields and a range of ids. Across systems it is that of the ids alone. */
+/**
+ * The conditions that the index alone answers: its fields and a range of ids. A search across systems has only the
+ * range.
+ */
 function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
-  const along = indexUse(filter).along as mongo.Filter<LogEntry>;
+  const indexFields = indexUse(filter).indexFields as mongo.Filter<LogEntry>;
   const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
-  if (bounds.length === 0) return along;
-  // A look-up, not a range, where there is one id to find.
+  if (bounds.length === 0) return indexFields;
+  // A range with only one id becomes a lookup of this id.
   if (lower !== undefined && upper === idAfter(lower)) {
-    return { ...along, _id: new Types.ObjectId(lower) };
+    return { ...indexFields, _id: new Types.ObjectId(lower) };
   }
   const ids = bounds.map(([operator, id]) => [operator, new Types.ObjectId(id)] as const);
-  return { ...along, _id: Object.fromEntries(ids) };
+  return { ...indexFields, _id: Object.fromEntries(ids) };
 }
 
-const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
+const defined = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);

@@ -1,33 +1,36 @@
-/** What became of a push: the same value settles the log entry and answers the caller. */
-import { Types } from 'mongoose';
+/** The final state of a push: its type, its fields in the log entry, and the write that settles entries. */
+
+import { type mongo, Types } from 'mongoose';
+import type { FieldChange } from '../../domain/changes';
 import type { Outcome } from '../../domain/decide';
 import type { Reason } from '../../protocol/errors';
 import { NO_ASSIGNEE } from '../../protocol/warnings';
-import type { LogEntry } from './entry-model';
+import type { LogEntry } from './entry';
 
+/** The final state of a push, as the log entry stores it and as the caller receives it. */
 export type Settlement =
   | {
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** After the push its to-do is in nobody's list. */
+      /** The matter is a TODO and has no ASSIGNEE after the push, so no user sees it. */
       readonly unseen?: true;
     }
   | {
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the first push, whose outcome is repeated. */
+      /** Request id of the first push with the same key and body. This push has the same outcome. */
       readonly duplicateOf: string;
       readonly unseen?: true;
     }
   | { readonly state: 'REFUSED'; readonly reason: Reason }
   | { readonly state: 'EXPIRED' };
 
-/** What an expired push's caller was told. */
+/** The reason in the answer to the caller of an expired push. */
 const EXPIRED: Reason = 'CONFIRMATION_TIMEOUT';
 
-/** A settlement as an entry keeps it. */
+/** The fields of an entry that store a settlement. */
 export function resultOf(
   settlement: Settlement,
 ): Pick<LogEntry, 'state' | 'result' | 'failure' | 'matterId' | 'duplicateOf'> {
@@ -41,7 +44,7 @@ export function resultOf(
   return { state, result, matterId: BigInt(matterId), ...duplicateOf };
 }
 
-/** Reads a settlement back from a stored entry; undefined while it is still queued. */
+/** The settlement of a stored entry; undefined if the entry is still queued. */
 export function settlementOf(entry: LogEntry): Settlement | undefined {
   const outcome = entry.result as Outcome;
   const matterId = String(entry.matterId);
@@ -68,4 +71,91 @@ export function settlementOf(entry: LogEntry): Settlement | undefined {
     default:
       return entry.state satisfies never;
   }
+}
+
+/** A push and the final state to write. */
+export interface PushToSettle {
+  /** Request id. */
+  readonly id: string;
+  readonly settlement: Settlement;
+  /**
+   * Revision of the matter after the push, if the push changed it. Revisions show the order of the pushes of a matter.
+   */
+  readonly revision?: number;
+  /** `KEY_REUSED`: the idempotency key was used before with another body. */
+  readonly mark?: 'KEY_REUSED';
+  /** Time of arrival in the partition, epoch milliseconds of the Redis clock. */
+  readonly queuedAt?: number;
+  /** The changes to the matter, if any. */
+  readonly changes?: readonly FieldChange[];
+  /** As in LogEntry, in epoch milliseconds. */
+  readonly stale?: { readonly sent: number; readonly stored: number };
+}
+
+export interface Settling {
+  /** Time of the settlement, epoch milliseconds. */
+  readonly now: number;
+  /** Start of the batch of the worker, epoch milliseconds of the Redis clock. */
+  readonly startedAt?: number;
+  /** Name of the process that settles. */
+  readonly worker: string;
+  readonly session?: mongo.ClientSession;
+  /** Milliseconds after which MongoDB stops waiting for entries that another transaction has locked. */
+  readonly timeout?: number;
+}
+
+/**
+ * Settles the entries that are still queued, within the transaction `by.session` if it is set.
+ *
+ * @returns the number of entries that this call settled. If it is smaller than the number of pushes, a push was settled
+ *   before. The caller must then not commit the transaction, because a settled push must not take effect again
+ */
+export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
+
+export const createSettleEntries =
+  (collection: mongo.Collection<LogEntry>): SettleEntries =>
+  async (pushes, by) => {
+    if (pushes.length === 0) return 0;
+    const { session, timeout: maxTimeMS } = by;
+    const result = await collection.bulkWrite(
+      pushes.map((push) => toEntryWrite(push, by)),
+      {
+        ordered: false,
+        ...(session && { session }),
+        ...(maxTimeMS !== undefined && { maxTimeMS }),
+      },
+    );
+    return result.matchedCount;
+  };
+
+function toEntryWrite(
+  push: PushToSettle,
+  { now, startedAt, worker }: Settling,
+): mongo.AnyBulkWriteOperation<LogEntry> {
+  const { id, settlement, revision, mark, queuedAt, changes, stale } = push;
+  const isUnseen = 'unseen' in settlement && settlement.unseen;
+  return {
+    updateOne: {
+      filter: { _id: new Types.ObjectId(id), state: 'QUEUED' },
+      hint: '_id_',
+      update: {
+        $set: {
+          settledAt: new Date(now),
+          worker,
+          ...resultOf(settlement),
+          ...(queuedAt !== undefined && { queuedAt: new Date(queuedAt) }),
+          ...(startedAt !== undefined && { startedAt: new Date(startedAt) }),
+          ...(revision !== undefined && { revision }),
+          ...(mark && { mark }),
+          ...(changes && { changes }),
+          ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
+        },
+        // A retry may repeat only the result of a persisted push. So entries with another final state lose the
+        // fingerprint, with which a retry finds the first push.
+        ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
+        // Added to the warnings that `web` stored when it queued the push.
+        ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
+      },
+    },
+  };
 }

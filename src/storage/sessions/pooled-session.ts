@@ -1,45 +1,177 @@
-/** A session of the pool: what it is used for never overlaps. */
-import type { mongo } from 'mongoose';
-import { createMutex, type Mutex } from '../../concurrency/mutex';
-import { inTransaction } from '../transactions';
+/**
+ * Parts of the session pool. `PooledSession` runs transactions. `createKillSessions` ends the transactions of other
+ * sessions. `SessionHeartbeats` finds dead processes and their sessions.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Connection, mongo } from 'mongoose';
+import { createMutex, type Mutex } from '../../concurrency/turns';
+import { isRejectedPermanently, throwAsDriverError } from '../../infra/driver-errors';
+import type { Logger } from '../../infra/logger';
+import { CONFIRMED } from '../../infra/mongo';
 
 export type Work<T> = (session: mongo.ClientSession) => Promise<T>;
 
 export class PooledSession {
-  /** Hex. */
+  /** Session id, hex. */
   readonly id: string;
-  /** Runs what makes use of the session: one after the other. */
+  /** Runs one task at a time, because a session has at most one transaction. */
   readonly exclusively: Mutex = createMutex();
-  /** The heartbeat in the database names it. */
+  /** Whether the record of this process in the database lists the session. */
   isRecorded = false;
-  /** Its last transaction may be open. */
-  hasFailed = false;
+  /** Whether the last transaction of the session may still be open. */
+  mayBeOpen = false;
 
   constructor(private readonly session: mongo.ClientSession) {
     this.id = session.id?.id.toString('hex') ?? '';
   }
 
-  /** Runs `work` in one transaction. @throws what it throws, or the driver's error; see inTransaction */
+  /** Runs `work` in one transaction. @throws the error of `work`, or the driver's error; see `inTransaction` */
   async commit<T>(work: Work<T>): Promise<T> {
-    this.hasFailed = true;
+    this.mayBeOpen = true;
     const result = await inTransaction(this.session, work);
-    this.hasFailed = false;
+    this.mayBeOpen = false;
     return result;
   }
 
-  /** Nothing makes use of it, or waits to. */
+  /** Whether no work uses the session or waits for it. */
   isFree(): boolean {
     return this.exclusively.isFree();
   }
 
-  /** Gives it back to the driver. */
+  /** Returns the session to the driver. */
   async end(): Promise<void> {
     await this.session.endSession();
   }
 
-  /** Others may still end the session by its id: the driver must not give it to anybody else. */
+  /**
+   * Ends the session. The driver must not reuse its id, because another process may still end transactions of this id.
+   */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
+  }
+}
+
+/**
+ * Runs `work` in one transaction: MongoDB commits all of its writes, or none. It does not retry, because a retry has to
+ * read documents again, and only the caller knows which documents.
+ */
+export async function inTransaction<T>(
+  session: mongo.ClientSession,
+  work: (session: mongo.ClientSession) => Promise<T>,
+): Promise<T> {
+  // Before `try`: `startTransaction` throws if another caller's transaction is active, and `catch` must not abort that
+  // one.
+  session.startTransaction({ writeConcern: CONFIRMED });
+  try {
+    const result = await work(session);
+    await session.commitTransaction().catch(throwAsDriverError);
+    return result;
+  } catch (error) {
+    if (session.inTransaction()) await session.abortTransaction();
+    throw error;
+  }
+}
+
+/**
+ * Ends the open transactions of sessions of any process. Some editions of MongoDB reject the command (Atlas M0 and
+ * Flex), so correctness does not depend on it. Without it, MongoDB ends an open transaction after
+ * `transactionLifetimeLimitSeconds`.
+ *
+ * @param ids session ids, hex
+ * @returns false if MongoDB rejects the command
+ * @throws the driver's error if MongoDB is unavailable; a later attempt may succeed
+ */
+export type KillSessions = (ids: readonly string[]) => Promise<boolean>;
+
+export function createKillSessions(client: mongo.MongoClient, logger: Logger): KillSessions {
+  let isLogged = false;
+  return async (ids) => {
+    if (ids.length === 0) return true;
+    const wanted = ids.map((id) => ({ id: new mongo.UUID(Buffer.from(id, 'hex')) }));
+    try {
+      await client.db('admin').command({ killSessions: wanted });
+      return true;
+    } catch (error) {
+      if (!isRejectedPermanently(error)) throw error;
+      if (!isLogged) logger.warn({ error: String(error) }, REJECTED);
+      isLogged = true;
+      return false;
+    }
+  };
+}
+
+const REJECTED =
+  'the server rejects killSessions: transactions of a dead worker stay open for transactionLifetimeLimitSeconds';
+
+/** The record of a process: its heartbeat, and its sessions, whose transactions other processes end if it dies. */
+export interface SessionHeartbeat {
+  readonly _id: string;
+  /** Name of the process. */
+  readonly name: string;
+  /** A counter that increases while the process lives. Unlike a time, it does not depend on synchronized clocks. */
+  readonly heartbeat: number;
+  readonly sessions: readonly string[];
+}
+
+/** A process counts as dead if this many checks in a row find the same heartbeat. */
+const MISSED_CHECKS_UNTIL_DEAD = 4;
+
+/** The heartbeats of this process and of the others, in the database. */
+export class SessionHeartbeats {
+  private readonly records: mongo.Collection<SessionHeartbeat>;
+  private readonly me = randomBytes(8).toString('hex');
+  /** The last heartbeat of each process by its id, and the number of checks since the heartbeat changed. */
+  private known = new Map<string, { heartbeat: number; unchangedChecks: number }>();
+
+  /** @param name name of this process, which other processes log when they end its transactions */
+  constructor(
+    connection: Connection,
+    private readonly name: string,
+  ) {
+    this.records = connection.collection<SessionHeartbeat>('session_owners');
+  }
+
+  /** Writes the next heartbeat. @param sessions ids whose transactions other processes end if this process dies */
+  async write(sessions: readonly string[]): Promise<void> {
+    await this.records.updateOne(
+      { _id: this.me },
+      { $inc: { heartbeat: 1 }, $set: { name: this.name, sessions } },
+      { upsert: true },
+    );
+  }
+
+  /** Reads all heartbeats. @returns the records of other processes that have not changed for too long */
+  async findDead(): Promise<SessionHeartbeat[]> {
+    const found = await this.records.find({}).toArray();
+    const before = this.known;
+    this.known = new Map();
+    return found.filter(({ _id, heartbeat }) => {
+      const last = before.get(_id);
+      const unchangedChecks = last?.heartbeat === heartbeat ? last.unchangedChecks + 1 : 0;
+      this.known.set(_id, { heartbeat, unchangedChecks });
+      return _id !== this.me && unchangedChecks >= MISSED_CHECKS_UNTIL_DEAD;
+    });
+  }
+
+  /** @returns the sessions of all other processes, alive or not */
+  async sessionsOfOthers(): Promise<string[]> {
+    const others = await this.records.find({ _id: { $ne: this.me } }).toArray();
+    return others.flatMap(({ sessions }) => sessions);
+  }
+
+  /** Removes the record of a dead process, unless it has written another heartbeat. */
+  async forget({ _id, heartbeat }: SessionHeartbeat): Promise<void> {
+    await this.records.deleteOne({ _id, heartbeat });
+  }
+
+  /** A read in a new transaction of a session: MongoDB then ends the previous transaction of this session. */
+  async readOwn(session: mongo.ClientSession): Promise<void> {
+    await this.records.findOne({ _id: this.me }, { session });
+  }
+
+  /** Removes the record of this process. The process must have no open transaction. */
+  async end(): Promise<void> {
+    await this.records.deleteOne({ _id: this.me });
   }
 }

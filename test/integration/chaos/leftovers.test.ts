@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/jobs';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
-import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
 import { findLeftovers } from '../../../tools/chaos/leftovers';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
@@ -48,7 +48,7 @@ describe('what waits', () => {
   test('pushes in a partition, and their owner', async () => {
     await lookup.rpush(keys.partition(3), 'a push');
     await lookup.hset(keys.owners(0), '3', 'somebody');
-    expect(await left()).toEqual(['owners:4', 'partition:4:3']);
+    expect(await left()).toEqual(['owners:5', 'partition:5:3']);
   });
 
   test('a partition job that waits, with what keeps it from being doubled', async () => {

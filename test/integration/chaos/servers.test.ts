@@ -4,15 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { createRedisKeys } from '../../../src/queue/keys';
-import {
-  changePartitions,
-  fill,
-  lag,
-  orphan,
-  rejectSessions,
-  stepDown,
-} from '../../../tools/chaos/server-faults';
+import { fill, lag, orphan, rejectSessions, stepDown } from '../../../tools/chaos/server-faults';
 import { type RedisPair, startRedisPair } from '../../../tools/harness/redis-pair';
 import { type ClusterSet, startSet } from '../../../tools/harness/replica-set';
 import { withAdmin } from '../../../tools/local/mongod';
@@ -176,17 +168,6 @@ describe('a Redis that fails over', () => {
   };
   const isFollowed = async (redis: Redis) =>
     (await redis.info('replication')).includes('state=online');
-
-  test('the queue goes over to another number of partitions', async () => {
-    const redis = await connect(wayTo(pair));
-    const keys = createRedisKeys('chaos-partitions');
-    await changePartitions(redis, keys, 50);
-    expect(await redis.hgetall(keys.partitioning(0))).toEqual({
-      ...{ first: '32', count: '50' },
-      ...{ oldFirst: '0', oldCount: '32' },
-    });
-    redis.disconnect();
-  });
 
   test(
     'the new primary lacks what came meanwhile; old connections stay with the old one',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import {
   createMatterPushClient,
   type MatterPushClient,

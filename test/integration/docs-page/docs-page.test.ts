@@ -4,13 +4,18 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readConsoleFiles } from '../../../src/http/routes/console-files';
-import { readDocsFiles } from '../../../src/http/routes/docs-files';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { readConsoleFiles, readDocsFiles } from '../../../src/http/pages';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import { type Service, startService } from '../../support/service';
 
-const FILES = [...readDocsFiles(join(__dirname, '../../..')).keys()];
+const ROOT = join(__dirname, '../../..');
+const FILES = [...readDocsFiles(ROOT).keys()];
+const CONSOLE_FILES = [...readConsoleFiles(ROOT).keys()];
+/** The entry module of a page; its name has a hash. */
+const mainOf = (files: readonly string[]) =>
+  files.find((name) => /\/main-\w+\.js$/.test(name)) ?? '';
+const MAIN = mainOf(FILES);
 const NOT_FOUND = { code: 404, reason: 'PATH_NOT_FOUND', data: null, retryable: false };
 const body = JSON.stringify({ matterType: 'TODO', externalId: 'DOCS', title: 'x' });
 
@@ -25,8 +30,8 @@ beforeAll(async () => {
   const demoOn = { DOCS_DEMO: 'on', DATA_DIR: folder, PUBLIC_URL: 'http://docs.example/push' };
   // The file lies there for all of them.
   service = await startService({ env: { DATA_DIR: folder } });
-  off = await startService({ workers: 0, env: { ...demoOn, DOCS_PAGE: 'off' } });
-  demo = await startService({ workers: 0, env: { ...demoOn, CONSOLE_PAGE: 'off' } });
+  off = await startService({ workers: 0, env: { ...demoOn, PAGES: 'off' } });
+  demo = await startService({ workers: 0, env: demoOn });
 });
 afterAll(async () => {
   for (const one of [service, off, demo]) await one?.stop();
@@ -57,23 +62,22 @@ test('the console is served beside it with the same policy, each file under its 
   const { status, headers, body: page } = await ask('/console');
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers['content-security-policy']).toBe(docs['content-security-policy']);
-  expect(page).toContain('<script type="module" src="console/main.js">');
-  for (const path of readConsoleFiles(join(__dirname, '../../../public/console')).keys()) {
+  expect(page).toContain(`<script type="module" src="${mainOf(CONSOLE_FILES).slice(1)}">`);
+  for (const path of CONSOLE_FILES) {
     expect([path, (await ask(path)).status]).toEqual([path, 200]);
   }
   const slash = await ask('/console/');
   expect(slash.headers.location).toBe('../console');
 });
 
-test('either page goes without the other', async () => {
+test('PAGES=off removes both pages', async () => {
   const without = async (of: Service) => [
     (await ask('/docs', { of })).status,
     (await ask('/console', { of })).status,
     (await ask('/console/', { of })).status,
-    (await ask('/console/main.js', { of })).status,
+    (await ask(mainOf(CONSOLE_FILES), { of })).status,
   ];
-  expect((await without(off)).slice(0, 2)).toEqual([404, 200]);
-  expect(await without(demo)).toEqual([200, 404, 404, 404]);
+  expect(await without(off)).toEqual([404, 404, 404, 404]);
 });
 
 test('the page may load its own files only, and may not be put into another page', async () => {
@@ -91,19 +95,21 @@ test('the page may load its own files only, and may not be put into another page
     ]),
   );
   expect(policy.join()).not.toContain('unsafe');
-  expect(page).toContain('<script type="module" src="docs/page.js">');
+  expect(page).toContain(`<script type="module" src="${MAIN.slice(1)}">`);
   expect(page).not.toContain('data-demo');
 });
 
 test.each(FILES)(
-  '%s: its type, nothing guessed, no referrer, asked anew each time',
+  '%s: its type, nothing guessed, no referrer, and how long a browser keeps it',
   async (path) => {
     const { status, headers } = await ask(path);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
-      'cache-control': 'no-cache',
+      'cache-control': /-\w{8}\.\w+$/.test(path)
+        ? 'public, max-age=31536000, immutable'
+        : 'no-cache',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
     const type = path.startsWith('/docs/signing/')
@@ -115,20 +121,17 @@ test.each(FILES)(
   },
 );
 
-test.each(['/docs', '/docs/page.js', '/docs/noble/hmac.js'])(
-  'HEAD of %s has no body',
-  async (path) => {
-    const whole = await ask(path);
-    const head = await ask(path, { method: 'HEAD' });
-    expect(head).toMatchObject({ status: 200, body: '' });
-    for (const name of ['etag', 'content-type', 'content-length', 'content-security-policy']) {
-      expect([name, head.headers[name]]).toEqual([name, whole.headers[name]]);
-    }
-    expect(Number(head.headers['content-length'])).toBe(Buffer.byteLength(whole.body));
-  },
-);
+test.each(['/docs', MAIN])('HEAD of %s has no body', async (path) => {
+  const whole = await ask(path);
+  const head = await ask(path, { method: 'HEAD' });
+  expect(head).toMatchObject({ status: 200, body: '' });
+  for (const name of ['etag', 'content-type', 'content-length', 'content-security-policy']) {
+    expect([name, head.headers[name]]).toEqual([name, whole.headers[name]]);
+  }
+  expect(Number(head.headers['content-length'])).toBe(Buffer.byteLength(whole.body));
+});
 
-test.each(['/docs', '/docs/words.js'])('%s is not sent again to who has it', async (path) => {
+test.each(['/docs', MAIN])('%s is not sent again to who has it', async (path) => {
   const { etag = '' } = (await ask(path)).headers;
   const same = await ask(path, { headers: { 'If-None-Match': etag } });
   expect(same).toMatchObject({ status: 304, body: '', headers: { etag } });
@@ -153,7 +156,7 @@ test.each([
 test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
   '%s is not for it',
   async (method) => {
-    for (const path of ['/docs', '/docs/page.js']) {
+    for (const path of ['/docs', MAIN]) {
       const answer = await pushTo(path, method);
       expect(answer?.status).toBe(405);
       expect(answer?.headers.get('allow')).toBe('HEAD, GET');
@@ -166,25 +169,23 @@ test.each([
   '/docs//',
   '/DOCS',
   '/docs/index.html',
-  '/docs/shapes.d.ts',
-  '/docs/noble/hmac.d.ts',
-  '/docs/noble',
-  '/docs/noble/index.js',
+  '/docs/main.js',
+  '/docs/shapes.ts',
   '/docs/signing',
   '/docs/signing/README.md',
-  '/docs/page.js/',
-  '/docs//page.js',
-  '/docs/./page.js',
-  '/docs/noble/../page.js',
+  `${MAIN}/`,
+  MAIN.replace('/docs', '/docs/'),
+  MAIN.replace('/docs', '/docs/.'),
+  MAIN.replace('/docs', '/docs/signing/..'),
   '/docs/../package.json',
   '/docs/../../package.json',
   '/docs/%2e%2e/package.json',
   '/docs/..%2fpackage.json',
-  '/docs%2Fpage.js',
-  '/docs/page%2ejs',
-  '/docs/page.js%00',
-  '/docs/page.js;a',
-  '/docs\\page.js',
+  MAIN.replace('docs/', 'docs%2F'),
+  MAIN.replace('.', '%2e'),
+  `${MAIN}%00`,
+  `${MAIN};a`,
+  MAIN.replace('docs/', 'docs\\'),
   '/docs/%zz',
   '/docs/__proto__',
   '/docs/constructor',
@@ -195,7 +196,7 @@ test.each([
   expect(answer?.envelope()).toMatchObject(NOT_FOUND);
 });
 
-test.each(['/docs?lang=zh', '/docs/page.js?x=/../y', 'http://other.example/docs'])(
+test.each(['/docs?lang=zh', `${MAIN}?x=/../y`, 'http://other.example/docs'])(
   '%s is the page all the same',
   async (target) => {
     expect((await pushTo(target))?.status).toBe(200);
@@ -211,7 +212,7 @@ test('nothing of it is in the push log, and pushes go on beside it', async () =>
   expect(await entryModel(service.db).countDocuments({})).toBe(1);
 });
 
-test('DOCS_PAGE=off: there is no page, and no demo', async () => {
+test('PAGES=off: there is no page, and no demo', async () => {
   for (const path of [...FILES, '/docs/demo.json']) {
     const { status, body: answer } = await ask(path, { of: off });
     expect([path, status]).toEqual([path, 404]);

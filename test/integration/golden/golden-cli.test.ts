@@ -89,7 +89,11 @@ const others = (): Readonly<Record<string, readonly string[]>> => ({
   push: [inFolder('pushes.ndjson'), ...signer()],
   'push of a line that fails': [inFolder('bad.ndjson'), ...signer()],
   'push of a dry run': [inFolder('pushes.ndjson'), ...signer(), '--dry-run'],
+  // After the push that failed.
+  'log report': signer(),
   reconcile: [inFolder('pushes.ndjson'), '--system-code', 'TEST', '--orphans'],
+  erase: ['--user', 'nobody', '--operator', 'golden'],
+  'erase of a dry run': ['--user', 'nobody', '--dry-run'],
   doctor: signer(),
 });
 
@@ -139,5 +143,11 @@ test('the fields of --json', async () => {
       fields[command] = await jsonFields(command, args);
     }
   }
+  // An idle partition has no job.
+  fields['queue partitions'] = await until('a partition with a job', async () => {
+    await service.push('upsert', FULL);
+    const found = await jsonFields('queue partitions', []);
+    return found.includes('[].job.jobId') && found;
+  });
   expectGolden('matterctl-json.json', fields);
 });

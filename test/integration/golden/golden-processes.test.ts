@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import type { PartitionView } from '../../../src/queue/view';
-import type { Status } from '../../../src/status/look';
+import type { PartitionView } from '../../../src/queue/inspect/view';
+import type { ServiceStatus } from '../../../src/status/status';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { matterctl } from '../../support/cli-tool';
 import { expectGolden, fieldsOf, normalised, shapeOf } from '../../support/golden';
@@ -37,7 +37,7 @@ beforeAll(async () => {
     metrics: true,
     env: { PARTITION_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
   });
-  await service.startWeb({ PUSH_TIMEOUT: '500ms' });
+  await service.startWeb({ PUSH_TIMEOUT: '4s' });
   monitor.on('monitor', (_time: string, args: string[]) => {
     // The name of a connection is no key, and a pattern is what this test looks for.
     if (/^(client|keys)$/i.test(String(args[0]))) return;
@@ -111,7 +111,7 @@ function metricsIn(text: string): [string, object][] {
 
 test('the status of the whole: the fields of --json', async () => {
   const status = await until('all processes and pushes', async () => {
-    const found: Status = await json('status');
+    const found: ServiceStatus = await json('status');
     const { processes, partitions, flow, clients, resendable } = found;
     const isKnown = processes?.length === 3 && clients && resendable && flow?.results[0];
     const isCalm = partitions?.every(({ job }) => job === null);
@@ -189,8 +189,8 @@ test('a signature that was used for something else', async () => {
 
 test('Redis: the shapes of all keys and channels', async () => {
   await until('the last of the keys', async () =>
-    ['process-heartbeats', 'probe', 'owners:4', 'worker:<number>', 'rejections:<client>'].every(
-      (end) => [...keysSeen].some((key) => key.endsWith(end)),
+    ['process-heartbeats', 'probe', 'owners:5', 'worker:<number>'].every((end) =>
+      [...keysSeen].some((key) => key.endsWith(end)),
     ),
   );
   expectGolden('redis-keys.txt', [...keysSeen].sort());

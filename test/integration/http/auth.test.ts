@@ -1,12 +1,12 @@
 /**
- * Authentication through HTTP: each condition of the decisions, its code and message. The many forms
+ * Authentication through HTTP: each condition of contract 3.2, its code and message. The many forms
  * of a bad header or signature are in hostile-headers and hostile-signatures.
  */
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import type { Answer, PushOptions } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';

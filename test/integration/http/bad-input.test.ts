@@ -2,8 +2,8 @@
  * Bad input gets a clear error that names the field, and the ledger stays as it was. What is meant to
  * do harm is in hostile-bodies, hostile-json and hostile-operators.
  */
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { KEPT as valid, WRONG } from '../../support/bad-upserts';
 import type { PushOptions } from '../../support/pusher';
 import type { SharedService } from '../../support/service';

@@ -4,9 +4,9 @@
  */
 import type { Connection } from 'mongoose';
 import pino from 'pino';
+import { createClientDirectory } from '../../../src/storage/directory';
 import { type ClientRecord, clientModel } from '../../../src/storage/directory/client-model';
-import { createClientDirectory, mintSecret } from '../../../src/storage/directory/clients';
-import { createKeyRing, type KeyRing } from '../../../src/storage/directory/sealing';
+import { createKeyRing, type KeyRing, mintSecret } from '../../../src/storage/directory/sealing';
 import { dropDatabase, newDatabase } from '../../support/database';
 import { sink } from '../../support/sink';
 
@@ -61,9 +61,9 @@ test('a thousand ids that nobody has, and known ones among them, cost one read a
 
 test('a flood of rejections makes the clients be read twenty times a second, not once each', async () => {
   await add('known');
-  const { findAnew, reads, clock } = directory();
+  const { findFresh, reads, clock } = directory();
   for (let n = 0; n < 1_000; n += 1) {
-    expect(await findAnew(`stranger-${n}`)).toBeUndefined();
+    expect(await findFresh(`stranger-${n}`)).toBeUndefined();
     clock.now += 1;
   }
   // Five of the burst, and then a fifth of the time at most; the clock stands still in a reading.
@@ -91,7 +91,7 @@ test('clients that cannot be read are logged in folded lines that name all of th
   const lines = log
     .text()
     .split('\n')
-    .filter((line) => line.includes('client cannot be read'));
+    .filter((line) => line.includes('could not read a client record'));
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(40);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ clients: 3, clientIds: broken });
@@ -133,12 +133,12 @@ test('what an operator changes is known after a second: created, disabled, rotat
 });
 
 test('a client of this moment is found where it is looked up anew, and who asks together shares a reading', async () => {
-  const { find, findAnew, clock, reads } = directory();
+  const { find, findFresh, clock, reads } = directory();
   expect(await find('erp')).toBeUndefined();
   const secret = await add('erp');
   clock.now += 1;
   expect(await find('erp')).toBeUndefined();
-  const found = await Promise.all(['erp', 'erp', 'nobody'].map(findAnew));
+  const found = await Promise.all(['erp', 'erp', 'nobody'].map(findFresh));
   expect(found[0]).toMatchObject({ secrets: [{ secret }] });
   expect(reads).toHaveBeenCalledTimes(2);
 });
@@ -165,7 +165,7 @@ test("another client's sealed secret is of no use, also where that one was opene
   const { find, log } = directory();
   expect((await find('victim'))?.secrets).toHaveLength(1);
   expect(await find('thief')).toMatchObject({ enabled: true, secrets: [] });
-  expect(log.text()).toContain('secret cannot be resolved');
+  expect(log.text()).toContain('could not decrypt a secret');
 });
 
 test('a record that was written by hand and is broken harms no other client', async () => {
@@ -174,7 +174,7 @@ test('a record that was written by hand and is broken harms no other client', as
   const { find, log } = directory();
   expect(await find('whole')).toMatchObject({ secrets: [{ secret }] });
   expect(await find('broken')).toBeUndefined();
-  expect(log.text()).toContain('client cannot be read');
+  expect(log.text()).toContain('could not read a client record');
 });
 
 test('a failed read is told to those who wait, and the next one may succeed', async () => {

@@ -1,7 +1,7 @@
 /** Whatever a signed caller sends, it is an answer in the envelope, and the books agree. */
 import fc from 'fast-check';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { ENDPOINTS, PLACES } from '../../support/hostile-fields';
 import { expectAlive, send } from '../../support/hostile-guard';
 import type { SharedService } from '../../support/service';

@@ -2,7 +2,7 @@
  * Query operators and other wrong types in every field of every endpoint: rejected by the field's
  * name, ignored where the contract knows no such field, and never run.
  */
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { ENDPOINTS, PLACES, type Place } from '../../support/hostile-fields';
 import { expectAlive, harmless, ledgerOf, rejected, send } from '../../support/hostile-guard';
 import type { SharedService } from '../../support/service';

@@ -188,7 +188,7 @@ test('no log of any process holds a secret, a key, a signature or a word of a bo
     '"level":30',
     'MATTER_NOT_FOUND',
     'CONFIRMATION_TIMEOUT',
-    'secret cannot be resolved',
+    'could not decrypt a secret',
   ];
   expect(foundIn(logs, said)).toEqual(said);
   const halves = signatures.map((signature) => signature.slice(0, 32));

@@ -1,21 +1,22 @@
 /**
- * Query keys (decisions, "Query keys") at every signed route, one by one: batches and lists are authenticated
+ * Query keys (contract 3.5) at every signed route, one by one: batches and lists are authenticated
  * while they arrive, by code of their own. A key that only asks pushes nowhere, no key opens another system,
  * and none opens anything after its end.
  */
 import { OPERATIONS } from '../../../src/domain/operation';
-import { BATCH, ORPHANS, QUERIES, VERIFY, VERIFY_BATCH } from '../../../src/protocol/paths';
+import { QUERIES } from '../../../src/protocol/endpoints';
+import { BATCH, ORPHANS, RESEND, VERIFY, VERIFY_BATCH } from '../../../src/protocol/paths';
 import { sign } from '../../../src/protocol/signature';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { type ConsoleKey, makeConsoleKey } from '../../support/console-key';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
-const PUSHES = [...OPERATIONS.map((name) => `matters/${name}`), BATCH];
+const PUSHES = [...OPERATIONS.map((name) => `matters/${name}`), BATCH, RESEND];
 const ASKING = [...QUERIES, ORPHANS, VERIFY, VERIFY_BATCH];
 
 let service: Service;
@@ -30,7 +31,7 @@ type Signer = Pick<ConsoleKey, 'clientId' | 'key'>;
 beforeAll(async () => {
   const rates = { RATE_LIMIT: '500', RATE_BURST: '1000' };
   service = await startService({
-    env: { QUERY_KEY_RATE: '200', QUERY_KEY_BURST: '400', ...rates },
+    env: { QUERY_KEY_RATE: '200', ...rates },
   });
   ours = { clientId: service.clientId, key: service.secret };
   const { secret } = await admin().create({ clientId: 'theirs', systemCode: 'THEIRS' });
@@ -97,6 +98,7 @@ function bodyOf(path: string, externalId: string): unknown {
   const bodies: Readonly<Record<string, unknown>> = {
     [BATCH]: linesOf(externalId),
     [VERIFY_BATCH]: linesOf(externalId),
+    [RESEND]: { requestIds: [pushed.requestId] },
     [VERIFY]: { operation: 'upsert', push: upsertOf(externalId) },
     [ORPHANS]: `${JSON.stringify({ externalId })}\n`,
     'matters/upsert': upsertOf(externalId),
@@ -236,6 +238,8 @@ describe('a key of another system', () => {
     }
     await call('matters/upsert', bodyOf('matters/upsert', 'OURS-1'), key);
     await call(BATCH, bodyOf(BATCH, 'OURS-2'), key);
+    const { envelope } = await call(RESEND, bodyOf(RESEND, 'OURS-1'), key);
+    expect(envelope.data.results).toMatchObject([{ sent: false, reason: 'PUSH_NOT_FOUND' }]);
     const after = await ledger();
     expect(after.filter(({ systemCode }) => systemCode === 'TEST')).toEqual(before);
     expect(after.filter(({ systemCode }) => systemCode === 'THEIRS')).toHaveLength(2);

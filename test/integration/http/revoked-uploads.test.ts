@@ -4,7 +4,7 @@
  */
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';

@@ -1,7 +1,7 @@
 /** A dry run says what the push would be told, and leaves no trace. */
 import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { KEPT, WRONG } from '../../support/bad-upserts';
 import type { PushOptions } from '../../support/pusher';
 import { type SharedService, startService } from '../../support/service';

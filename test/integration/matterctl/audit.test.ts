@@ -1,15 +1,14 @@
 /** The audit trail: no change by matterctl without an entry, none with a secret in it. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from 'mongoose';
-import { type AuditEntry, auditModel } from '../../../src/storage/audit/audit-model';
-import { createAuditTrail } from '../../../src/storage/audit/trail';
+import { connectMongo } from '../../../src/infra/mongo';
+import { type AuditEntry, auditModel, createAuditTrail } from '../../../src/storage/audit';
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { userModel } from '../../../src/storage/directory/user-model';
-import { prepareDatabase } from '../../../src/storage/indexes';
-import { connectMongo } from '../../../src/storage/mongo';
+import { prepareDatabase } from '../../../src/storage/schema';
 import { matterctl } from '../../support/cli-tool';
 import { documentsOf } from '../../support/hostile-search';
 import { testServers, withDatabase } from '../../support/service';
@@ -19,6 +18,7 @@ const name = `t-${randomBytes(5).toString('hex')}`;
 const MONGO_URL = withDatabase(testServers().mongoUrl, name);
 const redis = { REDIS_URL: testServers().redisUrl, REDIS_NAMESPACE: name };
 const env = { MONGO_URL, SECRET_KEYS: `k1:${MASTER}`, ...redis };
+const USER_HASH = createHash('sha256').update('li.lei').digest('hex');
 let db: Connection;
 let folder: string;
 
@@ -85,6 +85,7 @@ test('each command that changes something leaves an entry of who, what, to whom,
   await run('user', 'import', await csv(), ...by);
   await run('user', 'disable', 'li.lei', ...by);
   await run('user', 'enable', 'li.lei', ...by);
+  await run('erase', '--user', 'li.lei', ...by);
   const entries = (await audit()).reverse();
   const told = entries.map(({ command, subject, details, result }) => [
     command,
@@ -101,7 +102,7 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['client enable', 'oa', {}, {}],
     ['client rotate', 'oa', { overlapSeconds: 86_400 }, { secretId, oldSecretEndsAt }],
     [
-      ...['client console', 'oa', { ttlSeconds: 28_800, scopes: ['query'] }],
+      ...['client console', 'oa', { ttlSeconds: 28_800, scopes: ['query'], bodies: true }],
       { secretId: keyId, endsAt },
     ],
     ['client revoke', 'oa', { secretId: keyId }, { revoked: [keyId] }],
@@ -112,6 +113,7 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['user import', 'users.csv', { users: 1 }, { created: 1, updated: 0 }],
     ['user disable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
     ['user enable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
+    ['erase', null, { userHash: USER_HASH }, { matters: 0, entries: 0, bodies: 0 }],
   ]);
   const table = (await run('audit', '--limit', '20')).stdout;
   expect(table).toMatch(/endsAt="\d{4}-\d\d-\d\d \d\d:\d\d:[.\d]+"/);
@@ -185,7 +187,7 @@ test('where the trail cannot be written, nothing is changed', async () => {
     for (const args of commands) {
       const { exitCode, stderr } = await run(...args);
       expect([args, exitCode]).toEqual([args, 1]);
-      expect(stderr).toContain('nothing was changed, for want of an audit trail');
+      expect(stderr).toContain('nothing was changed, because the audit trail cannot be written');
     }
   } finally {
     await collection.dropIndex('in_the_way');

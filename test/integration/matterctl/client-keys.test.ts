@@ -2,12 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
+import { createClientDirectory, createFindStoredSecrets } from '../../../src/storage/directory';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { type ClientSecret, clientModel } from '../../../src/storage/directory/client-model';
-import { createClientDirectory } from '../../../src/storage/directory/clients';
-import { createFindHeldSecrets } from '../../../src/storage/directory/held-secrets';
-import { resealSecrets } from '../../../src/storage/directory/reseal';
-import { rotateSecret } from '../../../src/storage/directory/rotate-secret';
+import { resealSecrets, rotateSecret } from '../../../src/storage/directory/rotate-keys';
 import { createKeyRing, keyIdOf } from '../../../src/storage/directory/sealing';
 import { createSecretUses, readSecretUses } from '../../../src/storage/directory/secret-uses';
 import { localTime } from '../../../tools/matterctl/local-time';
@@ -47,7 +45,7 @@ describe('in a database of its own', () => {
     );
   /** All that can be opened with it, whoever's they are. */
   const opened = async (ring: typeof NEW) => {
-    const find = createFindHeldSecrets(db, ring);
+    const find = createFindStoredSecrets(db, ring);
     const held = await Promise.all(
       (await clientModel(db).find().lean()).map(({ _id }) => find(_id)),
     );
@@ -144,7 +142,7 @@ describe('in a database of its own', () => {
       const first = await add('a');
       const { secret } = await createClientAdmin(db, OLD, clock).rotate('a', 0);
       expect(await reseal()).toEqual({ keyId: 'k2', resealed: 2, left: {} });
-      const held = await createFindHeldSecrets(db, NEW)('a');
+      const held = await createFindStoredSecrets(db, NEW)('a');
       expect(held.map((one) => one.secret)).toEqual([secret, first]);
       expect(await usable('a')).toEqual([secret]);
     });

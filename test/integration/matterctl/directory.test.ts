@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
 import type { Matter } from '../../../src/domain/matter';
-import { createClientDirectory } from '../../../src/storage/directory/clients';
+import { connectMongo, nativeCollection } from '../../../src/infra/mongo';
+import { createClientDirectory } from '../../../src/storage/directory';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { toRecord } from '../../../src/storage/ledger/matter-record';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { matterModel, toRecord } from '../../../src/storage/ledger/matters';
 import { aMatter } from '../../support/builders';
 import { matterctl } from '../../support/cli-tool';
 
@@ -186,7 +185,7 @@ describe('matters', () => {
     await nativeCollection(matterModel(connection)).insertMany(matters.map(toRecord));
   });
 
-  test('are shown with the field names of the specification', async () => {
+  test('are shown with the field names of the contract', async () => {
     expect(await json('matter', 'get', 'ERP', `K-${BIG}`)).toEqual({
       systemCode: 'ERP',
       externalId: `K-${BIG}`,
@@ -294,7 +293,10 @@ describe('where the servers are', () => {
       expect(stderr).not.toContain('hunter2');
     }
     const bad = await matterctl(['user', 'list', '--mongo-url', 'mongodb://h/db?w=1']);
-    expect(bad).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('must not say w=1') });
+    expect(bad).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('must not contain w=1'),
+    });
   });
 
   test('--mongo-url-file names a file that holds it', async () => {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { CHECKS, type Check } from '../../../tools/matterctl/doctor/check';
 import { matterctl } from '../../support/cli-tool';
 import type { SharedService } from '../../support/service';

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Types } from 'mongoose';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { auditModel } from '../../../src/storage/audit/audit-model';
+import { auditModel } from '../../../src/storage/audit';
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { userModel } from '../../../src/storage/directory/user-model';
-import { bodyModel } from '../../../src/storage/push-log/body-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
+import { countModel } from '../../../src/storage/push-log/read-counts';
 import { matterctl } from '../../support/cli-tool';
 import { seedLedger } from '../../support/ledger-seed';
 import { type Service, startService } from '../../support/service';
@@ -111,23 +111,23 @@ async function plantRecords(): Promise<void> {
     ...{ command: hostile('client'), subject: hostile('subject'), details: { a: hostile('x') } },
     ...{ outcome: 'FAILED', endedAt: AT, result: { b: hostile('y') }, error: hostile('error') },
   });
+  await countModel(db).collection.insertOne({
+    _id: 'hostile' as never,
+    ...{ systemCode: hostile('SYS'), clientId: hostile('client'), operation: 'upsert' },
+    ...{ result: hostile('CREATED'), hour: new Date(), latest: new Date(), pushes: 1 },
+    minutes: { 0: { pushes: 1, times: { 8: 1 } } },
+  });
   await plantProcess();
 }
 
-/** A process that tells of itself. */
+/** The record of a process. */
 async function plantProcess(): Promise<void> {
   const { REDIS_NAMESPACE = '' } = service.env;
   const { processes, processHeartbeats } = createRedisKeys(REDIS_NAMESPACE, 1);
-  const result = { result: hostile('CREATED'), count: 1, times: { '8': 1 } };
-  const client = { clientId: hostile('oa'), pushes: 1, failed: 1, rejected: 0 };
   const record = {
     ...{ name: hostile('web'), type: 'web', host: hostile('host'), pid: 1, uptimeMs: 1 },
     ...{ version: hostile('1.0'), state: 'ready', work: { [hostile('in flight')]: 1 } },
     outages: { mongodb: { since: 1, until: 2, error: hostile('error') } },
-    flow: {
-      ...{ spanMs: 1_000, results: [result] },
-      clients: [{ ...client, lastReason: hostile('REASON') }],
-    },
   };
   await redis.hset(processes, 'planted', `${Date.now()} ${JSON.stringify(record)}`);
   await redis.zadd(processHeartbeats, Date.now(), 'planted');
@@ -174,6 +174,11 @@ const LINES: Readonly<Record<string, readonly (() => readonly string[])[]>> = {
   'log show': [() => [REQUEST_ID], () => [REQUEST_ID, '--json']],
   'log tail': [() => ['--system-code', 'TEST'], () => ['--system-code', 'TEST', '--json']],
   'log export': [() => ['--system-code', 'TEST'], () => ['--format', 'csv']],
+  'log report': [
+    asClient,
+    () => [...asClient(), '--json'],
+    () => [...asClient(), '--post', hostile('http://gone')],
+  ],
   'log resend': [
     () => ['--request-id', REQUEST_ID],
     () => ['--request-id', REQUEST_ID, '--json'],
@@ -200,6 +205,7 @@ const LINES: Readonly<Record<string, readonly (() => readonly string[])[]>> = {
     ],
     () => ['--system-code', 'TEST', file('wrong.ndjson', `{"externalId":1}\n${hostile('x')}\n`)],
   ],
+  erase: [() => ['--user', hostile('gone')], () => ['--user', hostile('gone'), '--json']],
   audit: [() => [], () => ['--json']],
   doctor: [asClient, () => [...asClient(), '--json']],
   status: [() => [], () => ['--json']],

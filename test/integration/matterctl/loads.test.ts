@@ -1,6 +1,6 @@
 /** The command itself: it does what tests see of it in their own process, and loads only what it needs. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type CliRun, matterctl } from '../../support/cli-tool';
@@ -79,7 +79,8 @@ test('help and wrong usage load none of them', async () => {
 });
 
 test('signed queries load neither the driver of the database nor that of the queue', async () => {
-  const queries = ['log query', 'log tail', 'log export', 'matter history TEST L-1'];
+  const logs = ['log query', 'log tail', 'log export', 'log report'];
+  const queries = [...logs, 'matter history TEST L-1'];
   const heavy = await loadedBy(...queries.map((line) => [line, ...signer()].join(' ')));
   expect(heavy).toEqual(['zod']);
 });
@@ -92,4 +93,30 @@ test('a look into the queue loads its driver, and not that of the database', asy
   const heavy = await loadedBy('queue oldest');
   expect(heavy).toContain('ioredis');
   expect(heavy).not.toContain('mongoose');
+});
+
+/** Imports modules as the commands do. Prints those whose names differ from the names that `require` gives. */
+const NAMES = `
+  (async () => {
+    for (const file of process.argv.slice(1)) {
+      const imported = Object.keys(await import(file)).filter((name) => name !== 'default');
+      const required = Object.keys(require(file));
+      const missing = required.filter((name) => !imported.includes(name));
+      if (missing.length > 0) console.log(file + ': ' + missing.join(', '));
+    }
+  })();`;
+
+test('a module that a command loads on demand gives each of its names', async () => {
+  const dist = path.resolve(FOLDER, '../..');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js') && !name.startsWith('browser'))
+    .map((name) => path.join(dist, name));
+  const loaded = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\bimport\("(\.[^"]+)"\)/g)].map(([, name = '']) =>
+      path.resolve(path.dirname(file), name),
+    ),
+  );
+  expect(loaded.length).toBeGreaterThan(20);
+  const { exitCode, stdout, stderr } = await node(['-e', NAMES, ...new Set(loaded)]);
+  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 });

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { OperatorEntryView } from '../../../src/protocol/log-entry';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
+import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { startProxy } from '../../../tools/harness/proxy';
 import { type CliRun, matterctl } from '../../support/cli-tool';
 import type { Answer } from '../../support/pusher';
@@ -432,7 +432,7 @@ describe('log tail', () => {
     await has(before.requestId);
     const entries = entryModel(service.db).collection;
     const { Types } = entryModel(service.db).base;
-    const requestId = createRequestIds()(Date.now());
+    const requestId = createIdSource().ofRequest(Date.now());
     const _id = new Types.ObjectId(requestId);
     const receivedAt = new Date();
     const queued: LogEntry = {

@@ -1,8 +1,8 @@
 /** log resend: what was lost on the way is sent again by an operator, in order, once, and logged. */
-import { auditModel } from '../../../src/storage/audit/audit-model';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { bodyModel } from '../../../src/storage/push-log/body-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { Types } from 'mongoose';
+import { auditModel } from '../../../src/storage/audit';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
 import { matterctl } from '../../support/cli-tool';
 import { todo } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
@@ -33,7 +33,7 @@ const only = (name: string) => ['--request-id', String(lost.get(name)?.requestId
 beforeAll(async () => {
   service = await startService({
     workers: 0,
-    env: { PUSH_TIMEOUT: '1500ms', SIGNATURE_GRACE: '0' },
+    env: { PUSH_TIMEOUT: '4s', SIGNATURE_GRACE: '0' },
   });
   await Promise.all([
     lose('first', upsert('R-1', { title: 'one', bizStatus: 'PENDING' })),
@@ -83,6 +83,24 @@ test('a caller’s own retry that came through is not undone: the lost push is l
   const { summary } = await resend(...only('retried'), '--apply');
   expect(summary).toMatchObject({ pushes: 0, skipped: { CALLER_RETRIED: 1 } });
   expect(await matter('R-3')).toMatchObject({ title: 'later' });
+});
+
+test('a push that a later push of its matter resolved is left out, unless --again', async () => {
+  await upsert('R-11', { title: 'later' });
+  const lostFirst = await entryModel(service.db).findOne({ externalId: 'R-11' }).lean();
+  if (!lostFirst) throw new Error('the push has no entry');
+  // The same push, as if it had failed before.
+  const _id = new Types.ObjectId(String(lost.get('first')?.requestId).replace(/.{4}$/, 'fffe'));
+  const failed = { state: 'REFUSED', result: 'DATABASE_UNAVAILABLE' } as const;
+  await entryModel(service.db).create({ ...lostFirst, _id, ...failed });
+  const body = Buffer.from(JSON.stringify(todo('R-11', { title: 'earlier' })));
+  await bodyModel(service.db).create({ _id, receivedAt: lostFirst.receivedAt, body });
+  const { summary } = await resend('--request-id', String(_id), '--apply');
+  expect(summary).toMatchObject({ pushes: 0, skipped: { RESOLVED_SINCE: 1 } });
+  expect(await matter('R-11')).toMatchObject({ title: 'later' });
+  const again = await resend('--request-id', String(_id), '--again');
+  expect(again.summary).toMatchObject({ pushes: 1, results: { UPDATED: 1 } });
+  await entryModel(service.db).deleteOne({ _id });
 });
 
 test('applied, the lost ones are in the ledger in their order, and the log links them', async () => {

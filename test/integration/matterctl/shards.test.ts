@@ -4,9 +4,8 @@
  */
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { startPartitioning } from '../../../src/queue/partitioning';
-import type { Status } from '../../../src/status/look';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import type { ServiceStatus } from '../../../src/status/status';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { matterctl } from '../../support/cli-tool';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
@@ -16,7 +15,7 @@ const PUSHES = 8;
 const redis = new Redis(testServers().redisUrl);
 let service: Service;
 beforeAll(async () => {
-  const env = { REDIS_SHARDS: String(SHARDS), PUSH_TIMEOUT: '1500ms' };
+  const env = { REDIS_SHARDS: String(SHARDS), PUSH_TIMEOUT: '4s' };
   service = await startService({ workers: 0, env });
   const lost = Array.from({ length: PUSHES }, (_, n) => service.push('upsert', todo(`S-${n}`)));
   for (const { reason } of await Promise.all(lost)) expect(reason).toBe('CONFIRMATION_TIMEOUT');
@@ -39,7 +38,7 @@ test.each(['1', '3', '64'])(
     const shell = { REDIS_SHARDS: n };
     const stats = JSON.parse((await inShell(['queue', 'stats', '--json'], shell)).stdout);
     expect(stats).toMatchObject({ waiting: PUSHES });
-    const status: Status = JSON.parse((await inShell(['status', '--json'], shell)).stdout);
+    const status: ServiceStatus = JSON.parse((await inShell(['status', '--json'], shell)).stdout);
     expect(status.partitions).toHaveLength(stats.partitions.length);
     expect(waitingIn(status.partitions)).toBe(PUSHES);
   },
@@ -50,7 +49,7 @@ test('nothing is sent again with another number, and the right one is named', as
   const { exitCode, stderr } = await resend();
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    `REDIS_SHARDS is 1, but the queue has ${SHARDS} shards: set REDIS_SHARDS=${SHARDS}, as the service has it`,
+    `REDIS_SHARDS is 1, but the queue has ${SHARDS} shards: set REDIS_SHARDS=${SHARDS} as in the service`,
   );
   expect(await entryModel(service.db).countDocuments()).toBe(before);
 });
@@ -59,7 +58,7 @@ test('nor into a namespace that has no queue', async () => {
   const { exitCode, stderr } = await resend({ REDIS_NAMESPACE: 'another-one' });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    'Redis has no queue of the namespace another-one: start web and worker first, or set REDIS_NAMESPACE, as the service has it',
+    'Redis has no queue of the namespace another-one: start web and worker first, or set REDIS_NAMESPACE as in the service',
   );
 });
 
@@ -74,13 +73,13 @@ test('with the number of the service they are sent again', async () => {
 
 test('a look goes by the shell only where Redis has no number', async () => {
   const namespace = `t-none-${process.pid}`;
-  const shardCount = createRedisKeys(namespace).shardCount;
+  const { layout } = createRedisKeys(namespace);
   const partitions = async (): Promise<unknown[]> => {
     const shell = { REDIS_NAMESPACE: namespace, REDIS_SHARDS: '64' };
     return JSON.parse((await inShell(['queue', 'partitions', '--json'], shell)).stdout);
   };
-  expect(await partitions()).toHaveLength(64 * startPartitioning(64).count);
-  await redis.set(shardCount, 2);
-  expect(await partitions()).toHaveLength(2 * startPartitioning(2).count);
-  await redis.del(shardCount);
+  expect(await partitions()).toHaveLength(64 * 64);
+  await redis.set(layout, '2 16');
+  expect(await partitions()).toHaveLength(2 * 16);
+  await redis.del(layout);
 });

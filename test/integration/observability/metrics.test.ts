@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { nativeCollection } from '../../../src/infra/mongo';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import {
   alerts,
@@ -316,7 +316,7 @@ describe('a port', () => {
     const env = { ...process.env, ...service.env, ...servers, PORT: '0', METRICS_PORT: port };
     for (const script of ['dist/src/web.js', 'dist/workers/main.js']) {
       const file = path.join(PROJECT, script);
-      const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 30_000 });
+      const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 240_000 });
       expect(status).toBe(1);
       expect(String(stderr)).toContain(`127.0.0.1:${port} (METRICS_HOST, METRICS_PORT)`);
     }

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { freePort } from '../../../tools/local/ports';
 import { matterctl } from '../../support/cli-tool';
 import { type CollectedSpan, type Collector, startCollector } from '../../support/collector';
@@ -115,6 +115,35 @@ describe('with a collector', () => {
       'matter_push.client_id': 'tester',
       'matter_push.outcome': 'CREATED',
     });
+  });
+
+  test('a batch of a caller and its dry run are traces; the lines of the batch belong to its trace', async () => {
+    const lines = ['T-B-1', 'T-B-2'].map((id) => JSON.stringify({ op: 'upsert', body: todo(id) }));
+    const send = (path: string) => service.push('', lines.join('\n'), { path });
+    const spanOf = ({ requestId }: Answer) =>
+      until(`the span of ${requestId}`, async () =>
+        collector.spans.find(
+          ({ kind, attributes }) =>
+            kind === 2 && attributes['matter_push.request_id'] === requestId,
+        ),
+      );
+    const pushed = await send('/api/open/matters/batch');
+    const verified = await send('/api/open/verify/batch');
+    expect([pushed.code, verified.code]).toEqual([0, 0]);
+    const server = await spanOf(pushed);
+    expect(server.name).toBe('POST /api/open/matters/batch');
+    expect((await spanOf(verified)).name).toBe('POST /api/open/verify/batch');
+    const applied = await until('a span for each line', async () => {
+      const found = collector.spans.filter(
+        ({ name, traceId }) => name === 'apply upsert' && traceId === server.traceId,
+      );
+      return found.length === lines.length && found;
+    });
+    const entries = await entryModel(service.db).find({ externalId: /^T-B-/ }).lean();
+    expect(applied.map(({ attributes }) => attributes['matter_push.request_id']).sort()).toEqual(
+      entries.map(({ _id }) => String(_id)).sort(),
+    );
+    expect(entries.map(({ traceId }) => traceId)).toEqual(lines.map(() => server.traceId));
   });
 
   test('the append of the entry and the writes of the batch are commands in it', async () => {

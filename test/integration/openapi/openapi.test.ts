@@ -115,6 +115,7 @@ test('answers of the service are as it says, field by field', async () => {
   await told('matters/delete', { externalId: 'API-1', why: 'another signature' }, 200);
   await told('matters/upsert', { ...todo, externalId: 'API-2', title: '' }, 400);
   await told('verify', { operation: 'upsert', push: todo }, 200);
+  await told('push-logs/resend', { requestIds: ['f'.repeat(24)] }, 207);
   await told('push-logs/query', { count: true, includeBody: true }, 200);
   await told('push-logs/failures', {}, 200);
   await told('push-logs/stats', { by: 'minute' }, 200);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -29,7 +29,7 @@ test.each(['dist/src/web.js', 'dist/workers/main.js', 'dist/src/release.js'])(
   (script) => {
     const env = { PATH: process.env.PATH, PORT: 'many', REDIS_URL: 'http://x', PUSH_TIMEOUT: '9y' };
     const file = path.join(PROJECT, script);
-    const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 120_000 });
+    const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 240_000 });
     expect(status).toBe(1);
     for (const name of ['MONGO_URL', 'REDIS_URL', 'SECRET_KEYS', 'PORT', 'PUSH_TIMEOUT']) {
       expect(String(stderr)).toContain(`${name}:`);

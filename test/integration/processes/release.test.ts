@@ -1,16 +1,12 @@
-/** The release step: brings an older database up to date, and may run again at any time. */
-import { type Connection, Types } from 'mongoose';
-import { auditModel } from '../../../src/storage/audit/audit-model';
-import { findSimilarUsers } from '../../../src/storage/directory/similar-users';
-import { userModel } from '../../../src/storage/directory/user-model';
-import { prepareDatabase } from '../../../src/storage/indexes';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { bodyModel } from '../../../src/storage/push-log/body-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import { createLogSearch } from '../../../src/storage/push-log/search';
-import { findMissingIndexes } from '../../../src/storage/schema';
+/** The release step: creates the schema, and can be repeated at any time. */
+import type { Connection } from 'mongoose';
+import { nativeCollection } from '../../../src/infra/mongo';
+import { auditModel } from '../../../src/storage/audit';
+import { importUsers } from '../../../src/storage/directory/user-admin';
+import { findSimilarUsers, userModel } from '../../../src/storage/directory/user-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
+import { findMissingIndexes, prepareDatabase } from '../../../src/storage/schema';
 import { dropDatabase, newDatabase } from '../../support/database';
 
 const DAY = 86_400_000;
@@ -24,100 +20,6 @@ afterAll(() => dropDatabase(db));
 
 const expiryOf = async (collection: ReturnType<typeof entryModel>['collection']) =>
   (await collection.indexes()).find(({ name }) => name === 'retention')?.expireAfterSeconds;
-
-test('entries of the log’s first form are found by what they came to, and its indexes go', async () => {
-  const { collection } = entryModel(db);
-  await collection.createIndex({ clientId: 1, _id: -1 }, { name: 'client_newest' });
-  await collection.createIndex({ keyId: 1, _id: 1 }, { name: 'key_reuse' });
-  const entry = (more: object) => {
-    const common = {
-      clientId: 'c',
-      systemCode: 'OLD',
-      operation: 'upsert',
-      receivedAt: new Date(),
-    };
-    return { _id: new Types.ObjectId(), ...common, ...more };
-  };
-  await collection.insertMany([
-    entry({ state: 'PERSISTED', outcome: 'CREATED' }),
-    entry({ state: 'REFUSED', reason: 'MATTER_NOT_FOUND' }),
-    entry({ state: 'EXPIRED' }),
-    entry({ state: 'QUEUED' }),
-  ]);
-  await prepareDatabase(db, SETTINGS);
-  const search = createLogSearch(db);
-  for (const result of ['CREATED', 'MATTER_NOT_FOUND', 'CONFIRMATION_TIMEOUT']) {
-    const { entries } = await search.page({ systemCode: 'OLD', result }, { limit: 5 });
-    expect(entries).toMatchObject([{ result }]);
-  }
-  const queued = await collection.findOne({ state: 'QUEUED' });
-  expect(queued).not.toHaveProperty('result');
-  const names = (await collection.indexes()).map(({ name }) => name);
-  for (const gone of ['client_newest', 'key_reuse']) expect(names).not.toContain(gone);
-});
-
-test('links and fingerprints of log entries get their new names, and indexes of the old names go', async () => {
-  const { collection } = entryModel(db);
-  await collection.createIndex({ precedentKey: 1 }, { name: 'precedents', sparse: true });
-  await collection.createIndex({ replayOf: 1 }, { name: 'replays', sparse: true });
-  const [first, ...ids] = Array.from({ length: 3 }, () => new Types.ObjectId());
-  const common = { clientId: 'c', systemCode: 'RENAMED', operation: 'upsert' };
-  await collection.insertMany([
-    { _id: ids[0], ...common, state: 'PERSISTED', precedentKey: 'digest', replayOf: first },
-    { _id: ids[1], ...common, state: 'REPLAYED', origin: first },
-  ]);
-  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.precedents', 'push_log.replays']);
-  expect(await collection.find({ systemCode: 'RENAMED' }).sort({ _id: 1 }).toArray()).toEqual([
-    {
-      ...{ _id: ids[0], ...common, state: 'PERSISTED' },
-      ...{ idempotencyFingerprint: 'digest', resentFrom: first },
-    },
-    { _id: ids[1], ...common, state: 'REPLAYED', duplicateOf: first },
-  ]);
-  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
-});
-
-test('indexes that settlements and commits no longer touch are dropped, and named once', async () => {
-  await entryModel(db).collection.createIndex({ state: 1, _id: 1 }, { name: 'states' });
-  await matterModel(db).collection.createIndex({ _id: 1, revision: 1 }, { name: 'guard' });
-  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.states', 'matters.guard']);
-  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
-  for (const model of [entryModel(db), matterModel(db)]) {
-    const names = (await model.collection.indexes()).map(({ name }) => name);
-    expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(states|guard)$/)]));
-  }
-});
-
-test('failures of earlier versions are found by their reasons, those too that are written beside the first run', async () => {
-  const { collection } = entryModel(db);
-  await collection.createIndex({ systemCode: 1, result: 1, _id: -1 }, { name: 'results' });
-  await collection.createIndex({ systemCode: 1, idempotencyKey: 1, _id: -1 }, { name: 'key_uses' });
-  const common = { clientId: 'c', systemCode: 'MARKED', operation: 'upsert' };
-  const failure = (state: string, result: string) => {
-    return { _id: new Types.ObjectId(), ...common, state, result };
-  };
-  const fails = async (filter: LogFilter) => {
-    const page = await createLogSearch(db).page({ systemCode: 'MARKED', ...filter }, { limit: 9 });
-    return page.entries.map(({ result }) => result).sort();
-  };
-  await collection.insertMany([
-    failure('REFUSED', 'MATTER_NOT_FOUND'),
-    failure('EXPIRED', 'CONFIRMATION_TIMEOUT'),
-    failure('PERSISTED', 'CREATED'),
-  ]);
-  // One that fails half-way is no first run.
-  await expect(prepareDatabase(db, { ...SETTINGS, retention: -DAY })).rejects.toThrow();
-  // Processes of the version before read along the old indexes until they are replaced.
-  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
-  expect(await fails({ failed: true })).toEqual(['CONFIRMATION_TIMEOUT', 'MATTER_NOT_FOUND']);
-  expect(await fails({ result: 'CREATED' })).toEqual(['CREATED']);
-  await collection.insertOne(failure('REFUSED', 'UNKNOWN_USER'));
-  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.results', 'push_log.key_uses']);
-  expect(await fails({ result: ['UNKNOWN_USER', 'MATTER_DELETED'] })).toEqual(['UNKNOWN_USER']);
-  const unmarked = { state: 'PERSISTED', failure: { $exists: true } };
-  expect(await collection.countDocuments(unmarked)).toBe(0);
-  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
-});
 
 test('the phases of all matters are derived again where CONCLUDED_STATUSES changed, and not else', async () => {
   const matters = nativeCollection(matterModel(db));
@@ -140,11 +42,13 @@ test('the phases of all matters are derived again where CONCLUDED_STATUSES chang
   expect(await phaseAfter(['DONE'])).toBe('CONCLUDED');
 });
 
-test('users of earlier versions are suggested for a login that differs only in case', async () => {
-  const users = nativeCollection(userModel(db));
+test('a login is suggested for one that differs only in case or surrounding blanks', async () => {
   const logins = ['Li.Lei', 'Ünal.Öz', 'ＨＡＮ', '\u3000wang\u3000'];
-  await users.insertMany(logins.map((_id) => ({ _id, displayName: _id, enabled: true })));
   await prepareDatabase(db, SETTINGS);
+  await importUsers(
+    db,
+    logins.map((username) => ({ username, displayName: username })),
+  );
   const meant = new Map([
     ['li.lei', 'Li.Lei'],
     ['ünal.öz', 'Ünal.Öz'],

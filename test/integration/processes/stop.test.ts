@@ -78,7 +78,9 @@ test('a log that nobody reads delays neither the work nor the end', async () => 
 
 /** The process notices the outage, gets a SIGTERM, and ends well. */
 async function stopsWell(one: AppProcess, server: string): Promise<void> {
-  await until('the outage to be known', async () => logOf(one).includes(`${server} is away`));
+  await until('the outage to be known', async () =>
+    logOf(one).includes(`${server} is unavailable`),
+  );
   one.kill('SIGTERM');
   expect(await one.exited).toBe('exit code 0');
   expect(logOf(one)).not.toContain('the drain took too long');
@@ -94,7 +96,10 @@ test('while Redis is away a process that was busy, or idle all the time, ends, a
   redis = await startRedis({ dir: path.join(dir, 'redis'), port: redis.port });
 }, 120_000);
 
-test('while Redis hangs, and nobody has noticed it, a process ends too', async () => {
+test('while Redis hangs, and nobody has noticed it, a process ends too, and records its last rejections', async () => {
+  const rejected = { result: 'SIGNATURE_MISMATCH' };
+  const recorded = () => service.db.collection('push_log').countDocuments(rejected);
+  const before = await recorded();
   const busy = [await service.startWorker(), await service.startWeb()];
   const { url } = busy[1] ?? {};
   expect(await service.push('upsert', todo('BEFORE-HANG'), { url })).toMatchObject({ code: 0 });
@@ -102,11 +107,15 @@ test('while Redis hangs, and nobody has noticed it, a process ends too', async (
   const hanging = Number(redis.pid);
   process.kill(hanging, 'SIGSTOP');
   try {
+    const wrong = { url, headers: { 'X-Signature': '0'.repeat(64) } };
+    const answer = await service.push('upsert', todo('BAD-HANG'), wrong);
+    expect(answer.reason).toBe('SIGNATURE_MISMATCH');
     for (const one of [...busy, ...idle]) one.kill('SIGTERM');
     for (const one of [...busy, ...idle]) {
       expect(await one.exited).toBe('exit code 0');
       expect(logOf(one)).not.toContain('the drain took too long');
     }
+    expect(await recorded()).toBeGreaterThan(before);
   } finally {
     process.kill(hanging, 'SIGCONT');
   }

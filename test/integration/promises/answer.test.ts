@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { openPartitions, take } from '../../support/partitions';
 import { todo } from '../../support/push-bodies';
@@ -18,7 +18,7 @@ describe('with no worker running', () => {
   beforeAll(async () => {
     service = await startService({
       workers: 0,
-      env: { PUSH_TIMEOUT: '700ms', PARTITION_LIMIT: '3' },
+      env: { PUSH_TIMEOUT: '4s', PARTITION_LIMIT: '3' },
     });
   });
   afterAll(() => service.stop());
@@ -113,7 +113,7 @@ describe('with a worker that does not move', () => {
     const settlement = { state: 'REFUSED', reason: 'RULE_OF_TOMORROW' };
     const pushes = batch.records.flatMap(({ pushes }) => pushes);
     const replies = pushes.map(({ id, replyTo }) => ({ id, replyTo, settlement }));
-    await partitions.acknowledge(batch, replies, batch.now);
+    await partitions.replyAndRemove(batch, replies, batch.now);
     expect(await answer).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
     expect((await answer).message).toBe('推送被拒绝，未生效');
     for (const worker of service.workers) worker.kill('SIGCONT');

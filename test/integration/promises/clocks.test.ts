@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Types } from 'mongoose';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import { createRequestIds, receivedAtOf } from '../../../src/storage/push-log/request-id';
+import { entryModel } from '../../../src/storage/push-log/entry';
+import { createIdSource, receivedAtOf } from '../../../src/storage/push-log/request-id';
 import type { RunningServer } from '../../../tools/local/server';
 import { startMongo } from '../../../tools/local/servers';
 import { type Service, startService } from '../../support/service';
@@ -38,7 +38,7 @@ afterAll(async () => {
 /** @returns the id of an entry that its web process left behind, this many milliseconds ago */
 async function plantLost(age: number): Promise<Types.ObjectId> {
   const receivedAt = new Date(Date.now() - age);
-  const _id = new Types.ObjectId(createRequestIds()(receivedAt.getTime()));
+  const _id = new Types.ObjectId(createIdSource().ofRequest(receivedAt.getTime()));
   const about = { clientId: 'tester', systemCode: 'TEST', operation: 'upsert' };
   const body = { bodyHash: 'none', bodySize: 0 };
   const end = { receivedAt, deadlineAt: receivedAt, state: 'QUEUED' } as const;

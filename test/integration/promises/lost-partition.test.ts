@@ -5,10 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { Operation } from '../../../src/domain/operation';
+import type { Partitions } from '../../../src/queue/commands/partitions';
 import { createRedisKeys } from '../../../src/queue/keys';
-import type { Batch, Partitions } from '../../../src/queue/partitions';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import type { Batch } from '../../../src/queue/records';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
 import { openPartitions, partitionOfKey, take } from '../../support/partitions';
@@ -51,34 +52,14 @@ async function accepted(externalId: string, operation: Operation): Promise<strin
 
 const readBy = (worker: string, externalId: string) =>
   take(partitions, [partitionOfKey('TEST', externalId)], worker);
-const newWorker = () => rig.newWorker(undefined, undefined, partitions.isHeld);
+const newWorker = () => rig.newWorker(undefined, { isOwned: partitions.isOwned });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 const entryOf = (id: string) => entryModel(rig.db).findById(id).lean();
-
-/** Whether an open transaction has written the matter. */
-async function isLocked(externalId: string): Promise<boolean> {
-  const session = rig.db.getClient().startSession();
-  try {
-    session.startTransaction();
-    const write = matterModel(rig.db).updateOne(
-      { externalId },
-      { $inc: { revision: 1 } },
-      { session },
-    );
-    return await write.then(
-      () => false,
-      () => true,
-    );
-  } finally {
-    await session.abortTransaction();
-    await session.endSession();
-  }
-}
 
 /** A worker takes the partition, applies what is in it, replies and trims. */
 async function applyBy(worker: string, externalId: string): Promise<void> {
   const batch = await readBy(worker, externalId);
-  await partitions.acknowledge(batch, await newWorker()(batch), batch.now);
+  await partitions.replyAndRemove(batch, await newWorker()(batch), batch.now);
 }
 
 test('a batch that was read before Redis was emptied does not go over what another worker applied since', async () => {
@@ -89,7 +70,7 @@ test('a batch that was read before Redis was emptied does not go over what anoth
   await emptyRedis();
   await accepted(key, anUpsert({ title: 'later' }));
   await applyBy('b', key);
-  await expect(newWorker()(batch)).rejects.toThrow('does not hold');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
   expect(await stored(key)).toMatchObject({ title: 'later', revision: 2 });
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
@@ -102,7 +83,7 @@ test('nor does it create a matter that another worker has reported as missing si
   const later = await accepted(key, DONE);
   await applyBy('b', key);
   expect(await entryOf(later)).toMatchObject({ state: 'REFUSED', result: 'MATTER_NOT_FOUND' });
-  await expect(newWorker()(batch)).rejects.toThrow('does not hold');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
   expect(await stored(key)).toBeNull();
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
@@ -115,7 +96,7 @@ test('nor does it settle a push without an effect by what another worker has cha
   await emptyRedis();
   await accepted(key, { op: 'delete' });
   await applyBy('b', key);
-  await expect(newWorker()(batch)).rejects.toThrow('does not hold');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
 
@@ -129,14 +110,18 @@ test('nor is a push without an effect decided beside what a worker of before may
   const mayCommit = new Promise<void>((resolve) => {
     commit = resolve;
   });
-  const isHeld = async (batch: Batch) => {
-    const held = await partitions.isHeld(batch);
+  const isOwned = async (batch: Batch) => {
+    const held = await partitions.isOwned(batch);
     await mayCommit;
     return held;
   };
   const batch = await readBy('a', key);
-  const replies = rig.newWorker(undefined, undefined, isHeld)(batch).catch(String);
-  await until('it to have written', () => isLocked(key));
+  let isWritten = false;
+  const afterWrite = () => {
+    isWritten = true;
+  };
+  const replies = rig.newWorker(undefined, { isOwned, afterWrite })(batch).catch(String);
+  await until('it to have written', async () => isWritten);
   await emptyRedis();
   const later = await accepted(key, DONE);
   await applyBy('b', key);
@@ -151,8 +136,8 @@ test('a worker whose Redis does not say whether it holds the partition commits n
   const key = 'UNKNOWN';
   await accepted(key, anUpsert({ title: 'created' }));
   const batch = await readBy('a', key);
-  const isHeld = (_batch: Batch) => Promise.reject(new Error('Connection is closed.'));
-  const worker = rig.newWorker(undefined, undefined, isHeld);
+  const isOwned = (_batch: Batch) => Promise.reject(new Error('Connection is closed.'));
+  const worker = rig.newWorker(undefined, { isOwned });
   await expect(worker(batch)).rejects.toThrow('does not confirm');
   expect(await stored(key)).toBeNull();
 });

@@ -3,10 +3,10 @@
 import type { ClientSession } from 'mongoose';
 import pino from 'pino';
 import type { Operation } from '../../../src/domain/operation';
-import { ownerText } from '../../../src/queue/owner';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import { SessionPool } from '../../../src/storage/sessions/session-pool';
+import { ownerText } from '../../../src/queue/records';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
+import { SessionPool } from '../../../src/storage/sessions';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert, aStatus } from '../../support/builders';
 import { until } from '../../support/wait';
@@ -98,8 +98,8 @@ test('a worker whose partitions others may have tries nothing again: no earlier 
   const earlier = await rig.queued('OVERTAKEN', upsert('earlier'));
   const later = await rig.queued('OVERTAKEN', upsert('later'));
   const overtake = () => rig.newWorker()(batchOf([later]));
-  const worker = rig.newWorker(overtake, undefined, async () => false);
-  await expect(worker(batchOf([earlier]))).rejects.toThrow('does not hold');
+  const worker = rig.newWorker(overtake, { isOwned: async () => false });
+  await expect(worker(batchOf([earlier]))).rejects.toThrow('no longer holds');
   expect(await stored('OVERTAKEN')).toMatchObject({ title: 'later', revision: 2 });
   expect((await entryModel(rig.db).findById(earlier.id).lean())?.state).toBe('QUEUED');
 });
@@ -172,7 +172,10 @@ test('what a dead process left open is ended also where Redis has forgotten it',
   expect(outcome).toBe('UPDATED');
   const matter = await stored('FORGOTTEN');
   expect(matter).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
-  expect(await owners.countDocuments({ _id: 'dead' })).toBe(0);
+  await until(
+    'its session to be ended',
+    async () => (await owners.countDocuments({ _id: 'dead' })) === 0,
+  );
   await dead.endSession();
 });
 
@@ -222,8 +225,8 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
   const held = await rig.queued('HELD', status('DONE'));
   const free = await rig.queued('FREE', upsert('free'));
   const { again, release } = hold('HELD');
-  const worker = rig.newWorker(undefined, undefined, undefined, again);
-  const replies = await worker(batchOf([held, free]));
+  const worker = rig.newWorker(undefined, { everyLoad: again });
+  const replies = await patiently(() => worker(batchOf([held, free])));
   await release();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
@@ -238,7 +241,7 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const { again, release } = hold('HELD-ONE');
   const settle = jest.spyOn(rig.pushLog, 'settle');
   // Else its patience would end before it is halved down to the one.
-  const worker = rig.newWorker(undefined, undefined, undefined, again);
+  const worker = rig.newWorker(undefined, { everyLoad: again });
   const replies = await patiently(() => worker(batchOf(pushes)));
   const commits = settle.mock.calls.length;
   settle.mockRestore();

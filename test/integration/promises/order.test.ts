@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { OperationName } from '../../../src/domain/operation';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import {
   type Acknowledged,
   comparable,

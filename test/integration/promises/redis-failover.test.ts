@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { todo } from '../../support/push-bodies';

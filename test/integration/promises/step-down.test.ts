@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Connection } from 'mongoose';
-import { connectMongo } from '../../../src/storage/mongo';
+import { connectMongo } from '../../../src/infra/mongo';
 import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { until } from '../../support/wait';
 

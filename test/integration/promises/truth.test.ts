@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';

@@ -1,5 +1,5 @@
 /** A web process that loses a server answers the requests that wait for it when it notices, not at their deadline. */
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
@@ -65,7 +65,7 @@ test.each(CUTS)(
     await startWebBehindProxy('MONGO_URL', '?directConnection=true');
     await service.startWorker();
     await until('pushes to be written', async () => (await push('FIRST')).code === 0);
-    // Some of them are on their way to the database when it is cut off, wherever that is.
+    // When the database is cut off, these pushes are anywhere: some wait for the database, others for their worker.
     let isCut = false;
     const answers: Answer[] = [];
     const caller = async (externalId: string) => {
@@ -77,6 +77,10 @@ test.each(CUTS)(
     await begin(cut);
     const before = answers.length;
     isCut = true;
+    // These wait for the database in any case.
+    callers.push(
+      ...Array.from({ length: 24 }, async (_, n) => void answers.push(await push(`C-${n}`))),
+    );
     expect(await verify()).toMatchObject({ code: 503, reason: 'DATABASE_UNAVAILABLE' });
     await Promise.all(callers);
     const reasons = new Set(answers.slice(before).map(({ code, reason }) => reason ?? code));

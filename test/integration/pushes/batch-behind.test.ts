@@ -3,12 +3,11 @@
  * time; it does where that one failed by its own fault. By the worker's own code on a real database.
  */
 import { Types } from 'mongoose';
-import type { WaitingPush } from '../../../src/queue/push';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import { createFinalize } from '../../../src/storage/push-log/finalize';
+import type { WaitingPush } from '../../../src/queue/records';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { createFinalize, type Settlement } from '../../../src/storage/push-log';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { createLogLookups } from '../../../src/storage/push-log/lookups';
-import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
 
@@ -131,7 +130,9 @@ test('behind a line that is in no partition and has no final state: it gets one,
 test('behind a line that another worker commits just then, after it was looked up, they take effect', async () => {
   const [first, ...behind] = (await linesOf('O-2', ['a', 'b'])) as [WaitingPush, ...WaitingPush[]];
   const other = rig.newWorker();
-  const worker = rig.newWorker(undefined, async () => void (await apply([first], other)));
+  const worker = rig.newWorker(undefined, {
+    afterLookup: async () => void (await apply([first], other)),
+  });
   expect(await apply(behind, worker)).toEqual(['UPDATED']);
   expect(await titleOf('O-2')).toBe('b');
 });

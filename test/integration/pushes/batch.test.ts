@@ -1,9 +1,8 @@
-/** Batches (decisions, "Batches"): each line is a push of its own, and what they share is done once. */
+/** Batches (contract 7): each line is a push of its own, and what they share is done once. */
 import { hash } from 'node:crypto';
 import type { EntryView } from '../../../src/protocol/log-entry';
 import { importUsers } from '../../../src/storage/directory/user-admin';
-import { bodyModel } from '../../../src/storage/push-log/body-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
 import { storedMatter } from '../../support/ledger-check';
 import { notice, pushLine } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';

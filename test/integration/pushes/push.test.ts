@@ -1,7 +1,7 @@
 /** The four operations through HTTP, signed, against real servers: what callers see and what stays. */
 import { userModel } from '../../../src/storage/directory/user-model';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 

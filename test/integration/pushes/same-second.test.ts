@@ -3,8 +3,8 @@
  * the contract all the same; a captured one is good for nothing else once the grace is over.
  */
 
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import type { Answer, PushOptions } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';

@@ -1,5 +1,5 @@
 /** A to-do that is in nobody's list does not go unnoticed. */
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import type { Answer } from '../../support/pusher';
 import type { SharedService } from '../../support/service';

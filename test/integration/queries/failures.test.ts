@@ -1,11 +1,11 @@
 /** push-logs/failures through HTTP: which pushes failed, why, and whether a later push mended them. */
 import type { Types } from 'mongoose';
+import { nativeCollection } from '../../../src/infra/mongo';
 import type { Failures } from '../../../src/protocol/failures';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
-import { resultOf } from '../../../src/storage/push-log/settlement';
+import { resultOf } from '../../../src/storage/push-log';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
 import { aLogEntry } from '../../support/log-entries';
 import { todo } from '../../support/push-bodies';
 import type { SharedService } from '../../support/service';
@@ -73,6 +73,7 @@ test('by reason and field, and for each matter whether a later push mended it', 
     externalId: 'F-1',
     failures: 2,
     fields: ['title'],
+    problems: [{ field: 'title', message: '不能为空' }],
     mended: { requestId: mending.requestId, outcome: 'CREATED' },
   });
   const still = await failures({ ...since(from), stillFailed: true });

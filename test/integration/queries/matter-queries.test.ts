@@ -1,6 +1,6 @@
 /** What third parties see of their own matters, signed, through HTTP: get, query, diff, digest. */
 import { createHash } from 'node:crypto';
-import type { ChangesPage, DigestBucket, MatterDigest } from '../../../src/protocol/comparison';
+import type { ChangesPage, DigestBucket, MatterDigest } from '../../../src/protocol/matter-answers';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { seedLedger } from '../../support/ledger-seed';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sign } from '../../../src/protocol/signature';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { seedLedger } from '../../support/ledger-seed';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import type { SharedService } from '../../support/service';

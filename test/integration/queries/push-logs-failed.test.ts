@@ -1,8 +1,8 @@
 /** push-logs/query about failures: which of them nothing mended. */
 
+import { nativeCollection } from '../../../src/infra/mongo';
 import type { EntryView } from '../../../src/protocol/log-entry';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
 import { createFindMended } from '../../../src/storage/push-log/mended';
 import { aLogEntry } from '../../support/log-entries';
 import type { SharedService } from '../../support/service';

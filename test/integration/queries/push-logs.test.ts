@@ -3,7 +3,7 @@
 import type { EntryView } from '../../../src/protocol/log-entry';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import type { SharedService } from '../../support/service';

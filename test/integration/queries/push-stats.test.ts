@@ -77,16 +77,16 @@ test('pushes that are shed in crowds are counted too, and the log says how many 
   await admin().pause(who.clientId, 'a test');
   try {
     await until('the pause', async () => (await upsert('C-6')).reason === 'CLIENT_PAUSED');
-    await Promise.all(Array.from({ length: 60 }, () => upsert('C-6')));
+    await Promise.all(Array.from({ length: 160 }, () => upsert('C-6')));
   } finally {
     await admin().resume(who.clientId);
   }
   const reason = 'CLIENT_PAUSED';
   const { pushes, notRecorded } = await until('their counts', async () => {
     const { total } = await stats({ reason });
-    return total.pushes > 60 && total;
+    return total.pushes > 160 && total;
   });
-  expect(pushes).toBeGreaterThan(60);
+  expect(pushes).toBeGreaterThan(160);
   expect(notRecorded).toBeGreaterThan(0);
   // Each is in the log, or among those of which the log says that it has no entry.
   await until('all of them', async () => {

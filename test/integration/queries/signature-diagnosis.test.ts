@@ -1,6 +1,6 @@
 /** The signature doctor on a running service: what the client and the operator are told, and who not. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Diagnosis } from '../../../src/protocol/diagnosis';
+import type { Diagnosis } from '../../../src/protocol/log-page';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterctl } from '../../support/cli-tool';

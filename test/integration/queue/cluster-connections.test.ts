@@ -4,13 +4,13 @@
  */
 import { once } from 'node:events';
 import type { Cluster } from 'ioredis';
+import { createLogger } from '../../../src/infra/logger';
 import {
   connectBlocking,
   connectFailFast,
   connectSubscriber,
   redisReady,
-} from '../../../src/queue/redis';
-import { createLogger } from '../../../src/runtime/logger';
+} from '../../../src/infra/redis/connect';
 import { type RedisCluster, startRedisCluster } from '../../../tools/harness/redis-cluster';
 import { makeGround } from '../../support/ground';
 import { until } from '../../support/wait';

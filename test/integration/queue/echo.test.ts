@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
+import { connectSubscriber } from '../../../src/infra/redis/connect';
+import { watchEcho } from '../../../src/queue/echo';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { watchEcho } from '../../../src/queue/probe';
-import { connectSubscriber } from '../../../src/queue/redis';
 import { startProxy } from '../../../tools/harness/proxy';
 import { testServers } from '../../support/service';
 import { until } from '../../support/wait';

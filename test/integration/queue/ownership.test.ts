@@ -29,18 +29,18 @@ test('a primary that lost its replicas, or became a replica, does not confirm it
   const partitions = openPartitions(redis, keys, { pushes: 4, bytes: 1_000 });
   await partitions.append(0, [{ push, timeout: 60_000 }]);
   const batch = await take(partitions, [partitionOfKey(KEY.systemCode, KEY.externalId)], 'a');
-  expect(await partitions.isHeld(batch)).toBe(true);
+  expect(await partitions.isOwned(batch)).toBe(true);
 
   await redis.config('SET', 'maxmemory', '1');
-  expect(await partitions.isHeld(batch)).toBe(true);
+  expect(await partitions.isOwned(batch)).toBe(true);
   await redis.config('SET', 'maxmemory', '0');
 
   await redis.config('SET', 'min-replicas-to-write', '1');
-  await expect(partitions.isHeld(batch)).rejects.toThrow('NOREPLICAS');
+  await expect(partitions.isOwned(batch)).rejects.toThrow('NOREPLICAS');
   await redis.config('SET', 'min-replicas-to-write', '0');
 
   await redis.replicaof('127.0.0.1', '1');
-  await expect(partitions.isHeld(batch)).rejects.toThrow('READONLY');
+  await expect(partitions.isOwned(batch)).rejects.toThrow('READONLY');
   await redis.replicaof('NO', 'ONE');
-  expect(await partitions.isHeld(batch)).toBe(true);
+  expect(await partitions.isOwned(batch)).toBe(true);
 }, 60_000);

@@ -6,12 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { GroupWorker } from '../../../src/queue/group-worker';
+import { NO_METRICS } from '../../../src/observability/metrics';
+import { startSweep } from '../../../src/queue/balance';
+import type { Partitions } from '../../../src/queue/commands/partitions';
+import { GroupWorker } from '../../../src/queue/consumer';
+import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/jobs';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
-import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
-import type { Partitions } from '../../../src/queue/partitions';
-import { startSweep } from '../../../src/queue/sweep';
-import { NO_METRICS } from '../../../src/telemetry/metrics';
 import { aPush } from '../../support/builders';
 import {
   openPartitions,
@@ -54,7 +54,7 @@ afterAll(async () => {
   blocking.disconnect();
 });
 
-async function append(externalId: string): Promise<number[]> {
+async function append(externalId: string): Promise<readonly number[]> {
   const push = aPush({ id: randomBytes(12).toString('hex'), systemCode: 'S', externalId });
   return (await partitions.append(0, [{ push, timeout: 60_000 }])).toSchedule;
 }
@@ -89,7 +89,8 @@ function start(more: More = {}): string[] {
       jobs,
       owner: () => ownerCalled(id),
       sessionOf: (index) => `session-${index}`,
-      onGivenUp: () => {
+      batchLimit: 640,
+      onAbandoned: () => {
         givenUp += 1;
       },
       ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
@@ -132,8 +133,8 @@ test('a partition without traffic is let go, and taken again with the next push'
 
 test('a push that comes between the last look of a batch and its end is applied', async () => {
   let late = false;
-  const acknowledge: Partitions['acknowledge'] = async (...args) => {
-    const left = await partitions.acknowledge(...args);
+  const replyAndRemove: Partitions['replyAndRemove'] = async (...args) => {
+    const left = await partitions.replyAndRemove(...args);
     // The partition was seen empty, and its worker is about to wait for a ring.
     if (!late) {
       late = true;
@@ -142,7 +143,7 @@ test('a push that comes between the last look of a batch and its end is applied'
     }
     return left;
   };
-  const applied = start({ partitions: { ...partitions, acknowledge } });
+  const applied = start({ partitions: { ...partitions, replyAndRemove } });
   await send('K');
   await until('both pushes', async () => applied.length === 2);
 });
@@ -173,7 +174,8 @@ describe('what waits in the partitions of a worker', () => {
   );
   const rest = sent.filter((one) => !first.includes(one));
   const appendRest = async () => {
-    for (const one of rest.slice(1)) await append(one);
+    // A slow machine may have released an idle partition, which then needs a job.
+    for (const one of rest.slice(1)) await send(one);
   };
 
   /**
@@ -247,7 +249,7 @@ test('a partition job that failed leaves its pushes in the partition, and the ne
   });
   fail = false;
   await until('the push', async () => {
-    workers[0]?.ring(await partitions.findDue(0, 'w0'));
+    workers[0]?.notify(await partitions.findDue(0, 'w0'));
     return applied.includes('F');
   });
 });
@@ -343,7 +345,7 @@ describe('two workers', () => {
     for (const one of some) await send(one);
     await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);
     const second = start();
-    workers[0]?.share(PARTITIONS / 2, PARTITIONS / 2);
+    workers[0]?.adjustShare(PARTITIONS / 2, PARTITIONS / 2);
     for (const one of some) await send(one);
     await until('the other one to have its share', async () => {
       return (workers[1]?.load().partitions ?? 0) >= PARTITIONS / 2 - 2;
@@ -364,71 +366,5 @@ describe('two workers', () => {
     for (const one of some) await send(one);
     await closing;
     await until('all pushes', async () => first.length + second.length === 2 * some.length);
-  });
-});
-
-describe('when the number of partitions changes', () => {
-  test.each([
-    ['twice as many', 2 * PARTITIONS],
-    ['a quarter', PARTITIONS / 4],
-    ['a number that does not go into it', PARTITIONS - 1],
-  ])('to %s, the pushes of a key keep their order', async (_how, count) => {
-    const names = Array.from({ length: 10 }, (_, n) => `K-${n}`);
-    for (const one of names) await append(one);
-    await partitions.repartition(count);
-    expect(await partitions.count()).toBe(count);
-    for (const one of names) {
-      const toSchedule = await append(one);
-      for (const partition of toSchedule) expect(partition).toBeGreaterThanOrEqual(PARTITIONS);
-      await jobs.schedule(toSchedule);
-    }
-    const applied = start();
-    // The jobs of the new ones wait for the old ones, which nobody has scheduled yet.
-    await until('them to be held', async () => (workers[0]?.load().partitions ?? 0) > 0);
-    await sleep(200);
-    expect(applied).toEqual([]);
-    await until('all pushes', async () => {
-      workers[0]?.ring(await partitions.findDue(0, 'w0'));
-      return applied.length === 20;
-    });
-    expect(await redis.exists(keys.draining(0))).toBe(0);
-  });
-
-  test.each([
-    ['more', 2 * PARTITIONS],
-    ['fewer', PARTITIONS / 4],
-  ])('to %s, an old one holds up only the keys that it had', async (_how, count) => {
-    await append('slow');
-    await partitions.repartition(count);
-    const meetsSlow = (one: string) => (partitionOf(one) - partitionOf('slow')) % count === 0;
-    const others = Array.from({ length: 40 }, (_, n) => `other-${n}`);
-    const apart = others.filter((one) => !meetsSlow(one));
-    expect(apart.length).toBeGreaterThan(20);
-    const free = (await Promise.all(apart.map(append))).flat();
-    const [behind = 0] = await append('slow');
-    const read = await take(partitions, [behind, ...free], 'w', 1_000);
-    expect([...read.unread]).toEqual([[behind, 'DRAINING']]);
-    expect(read.records.flatMap(({ pushes }) => pushes)).toHaveLength(apart.length);
-  });
-
-  test('what waits in the old ones has the whole batch, whoever waits for it', async () => {
-    for (let n = 0; n < 10; n += 1) await append('old');
-    await partitions.repartition(4 * PARTITIONS);
-    const names = Array.from({ length: 200 }, (_, n) => `later-${n}`);
-    const behind = names.filter((one) => partitionOf(one) === partitionOf('old'));
-    const later = (await Promise.all(behind.map(append))).flat();
-    expect(later.length).toBeGreaterThan(1);
-    const { records, unread } = await take(partitions, [partitionOf('old'), ...later], 'w', 8);
-    expect(records).toMatchObject([{ partition: partitionOf('old'), pushes: Array(8).fill({}) }]);
-    expect([...unread]).toEqual(later.map((partition) => [partition, 'DRAINING']));
-  });
-
-  test('nothing changes again while an earlier change is not through', async () => {
-    await append('old');
-    expect(await partitions.repartition(2 * PARTITIONS)).toBe(true);
-    // By another worker that saw the same.
-    expect(await partitions.repartition(2 * PARTITIONS)).toBe(false);
-    expect(await partitions.repartition(4 * PARTITIONS)).toBe(false);
-    expect(await partitions.count()).toBe(2 * PARTITIONS);
   });
 });

@@ -4,11 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
+import type { Partitions } from '../../../src/queue/commands/partitions';
+import { createReadWaiting } from '../../../src/queue/commands/read-waiting';
+import { countWorkers, leaseWorkerNumber } from '../../../src/queue/commands/worker-number';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { createPartitionStates } from '../../../src/queue/partition-states';
-import type { Batch, Partitions } from '../../../src/queue/partitions';
-import type { QueuedPush } from '../../../src/queue/push';
-import { countWorkers, leaseWorkerNumber } from '../../../src/queue/worker-number';
+import type { Batch, PushMessage } from '../../../src/queue/records';
 import { aDelete, aPush } from '../../support/builders';
 import {
   openPartitions,
@@ -49,8 +49,8 @@ const append = (...numbers: number[]) =>
     numbers.map((n) => ({ push: push(n), timeout: 5_000 })),
   );
 const read = (id: string) => take(partitions, [PARTITION], id);
-const acknowledge = async (batch: Batch) => [
-  ...(await partitions.acknowledge(batch, [], batch.now)).values(),
+const replyAndRemove = async (batch: Batch) => [
+  ...(await partitions.replyAndRemove(batch, [], batch.now)).values(),
 ];
 const pushesIn = ({ records }: Batch) => records.flatMap(({ pushes }) => pushes);
 const idsIn = async (id: string) => pushesIn(await read(id)).map((one) => one.id);
@@ -70,10 +70,10 @@ test('a partition that was empty asks for a job where nobody holds it, and rings
   expect((await append(0, 1)).toSchedule).toEqual([PARTITION]);
   expect((await append(2)).toSchedule).toEqual([]);
   const subscriber = redis.duplicate();
-  await subscriber.subscribe(`${keys.rings}a`);
+  await subscriber.subscribe(`${keys.wakeUpPrefix}a`);
   const rung: string[] = [];
   subscriber.on('message', (_channel, numbers) => rung.push(numbers));
-  await acknowledge(await read('a'));
+  await replyAndRemove(await read('a'));
   expect((await append(3)).toSchedule).toEqual([]);
   await until('the ring', async () => rung.length > 0);
   expect(rung).toEqual([String(PARTITION)]);
@@ -93,28 +93,28 @@ test('what another worker has taken is not read any more', async () => {
 test('a batch is held until another worker takes its partition, or Redis has lost who has it', async () => {
   await append(0);
   const batch = await read('a');
-  expect(await partitions.isHeld(batch)).toBe(true);
+  expect(await partitions.isOwned(batch)).toBe(true);
   const next = await read('b');
-  expect(await partitions.isHeld(batch)).toBe(false);
-  expect(await partitions.isHeld(next)).toBe(true);
+  expect(await partitions.isOwned(batch)).toBe(false);
+  expect(await partitions.isOwned(next)).toBe(true);
   await redis.del(keys.owners(0));
-  expect(await partitions.isHeld(next)).toBe(false);
+  expect(await partitions.isOwned(next)).toBe(false);
 });
 
 describe('a partition that is let go', () => {
   test('is kept where pushes came, and rung for once it is gone', async () => {
     await append(0);
     const batch = await read('a');
-    expect([...(await partitions.letGo([PARTITION], 'a', 'IDLE'))]).toEqual([]);
-    await acknowledge(batch);
-    expect([...(await partitions.letGo([PARTITION], 'a', 'IDLE'))]).toEqual([[PARTITION, 0]]);
+    expect([...(await partitions.release([PARTITION], 'a', 'IDLE'))]).toEqual([]);
+    await replyAndRemove(batch);
+    expect([...(await partitions.release([PARTITION], 'a', 'IDLE'))]).toEqual([[PARTITION, 0]]);
     expect((await append(1)).toSchedule).toEqual([PARTITION]);
   });
 
   test('with pushes tells how many are left to others', async () => {
     await append(0, 1);
     await read('a');
-    expect([...(await partitions.letGo([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 2]]);
+    expect([...(await partitions.release([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 2]]);
     expect((await read('b')).fencedOwners).toEqual([]);
   });
 
@@ -122,14 +122,14 @@ describe('a partition that is let go', () => {
     await append(0);
     await read('dead');
     await read('a');
-    await partitions.letGo([PARTITION], 'a', 'ALL');
+    await partitions.release([PARTITION], 'a', 'ALL');
     expect((await read('b')).fencedOwners).toEqual([ownerCalled('dead')]);
   });
 
   test('stays with another one who took it', async () => {
     await read('a');
     await read('b');
-    expect([...(await partitions.letGo([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 0]]);
+    expect([...(await partitions.release([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 0]]);
     expect((await readHeld(partitions, [PARTITION], 'b')).unread.size).toBe(0);
   });
 });
@@ -166,10 +166,10 @@ describe('what is looked after', () => {
   test('is what nobody holds whose last owners are still to be ended, where nothing waits', async () => {
     await read('dead');
     await read('a');
-    await partitions.letGo([PARTITION], 'a', 'ALL');
+    await partitions.release([PARTITION], 'a', 'ALL');
     expect(await due('a', ['a', 'dead'])).toEqual([PARTITION]);
-    await acknowledge(await read('a'));
-    await partitions.letGo([PARTITION], 'a', 'ALL');
+    await replyAndRemove(await read('a'));
+    await partitions.release([PARTITION], 'a', 'ALL');
     await redis.del(keys.sweep(0));
     expect(await due('a', ['a', 'dead'])).toEqual([]);
     expect(await redis.exists(keys.owners(0))).toBe(0);
@@ -183,7 +183,7 @@ test('a full partition takes no more', async () => {
 });
 
 describe('a partition that is bounded in bytes', () => {
-  const large = (n: number): QueuedPush => ({ ...push(n), bodyHash: 'x'.repeat(400) });
+  const large = (n: number): PushMessage => ({ ...push(n), bodyHash: 'x'.repeat(400) });
   const appendLarge = async (...numbers: number[]) => {
     const pushes = numbers.map((n) => ({ push: large(n), timeout: 5_000 }));
     return (await partitions.append(0, pushes)).appended;
@@ -195,15 +195,15 @@ describe('a partition that is bounded in bytes', () => {
     expect(await appendLarge(2)).toEqual(['PARTITION_BYTES_FULL']);
     // A smaller one still has room.
     expect((await append(3)).appended).toEqual(['APPENDED']);
-    await acknowledge(await take(partitions, [PARTITION], 'a', 1));
+    await replyAndRemove(await take(partitions, [PARTITION], 'a', 1));
     expect(await appendLarge(2)).toEqual(['APPENDED']);
-    await acknowledge(await read('a'));
+    await replyAndRemove(await read('a'));
     expect(await bytes()).toBeNull();
   });
 
   test('counts what Redis holds', async () => {
     await append(0, 1);
-    await acknowledge(await take(partitions, [PARTITION], 'a', 1));
+    await replyAndRemove(await take(partitions, [PARTITION], 'a', 1));
     await append(2);
     const items = await redis.lrange(keys.partition(PARTITION), 0, -1);
     expect(await bytes()).toBe(String(items.join('').length));
@@ -224,10 +224,10 @@ describe('a partition that is bounded in bytes', () => {
   test('loses nothing of its count to a batch that was overtaken', async () => {
     await append(0);
     const overtaken = await read('a');
-    await acknowledge(await read('b'));
+    await replyAndRemove(await read('b'));
     await append(1);
     const counted = await bytes();
-    await acknowledge(overtaken);
+    await replyAndRemove(overtaken);
     expect(await bytes()).toBe(counted);
   });
 });
@@ -258,7 +258,7 @@ describe('a batch is bounded in bytes', () => {
     const batch = await read('a');
     expect(pushesIn(batch)).toHaveLength(13);
     expect(bytesOf(batch)).toBeLessThanOrEqual(MOST);
-    expect(await acknowledge(batch)).toEqual([27]);
+    expect(await replyAndRemove(batch)).toEqual([27]);
   });
 
   test('also where large ones follow small ones', async () => {
@@ -270,7 +270,7 @@ describe('a batch is bounded in bytes', () => {
     await appendLarge('E', [2 * MOST, 10, 10]);
     const batch = await read('a');
     expect(pushesIn(batch)).toHaveLength(1);
-    expect(await acknowledge(batch)).toEqual([2]);
+    expect(await replyAndRemove(batch)).toEqual([2]);
     expect(pushesIn(await read('a'))).toHaveLength(2);
   });
 
@@ -290,7 +290,7 @@ describe('a batch is bounded in bytes', () => {
       for (const { partition, pushes } of batch.records) {
         if (pushes.length > 0) seen.set(partition, (seen.get(partition) ?? 0) + pushes.length);
       }
-      const left = await partitions.acknowledge(batch, [], batch.now);
+      const left = await partitions.replyAndRemove(batch, [], batch.now);
       for (const partition of wanted) {
         expect(left.get(partition)).toBe(2 - (seen.get(partition) ?? 0));
       }
@@ -304,10 +304,10 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
   const batch = await read('a');
   await append(2);
-  expect(await acknowledge(batch)).toEqual([1]);
+  expect(await replyAndRemove(batch)).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
   expect(await partitions.findDue(0, 'another')).toEqual([]);
-  await partitions.letGo([PARTITION], 'a', 'ALL');
+  await partitions.release([PARTITION], 'a', 'ALL');
   await redis.del(keys.sweep(0));
   expect(await partitions.findDue(0, 'another')).toEqual([PARTITION]);
 });
@@ -316,9 +316,9 @@ test('a batch that was overtaken trims nothing of what came after it', async () 
   await append(0, 1);
   const overtaken = await read('a');
   const successor = await read('b');
-  await acknowledge(successor);
+  await replyAndRemove(successor);
   await append(2, 3);
-  expect(await acknowledge(overtaken)).toEqual([2]);
+  expect(await replyAndRemove(overtaken)).toEqual([2]);
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
@@ -328,7 +328,7 @@ test('of a partition whose end a failover of Redis took, a batch trims nothing t
   // The new primary had not heard of the last two.
   await redis.ltrim(keys.partition(PARTITION), 0, 0);
   await append(3, 4);
-  expect(await acknowledge(batch)).toEqual([3]);
+  expect(await replyAndRemove(batch)).toEqual([3]);
   expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
 });
 
@@ -339,7 +339,7 @@ test('a batch names every owner before it that did not let go of its partitions,
   expect((await read('b')).fencedOwners).toEqual([ownerCalled('a')]);
   const taken = await read('c');
   expect(taken.fencedOwners).toEqual([ownerCalled('b'), ownerCalled('a')]);
-  await acknowledge(taken);
+  await replyAndRemove(taken);
   await append(1);
   expect((await readHeld(partitions, [PARTITION], 'c')).fencedOwners).toEqual([]);
   expect((await read('d')).fencedOwners).toEqual([ownerCalled('c')]);
@@ -357,7 +357,7 @@ test('replies go out with the trim, a message per web process', async () => {
   });
   await append(0);
   const reply = (n: number, replyTo: string) => ({ id: String(ids[n]), replyTo, settlement: n });
-  await partitions.acknowledge(await read('a'), [reply(0, 'one'), reply(1, 'two')], 5);
+  await partitions.replyAndRemove(await read('a'), [reply(0, 'one'), reply(1, 'two')], 5);
   await both;
   expect(messages).toEqual([
     [
@@ -379,7 +379,7 @@ test('replies go out with the trim, a message per web process', async () => {
 });
 
 test('one look tells how much waits in each partition, and for how long', async () => {
-  const look = createPartitionStates(redis, keys);
+  const look = createReadWaiting(redis, keys);
   const numbers = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   expect(await look()).toEqual(
     numbers.map((partition) => ({ partition, waiting: 0, oldestMs: null, oldestId: null })),
@@ -407,9 +407,9 @@ test('workers are counted by the numbers that they hold', async () => {
   const one = await leaseWorkerNumber(redis, keys, { max: 16, logger });
   const two = await leaseWorkerNumber(redis, keys, { max: 16, logger });
   expect(await count()).toBe(2);
-  await one.release();
+  await one.stop();
   expect(await count()).toBe(1);
-  await two.release();
+  await two.stop();
 });
 
 test('a worker number is held from before Redis was asked for it, not from after its answer', async () => {
@@ -420,9 +420,9 @@ test('a worker number is held from before Redis was asked for it, not from after
   // The answer is on its way for longer than the lease: the process was stopped meanwhile.
   const slow = new Proxy(redis, {
     get: (target, name) =>
-      name === 'eval'
-        ? async (...args: Parameters<Redis['eval']>) => {
-            const answer = await target.eval(...args);
+      name === 'leaseWorkerNumber'
+        ? async (...args: readonly unknown[]) => {
+            const answer = await Reflect.get(target, name).apply(target, args);
             late += 31_000;
             return answer;
           }
@@ -431,5 +431,5 @@ test('a worker number is held from before Redis was asked for it, not from after
   const number = await leaseWorkerNumber(slow, keys, { max: 16, logger });
   expect(() => number.current()).toThrow('the lease of the worker number is lost');
   clock.mockRestore();
-  await number.release();
+  await number.stop();
 });

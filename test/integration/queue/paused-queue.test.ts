@@ -22,6 +22,7 @@ afterAll(async () => {
   await service.stop();
 });
 
+const ask = (name: string, body: object) => service.push('', body, { path: `/api/open/${name}` });
 const run = (...args: string[]) => matterctl(args, { env: service.env });
 const send = (externalId: string) =>
   service.push('upsert', { matterType: 'TODO', externalId, title: 'x' });
@@ -33,12 +34,15 @@ test('a pause is answered at once and named, and a command ends it', async () =>
   await until('the web to notice', async () => (await readyStatus()) === 503);
   const rejected = await send('PAUSED');
   expect(rejected).toMatchObject({ code: 503, reason: 'QUEUE_UNAVAILABLE', retryable: true });
-  const read = await service.push(
-    '',
-    { externalIds: ['BEFORE'] },
-    { path: '/api/open/matters/get' },
-  );
-  expect(read).toMatchObject({ code: 0 });
+  expect(await ask('matters/get', { externalIds: ['BEFORE'] })).toMatchObject({ code: 0 });
+  await until('the push log to have it', async () => {
+    const { data } = await ask('push-logs/query', { externalId: 'PAUSED' });
+    return (data as unknown as { entries: unknown[] }).entries.length === 1;
+  });
+  await until('its count', async () => {
+    const { data } = await ask('push-logs/stats', { reason: 'QUEUE_UNAVAILABLE' });
+    return (data as unknown as { total: { pushes: number } }).total.pushes === 1;
+  });
   const screen = (await run('status')).stdout;
   expect(screen).toMatch(/\nredis: the queue is paused with BullMQ, run matterctl queue unpause/);
   expect(screen).toMatch(/\ntester +blocked /);

@@ -4,11 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import type { Partitions } from '../../../src/queue/commands/partitions';
+import type { PartitionView } from '../../../src/queue/inspect/view';
+import { createQueueView } from '../../../src/queue/inspect/view';
+import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/jobs';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
-import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
-import type { Partitions } from '../../../src/queue/partitions';
-import type { PartitionView } from '../../../src/queue/view';
-import { createQueueView } from '../../../src/queue/view';
 import { aPush } from '../../support/builders';
 import { type CliRun, matterctl } from '../../support/cli-tool';
 import { openPartitions, PARTITIONS, partitionOfKey, take } from '../../support/partitions';
@@ -126,7 +126,7 @@ describe('while no worker is there', () => {
       await aged(OTHER, 3_600_000 * 3),
     );
     const oldest = await run('oldest', '--limit', '1');
-    expect(oldest.stdout).toMatch(new RegExp(`^SYSTEM .*\nOA +${OTHER} +\\d +1 +3 h *\n$`));
+    expect(oldest.stdout).toMatch(new RegExp(`^SYSTEM .*\nOA +${OTHER} +\\d+ +1 +3 h *\n$`));
     expect(oldest.stderr).toBe('2 keys have waiting pushes: --limit shows more.\n');
     const told = await json('oldest');
     expect(told).toMatchObject({ keys: 2, oldest: [{ externalId: OTHER }, { externalId: HOT }] });

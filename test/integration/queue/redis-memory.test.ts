@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { aPush } from '../../support/builders';
 import { openPartitions, ownerCalled, PARTITIONS, take } from '../../support/partitions';
@@ -111,7 +111,7 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   const first = await take(partitions, toSchedule, 'one');
   const again = await take(partitions, toSchedule, 'other');
   expect(again.fencedOwners).toEqual([ownerCalled('one')]);
-  expect([...(await partitions.acknowledge(first, [], 0)).values()]).toEqual([0]);
-  await partitions.letGo(toSchedule, 'other', 'ALL');
+  expect([...(await partitions.replyAndRemove(first, [], 0)).values()]).toEqual([0]);
+  await partitions.release(toSchedule, 'other', 'ALL');
   expect(await partitions.findDue(0, 'other')).toEqual([]);
 });

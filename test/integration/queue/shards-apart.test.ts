@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
+import { NO_METRICS } from '../../../src/observability/metrics';
+import { startSweep } from '../../../src/queue/balance';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { startSweep } from '../../../src/queue/sweep';
-import { NO_METRICS } from '../../../src/telemetry/metrics';
 import { openPartitions, take } from '../../support/partitions';
 import { testServers } from '../../support/service';
 import { until } from '../../support/wait';
@@ -35,7 +35,7 @@ test('the others are swept', async () => {
   const sweep = startSweep({
     partitions,
     worker: {
-      ring: (due) => {
+      notify: (due) => {
         for (const one of due) rung.add(one);
       },
     },
@@ -56,7 +56,7 @@ test('the others are swept', async () => {
 test('partitions of the others are let go of, and those of the broken one say why they are not', async () => {
   await take(partitions, ONE_OF_EACH, 'w');
   await redis.set(keys.owners(BROKEN), 'broken');
-  const left = await partitions.letGo(ONE_OF_EACH, 'w', 'ALL');
+  const left = await partitions.release(ONE_OF_EACH, 'w', 'ALL');
   expect(left.get(BROKEN)).toBeInstanceOf(Error);
   for (const shard of OTHERS) {
     expect(left.get(shard)).toBe(0);

@@ -1,14 +1,12 @@
 /**
- * Workers that come and go: they share the partitions, whose number follows them, and no push is lost or out
+ * Workers that come and go: they share the partitions, and no push is lost or out
  * of its order; and a queue with several shards.
  */
 import { Redis } from 'ioredis';
+import { agreeOnLayout } from '../../../src/queue/commands/agreements';
+import { createReadWaiting } from '../../../src/queue/commands/read-waiting';
 import { createRedisKeys } from '../../../src/queue/keys';
-import { createPartitionStates } from '../../../src/queue/partition-states';
-import { startPartitioning } from '../../../src/queue/partitioning';
-import { agreeOnShards } from '../../../src/queue/shard-count';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import { openPartitions } from '../../support/partitions';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
@@ -48,16 +46,11 @@ describe.each([1, 3])('with %d shards', (shards) => {
     };
     const callers = Array.from({ length: 16 }, (_, n) => caller(`K-${n}`));
     await until('the one worker to hold partitions', async () => (await holdings())[0] ?? 0);
-    const before = await openPartitions(redis, keysOf(), { pushes: 1, bytes: 1 }).count();
 
     const others = await Promise.all([1, 2, 3].map(() => service.startWorker()));
     await until('all four to have about the same', async () => {
       const held = await holdings();
       return held.length === 4 && Math.min(...held) >= 0.5 * Math.max(...held);
-    });
-    await until('the partitions to follow', async () => {
-      const now = await openPartitions(redis, keysOf(), { pushes: 1, bytes: 1 }).count();
-      return now > before;
     });
     others[0]?.kill('SIGKILL');
     await others[1]?.stop();
@@ -80,36 +73,22 @@ describe.each([1, 3])('with %d shards', (shards) => {
         (one) => one === 0,
       );
     });
-    const states = await createPartitionStates(redis, keysOf())();
+    const states = await createReadWaiting(redis, keysOf())();
     expect(states.every(({ waiting }) => waiting === 0)).toBe(true);
   });
 
-  test('partitions follow the workers again where Redis has lost how many there are', async () => {
-    const { count } = openPartitions(redis, keysOf(), { pushes: 1, bytes: 1 });
-    const fewest = startPartitioning(shards).count;
-    while ((await holdings()).length < 3) {
-      const before = (await holdings()).length;
-      await service.startWorker();
-      await until('it to be alive', async () => (await holdings()).length > before);
-    }
-    await until('partitions for three', async () => (await count()) > fewest);
-    const names = Array.from({ length: shards }, (_, shard) => keysOf().partitioning(shard));
-    await Promise.all(names.map((name) => redis.del(name)));
-    await until('as many again', async () => (await count()) > fewest);
-  });
-
-  test('the number of shards is told again where Redis has lost it', async () => {
-    await redis.del(keysOf().shardCount);
+  test('the layout is recorded again if Redis has lost it', async () => {
+    await redis.del(keysOf().layout);
     await until('a heartbeat', async () => {
-      return (await redis.get(keysOf().shardCount)) === String(shards);
+      return (await redis.get(keysOf().layout)) === `${shards} 64`;
     });
   });
 });
 
-describe('the number of shards', () => {
+describe('the layout of the queue', () => {
   const namespace = `t-shards-${process.pid}`;
-  const agree = (shards: number) =>
-    agreeOnShards(redis, createRedisKeys(namespace, shards), namespace);
+  const agree = (shards: number, partitions?: number) =>
+    agreeOnLayout(redis, createRedisKeys(namespace, shards, partitions), namespace);
   const clear = async () => {
     const left = [
       ...(await redis.keys(`{${namespace}}*`)),
@@ -127,7 +106,8 @@ describe('the number of shards', () => {
   test('changes where nothing waits and nobody is alive', async () => {
     await agree(4);
     await agree(2);
-    await agree(2);
+    await agree(2, 16);
+    await agree(2, 16);
   });
 
   test.each([
@@ -141,6 +121,9 @@ describe('the number of shards', () => {
     await make();
     await expect(agree(2)).rejects.toThrow(
       'REDIS_SHARDS is 2, but the queue has 4 shards and is in use',
+    );
+    await expect(agree(4, 32)).rejects.toThrow(
+      'REDIS_PARTITIONS is 32, but the queue has 64 partitions in each shard and is in use',
     );
     await agree(4);
   });

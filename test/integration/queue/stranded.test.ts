@@ -3,8 +3,12 @@
  * waits on one has to find out by itself, and go on with a new one.
  */
 
-import { connectBlocking, connectFailFast, connectSubscriber } from '../../../src/queue/redis';
-import { createLogger } from '../../../src/runtime/logger';
+import { createLogger } from '../../../src/infra/logger';
+import {
+  connectBlocking,
+  connectFailFast,
+  connectSubscriber,
+} from '../../../src/infra/redis/connect';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';

@@ -1,6 +1,6 @@
 /** A database that answers too late: what callers were told and what the log says still agree. */
 import { Types } from 'mongoose';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';

@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { GroupWorker } from '../../../src/queue/group-worker';
-import { createRedisKeys } from '../../../src/queue/keys';
-import { createPartitionJobs } from '../../../src/queue/partition-jobs';
-import { shardOf } from '../../../src/queue/partitioning';
+import { GroupWorker } from '../../../src/queue/consumer';
+import { createPartitionJobs } from '../../../src/queue/jobs';
+import { createRedisKeys, shardOf } from '../../../src/queue/keys';
 import { openPartitions, ownerCalled } from '../../support/partitions';
 import { testServers } from '../../support/service';
 import { until } from '../../support/wait';
@@ -35,35 +34,37 @@ test.each([
       partitions: openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 }),
       owner: () => ownerCalled('w'),
       sessionOf: (index) => `session-${index}`,
-      onGivenUp: () => undefined,
+      batchLimit: 640,
+      onAbandoned: () => undefined,
       logger: pino({ level: 'silent' }),
       processBatch: async () => [],
     });
-    const isHeld = async (partition: number) =>
+    const isOwned = async (partition: number) =>
       (await redis.hexists(keys.owners(shardOf(partition, SHARDS)), String(partition))) === 1;
     const areHeld = async (partitions: readonly number[]) =>
-      (await Promise.all(partitions.map(isHeld))).every(Boolean);
+      (await Promise.all(partitions.map(isOwned))).every(Boolean);
     /** Partitions with traffic are never let go of. */
-    const keepBusy = (partitions: readonly number[]) => worker.ring(partitions);
+    const keepBusy = (partitions: readonly number[]) => worker.notify(partitions);
     /** BullMQ names its connections by the queue, whose name begins with the namespace. */
-    const areAllWaiting = async () => {
+    const waiting = async () => {
       const lines = String(await redis.client('LIST')).split('\n');
       const mine = lines.filter((line) => line.includes(`name={${namespace}`));
-      return mine.filter((line) => line.includes(' cmd=bzpopmin ')).length === SHARDS;
+      return mine.filter((line) => line.includes(' flags=b ')).length;
     };
     try {
       await jobs.schedule(ofEachShard(0));
       await until('the first ones to be held', () => areHeld(ofEachShard(0)));
-      await until('each to wait for the next one', areAllWaiting);
-      // No room for more, but what each of BullMQ's workers waits for already.
-      worker.share(0, SHARDS);
+      await until('each to wait for the next one', async () => (await waiting()) === SHARDS);
+      // No room for more, but what each of BullMQ's workers waits for already. A wait that ends without a job in this
+      // moment is not repeated, so not each of the next ones is necessarily held.
+      worker.adjustShare(0, SHARDS);
       await jobs.schedule(ofEachShard(1));
-      await until('the next ones to be held', () => areHeld(ofEachShard(1)));
+      await until('none to wait for more', async () => (await waiting()) === 0);
       await jobs.schedule(ofEachShard(2));
-      worker.share(0, most);
+      worker.adjustShare(0, most);
       await until('those that waited for room', async () => {
         keepBusy([...ofEachShard(0), ...ofEachShard(1)]);
-        return areHeld(ofEachShard(2));
+        return areHeld([...ofEachShard(1), ...ofEachShard(2)]);
       });
     } finally {
       await worker.close();

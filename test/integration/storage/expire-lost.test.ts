@@ -1,10 +1,10 @@
 /** What was lost on the way is ended, and looking for it costs the same however long the log is. */
 import type { Connection } from 'mongoose';
+import { nativeCollection } from '../../../src/infra/mongo';
 import type { LogState } from '../../../src/protocol/log-states';
-import { prepareDatabase } from '../../../src/storage/indexes';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createExpireLost, type ExpireLost } from '../../../src/storage/push-log/expire-lost';
+import { createExpireLost, type ExpireLost } from '../../../src/storage/push-log';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
+import { prepareDatabase } from '../../../src/storage/schema';
 import { dropDatabase, newDatabase } from '../../support/database';
 import { aLogEntry } from '../../support/log-entries';
 
@@ -75,16 +75,6 @@ test('where the clock of the queue went back, so does the look', async () => {
   await expireLost(NOW - 200_000, BY);
   expect(await expireLost(NOW - 50_000, BY)).toBe(1);
   expect(await stateOf(lost)).toBe('EXPIRED');
-});
-
-test('an older log begins with its oldest open entry, and not with its first', async () => {
-  const [first, lost] = [entryAt(NOW - 5 * DAY, 'PERSISTED'), entryAt(NOW - 3 * DAY)];
-  await log().insertMany([first, lost]);
-  await log().createIndex({ state: 1, _id: 1 }, { name: 'states' });
-  await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
-  const mark = await db.collection('service_state').findOne({ mark: { $exists: true } });
-  expect(String(mark?.mark)).toBe(String(lost._id));
-  expect(await expireLost(NOW, BY)).toBe(1);
 });
 
 test('a look that is to stop leaves the rest to the next one', async () => {

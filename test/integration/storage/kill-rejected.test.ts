@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type mongoose from 'mongoose';
-import { createLogger } from '../../../src/runtime/logger';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { connectMongo } from '../../../src/storage/mongo';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
-import { SessionPool } from '../../../src/storage/sessions/session-pool';
+import { createLogger } from '../../../src/infra/logger';
+import { connectMongo } from '../../../src/infra/mongo';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { entryModel } from '../../../src/storage/push-log/entry';
+import { SessionPool } from '../../../src/storage/sessions';
 import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
@@ -182,6 +182,8 @@ describe('a worker that was killed between its writes and its commit', () => {
 
   test('its matters wait for the server, with an answer each; their neighbours do not', async () => {
     expect(await push('HELD', 'before')).toMatchObject({ code: 0 });
+    // Long enough for a new worker and its neighbours on a busy machine: meanwhile the matter must stay held.
+    await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: 3 * LIMIT });
     await failCommands(HELD);
     const lost = push('HELD', 'lost');
     await until('the commit', async () => (await commitsUnderWay()).length > 0);
@@ -202,6 +204,7 @@ describe('a worker that was killed between its writes and its commit', () => {
 
     await until('the matter to be free', async () => (await push('HELD', 'after')).code === 0);
     const matter = await matterModel(service.db).findOne({ externalId: 'HELD' }).lean();
+    await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: LIMIT });
     const { persisted } = await stateOf('HELD');
     expect(matter).toMatchObject({ title: 'after', revision: persisted });
   });

@@ -5,11 +5,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
-import { prepareDatabase } from '../../../src/storage/indexes';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
-import { bodyModel, type LoggedBody } from '../../../src/storage/push-log/body-model';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createPushLog, type PushLog } from '../../../src/storage/push-log/log';
+import { connectMongo, nativeCollection } from '../../../src/infra/mongo';
+import { createPushLog, type PushLog } from '../../../src/storage/push-log';
+import {
+  bodyModel,
+  entryModel,
+  type LogEntry,
+  type LoggedBody,
+} from '../../../src/storage/push-log/entry';
+import { prepareDatabase } from '../../../src/storage/schema';
 import type { RunningServer } from '../../../tools/local/server';
 import { startMongo } from '../../../tools/local/servers';
 import { aLogEntry } from '../../support/log-entries';

@@ -1,14 +1,14 @@
 /** Searches of a log that is larger than what one read of it gives: nothing is lost or repeated. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
+import { nativeCollection } from '../../../src/infra/mongo';
 import { ALL_REASONS, type Reason } from '../../../src/protocol/errors';
-import { prepareDatabase } from '../../../src/storage/indexes';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { resultOf } from '../../../src/storage/push-log';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { createLogSearch, type LogSearch } from '../../../src/storage/push-log/search';
-import { resultOf } from '../../../src/storage/push-log/settlement';
+import { prepareDatabase } from '../../../src/storage/schema';
 import { dropDatabase, newDatabase } from '../../support/database';
 import { aLogEntry } from '../../support/log-entries';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   db = await newDatabase();
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   search = createLogSearch(db);
-  const newId = createRequestIds();
+  const newId = createIdSource().ofRequest;
   const entry = (id: string, receivedAt: number, n: number) => {
     const about = {
       _id: new Types.ObjectId(id),

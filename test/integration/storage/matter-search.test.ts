@@ -1,13 +1,13 @@
 /** `matters/query` as a search: filters, both orders, pages, and that no look goes through the ledger. */
 import type { Matter, Party } from '../../../src/domain/matter';
-import type { ChangesPage } from '../../../src/protocol/comparison';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../../src/infra/mongo';
+import type { ChangesPage } from '../../../src/protocol/matter-answers';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import {
   createSearchMatters,
   type MatterFilter,
   type SearchBounds,
 } from '../../../src/storage/ledger/search-matters';
-import { nativeCollection } from '../../../src/storage/mongo';
 import { seedLedger } from '../../support/ledger-seed';
 import { type Service, startService } from '../../support/service';
 
@@ -119,7 +119,7 @@ async function profiled(filter: MatterFilter, bounds: SearchBounds, newestFirst:
   return { found, commands };
 }
 
-const BOUNDS = { few: 100, lookedAt: 700 };
+const BOUNDS = { maxFew: 100, maxChecked: 700 };
 const LOOKS: [MatterFilter, ...string[]][] = [
   [{ externalIdPrefix: 'PR-12' }, 'key'],
   [{ externalIdPrefix: 'HD' }, 'key', 'updates'],
@@ -141,11 +141,11 @@ describe.each([false, true])('newest first: %s', (newestFirst) => {
     const hints = commands.map(({ command }) => String(command.hint));
     expect([...new Set(hints)].filter((hint) => hint !== '_id_')).toEqual(names);
     const keys = commands.reduce((sum, { keysExamined }) => sum + Number(keysExamined), 0);
-    const looksAlong = names.includes('updates') ? 2 * BOUNDS.lookedAt : 0;
+    const looksAlong = names.includes('updates') ? 2 * BOUNDS.maxChecked : 0;
     // Of each index that was tried one more than a few, and the few by their ids; seeks count as keys.
-    expect(keys).toBeLessThanOrEqual(1.3 * (2 * names.length * (BOUNDS.few + 1) + looksAlong));
+    expect(keys).toBeLessThanOrEqual(1.3 * (2 * names.length * (BOUNDS.maxFew + 1) + looksAlong));
     expect(commands.every(({ hasSortStage }) => !hasSortStage)).toBe(true);
-    if (names.includes('updates') && found.places.length < 50) {
+    if (names.includes('updates') && found.positions.length < 50) {
       expect(found.next).toBeDefined();
     }
   });

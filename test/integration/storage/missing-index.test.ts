@@ -1,8 +1,8 @@
 /** What a search reports where the index that it names is missing: the server's own words. */
 import type { Connection } from 'mongoose';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../../src/infra/mongo';
+import { matterModel } from '../../../src/storage/ledger/matters';
 import { createSearchMatters } from '../../../src/storage/ledger/search-matters';
-import { nativeCollection } from '../../../src/storage/mongo';
 import { dropDatabase, newDatabase } from '../../support/database';
 
 let db: Connection;

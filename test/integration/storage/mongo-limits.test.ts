@@ -1,5 +1,5 @@
 /** How long the driver waits for a server: the service's limits, or those that the URL names. */
-import { connectMongo } from '../../../src/storage/mongo';
+import { connectMongo } from '../../../src/infra/mongo';
 import { testServers } from '../../support/service';
 
 test.each([

@@ -1,6 +1,7 @@
 /** The database is there as long as its driver knows a primary. */
 import { once } from 'node:events';
-import { connectMongo, isMongoReady } from '../../../src/storage/mongo';
+import { connectMongo } from '../../../src/infra/mongo';
+import { isMongoReady } from '../../../src/infra/mongo-availability';
 import { testServers } from '../../support/service';
 
 test('a heartbeat that is late, as on a busy machine, does not make the database unavailable', async () => {

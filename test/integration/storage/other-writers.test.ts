@@ -1,10 +1,10 @@
 /** The ledger's other writers: what the portal's own side writes is never undone by a push. */
 import type { mongo } from 'mongoose';
 import type { Operation } from '../../../src/domain/operation';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { createLedger } from '../../../src/storage/ledger/matters';
-import { connectMongo } from '../../../src/storage/mongo';
-import { inTransaction } from '../../../src/storage/transactions';
+import { connectMongo } from '../../../src/infra/mongo';
+import { createLedger } from '../../../src/storage/ledger';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { inTransaction } from '../../../src/storage/sessions/pooled-session';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert, aRef } from '../../support/builders';
 import { type Service, startService } from '../../support/service';

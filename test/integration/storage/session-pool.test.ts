@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
-import { SessionPool } from '../../../src/storage/sessions/session-pool';
+import { SessionPool } from '../../../src/storage/sessions';
 import { failsWholeBatch } from '../../../workers/failures';
 import { dropDatabase, newDatabase } from '../../support/database';
 import { loseAborts } from '../../support/lost-aborts';
@@ -36,7 +36,7 @@ test('work that was given up does not commit in the session of its successor', a
     marks().insertOne({ _id: 'now' }, { session }),
   );
   const error = await late.catch((caught: unknown) => caught);
-  expect(String(error)).toContain('another session');
+  expect(String(error)).toContain('the session of this batch was replaced');
   // The batch fails as a whole, and nothing is said of its pushes.
   expect(failsWholeBatch(error)).toBe(true);
   await now;

@@ -1,5 +1,5 @@
 /** What a settlement costs the database: pushes that take effect leave the indexes of the push log alone. */
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel } from '../../../src/storage/push-log/entry';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
 

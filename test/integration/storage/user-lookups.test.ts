@@ -1,7 +1,6 @@
 /** Users that many requests ask for at the same moment: read together, and not in one query without a bound. */
 import type { Connection, mongo } from 'mongoose';
-import { userModel } from '../../../src/storage/directory/user-model';
-import { createUserDirectory } from '../../../src/storage/directory/users';
+import { createUserDirectory, userModel } from '../../../src/storage/directory';
 import { newDatabase } from '../../support/database';
 
 const MOST_NAMES = 5_000;

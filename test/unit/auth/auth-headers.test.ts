@@ -1,4 +1,4 @@
-/** The three headers (specification 5): there, once, not empty. */
+/** The three headers (contract 2.2): there, once, not empty. */
 import { headerValues, readAuthHeaders } from '../../../src/auth/auth-headers';
 
 const ALL = ['X-Client-Id', 'demo-oa', 'X-Timestamp', '1717200000', 'X-Signature', 'ab12'];

@@ -1,9 +1,8 @@
-/** Who may push: each check, its edges, and that the first failure answers (decisions, table). */
+/** Who may push: each check, its edges, and that the first failure answers (contract 3.2). */
 
-import { authenticate, checkMayPush } from '../../../src/auth/authenticate';
-import { createSignedBody } from '../../../src/auth/signed-body';
+import { authenticate, checkMayPush, createSignedBody } from '../../../src/auth/authenticate';
 import { sign } from '../../../src/protocol/signature';
-import type { KnownClient } from '../../../src/storage/directory/clients';
+import type { KnownClient } from '../../../src/storage/directory';
 import { aClient, NOW } from '../../support/builders';
 
 const SECONDS = NOW / 1000;

@@ -1,9 +1,8 @@
 /** A body is hashed once for each secret, and a large one leaves other requests their turn. */
 import crypto from 'node:crypto';
-import { authenticate, type Secret } from '../../../src/auth/authenticate';
-import { createSignedBody } from '../../../src/auth/signed-body';
+import { authenticate, createSignedBody, type Secret } from '../../../src/auth/authenticate';
 import { sign } from '../../../src/protocol/signature';
-import type { KnownClient } from '../../../src/storage/directory/clients';
+import type { KnownClient } from '../../../src/storage/directory';
 import { NOW } from '../../support/builders';
 import { countTurns } from '../../support/turns';
 
@@ -37,7 +36,7 @@ async function identify(
   const signed = createSignedBody(headers, body);
   const left = [...looks];
   const lookUp = async () => (left.length > 1 ? left.shift() : left[0]);
-  const terms = { headers, clock: () => NOW, trials: secrets.length };
+  const terms = { headers, clock: () => NOW, minSecrets: secrets.length };
   const first = await authenticate(lookUp, signed, terms);
   return first.error ? authenticate(lookUp, signed, terms) : first;
 }
@@ -65,7 +64,7 @@ test.each([
   const headers = headersOf(body);
   hmacs.mockClear();
   const signed = createSignedBody(headers, body);
-  const terms = { headers, clock: () => NOW, trials: secrets.length };
+  const terms = { headers, clock: () => NOW, minSecrets: secrets.length };
   for (const _attempt of [1, 2]) await authenticate(async () => client, signed, terms);
   expect(hmacs).toHaveBeenCalledTimes(secrets.length);
   expect(hashes).toHaveBeenCalledTimes(body === LARGE ? 1 : 0);

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { groupOf } from '../../../src/domain/group';
-import { partitionOf, placeOf, startPartitioning } from '../../../src/queue/partitioning';
+import { groupOf } from '../../../src/domain/matter';
+import { partitionOf } from '../../../src/queue/keys';
 import { compareReport } from '../../../tools/bench/compare-report';
 import { openConnection, parseAnswer } from '../../../tools/bench/load/connection';
 import {
   createFilePushes,
-  createPushes,
+  createLoadPushes,
   hotKeyOf,
   type KeyChoice,
   keysBeside,
@@ -47,7 +47,7 @@ test('a connection that is closed fails what is under way, and what comes after'
 
 describe('keys', () => {
   const keysOf = (choice: KeyChoice, round = 'r') => {
-    const next = createPushes(choice, round);
+    const next = createLoadPushes(choice, round);
     const keys = Array.from({ length: 5_000 }, () => JSON.parse(next().body).externalId as string);
     const counts = new Map<string, number>();
     for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -71,12 +71,11 @@ describe('keys', () => {
 
   test('beside a hot one are in other partitions', () => {
     const partition = (key: string) => {
-      const place = placeOf(groupOf('CRM', key), 1);
-      return partitionOf(place, startPartitioning(1), 1);
+      return partitionOf(groupOf('CRM', key), { shards: 1, partitions: 64 });
     };
     const keyOf = keysBeside('r', 'CRM', hotKeyOf('r'));
     const partitions = Array.from({ length: 1_000 }, () => partition(keyOf()));
-    expect(new Set(partitions).size).toBe(31);
+    expect(new Set(partitions).size).toBe(63);
     expect(partitions).not.toContain(partition(hotKeyOf('r')));
   });
 

@@ -4,7 +4,7 @@ import {
   type ChaosBatch,
   createWork,
   drawAgain,
-  isBatch,
+  isBatchWork,
 } from '../../../tools/chaos/batches';
 import { createOperations } from '../../../tools/chaos/operations';
 import { createRandom } from '../../../tools/harness/random';
@@ -16,7 +16,7 @@ const draw = (count: number, share = 0.5) => {
   const work = createWork({ random, caller: 7, next, share });
   return Array.from({ length: count }, work);
 };
-const batchesIn = (work: ReturnType<typeof draw>): ChaosBatch[] => work.filter(isBatch);
+const batchesIn = (work: ReturnType<typeof draw>): ChaosBatch[] => work.filter(isBatchWork);
 
 test('half of the pushes go in batches of 1 to 50 lines; none, or all, where that is wanted', () => {
   const work = draw(20_000);
@@ -26,8 +26,8 @@ test('half of the pushes go in batches of 1 to 50 lines; none, or all, where tha
   expect(share).toBeGreaterThan(0.45);
   expect(share).toBeLessThan(0.55);
   expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([1, 50]);
-  expect(draw(500, 0).filter(isBatch)).toEqual([]);
-  expect(draw(500, 1).every(isBatch)).toBe(true);
+  expect(draw(500, 0).filter(isBatchWork)).toEqual([]);
+  expect(draw(500, 1).every(isBatchWork)).toBe(true);
 });
 
 test('the same seed draws the same', () => {

@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { Types } from 'mongoose';
 import type { Matter } from '../../../src/domain/matter';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
+import type { LogEntry } from '../../../src/storage/push-log/entry';
 import { check } from '../../../tools/chaos/check/check';
 import type { Evidence } from '../../../tools/chaos/check/evidence';
-import type { Answered } from '../../../tools/chaos/history';
+import type { AnsweredAttempt } from '../../../tools/chaos/history';
 import { aRun, idOf, type Sent, type Try } from '../../support/chaos-evidence';
 import { withAnswer, withEntry, withMatters, withoutEntry } from '../../support/chaos-spoil';
 import type { Body } from '../../support/push-bodies';
@@ -80,8 +80,11 @@ const runs = steps.map(carryOut);
 const requestIdOf = ({ _id }: LogEntry) => String(_id);
 
 /** The entries of pushes whose callers were told something definite. */
-function toldEntries({ entries, history }: Evidence): (LogEntry & { readonly end: Answered })[] {
-  const answers = new Map<string, Answered>();
+function toldEntries({
+  entries,
+  history,
+}: Evidence): (LogEntry & { readonly end: AnsweredAttempt })[] {
+  const answers = new Map<string, AnsweredAttempt>();
   for (const { end } of history.attempts) {
     if (end.kind === 'answered' && end.code < 500) answers.set(end.requestId, end);
   }

@@ -76,7 +76,6 @@ const clock = () => performance.now();
 
 /** By a real set alone: test/integration/chaos/servers.test.ts. */
 const BY_COMMAND = [
-  'change-partitions',
   'stepdown-primary',
   'orphan-primary',
   'lag-secondary',

@@ -1,11 +1,11 @@
 /** The goals of the overload: each one that is missed is seen. */
 import { type FairnessRound, fairnessRows } from '../../../tools/chaos/fairness';
 import { type OverloadFigures, overloadRows } from '../../../tools/chaos/overload-rows';
-import type { Row } from '../../../tools/harness/report';
+import type { ReportRow } from '../../../tools/harness/report';
 
 const MIB = 1024 * 1024;
 
-const missed = (rows: readonly Row[]) =>
+const missed = (rows: readonly ReportRow[]) =>
   rows.filter(({ passes }) => passes === false).map(({ what }) => what);
 
 describe('goals of the overload', () => {
@@ -54,7 +54,7 @@ describe('goals of the overload', () => {
     ['goodput', inRound({ perSecond: 94 })],
     ['rejections 503, p50', inRound({ rejected: { ...latency, p99: 10.5 } })],
     ['without Retry-After', inRound({ rejectedWithoutRetryAfter: 1 })],
-    ['accepted and done', inRound({ accepted: { ...latency, max: 11_001 } })],
+    ['accepted and confirmed', inRound({ accepted: { ...latency, max: 11_001 } })],
     ['late (504)', inRound({ late: 1 })],
     ['any other answer', inRound({ others: { '429 RATE_LIMITED': 1 } })],
     ['not sent', inRound({ unsent: 1 })],
@@ -64,7 +64,7 @@ describe('goals of the overload', () => {
     ['without an answer', inStall({ answers: { 'not JSON': 1 } })],
     ['processes that ended', inStall({ crashes: ['web-0 ended'] })],
     ['memory of web', inStall({ memory: { web: { first: 0, last: 0, max: 600 * MIB } } })],
-    ['goes on after', inStall({ backAfter: undefined })],
+    ['continues after', inStall({ backAfter: undefined })],
     ['rate soon after', inStall({ perSecondAtLast: 40 })],
   ])('%s is seen where it is missed', (what, over) => {
     expect(missed(overloadRows({ ...figures, ...over }))).toEqual([expect.stringContaining(what)]);
@@ -88,7 +88,10 @@ describe('goals of fairness', () => {
     ['answers other than 0', { quietOthers: { '429 RATE_LIMITED': 1 } }],
     ['without Retry-After', { neighbour: { ...neighbour, incomplete: 1 } }],
     ['without an answer', { neighbour: { ...neighbour, others: { hung: 1 } } }],
-    ['noisy client: its 429', { neighbour: { ...neighbour, limited: { ...times(0), count: 0 } } }],
+    [
+      'noisy client: 429, of all its pushes',
+      { neighbour: { ...neighbour, limited: { ...times(0), count: 0 } } },
+    ],
   ])('%s is seen where it is missed', (what, over) => {
     expect(missed(rowsOf(over))).toEqual([expect.stringContaining(what)]);
   });

@@ -41,9 +41,9 @@ test('the same seed gives the same plan, another seed another one', () => {
 
 test('a plan is the same on every machine', () => {
   expect(plan('7').slice(0, 3)).toEqual([
-    { at: 1918, kind: 'change-partitions', target: 'partitions', lasts: 0, amount: 54 },
-    { at: 4336, kind: 'kill-worker', target: 'worker-2', lasts: 244 },
-    { at: 5164, kind: 'drop-redis-web', target: 'web-0', lasts: 5159 },
+    { at: 1918, kind: 'restart-redis', target: 'redis', lasts: 2243 },
+    { at: 2941, kind: 'kill-worker', target: 'worker-1', lasts: 1026 },
+    { at: 3913, kind: 'refuse-mongo-worker', target: 'worker-2', lasts: 2330 },
   ]);
 });
 

@@ -1,13 +1,13 @@
 /** A chaos run waits for nothing that does not come, and ends soon where it is given up. */
 
 import { createRedisKeys } from '../../../src/queue/keys';
-import { settle } from '../../../tools/chaos/leftovers';
+import { settleLeftovers } from '../../../tools/chaos/leftovers';
 import type { Cluster } from '../../../tools/harness/cluster';
 import { startSampling } from '../../../tools/harness/memory';
 import { until } from '../../support/wait';
 
 const keys = createRedisKeys('test');
-const PARTITION = `${keys.bullPrefix(0)}:partition:4:0`;
+const PARTITION = `${keys.bullPrefix(0)}:partition:5:0`;
 
 /** One whose Redis has these keys; asking its database fails. */
 const holding = (...names: readonly string[]) =>
@@ -24,7 +24,7 @@ test('a wait for the queue ends when the run is given up', async () => {
   const given = new AbortController();
   const cluster = holding(PARTITION);
   const looks = jest.spyOn(cluster.lookup, 'keys');
-  const settled = settle(cluster, { entries: true, signal: given.signal });
+  const settled = settleLeftovers(cluster, { entries: true, signal: given.signal });
   const ended = expect(settled).rejects.toThrow();
   await until('a second look', async () => looks.mock.calls.length > 1);
   given.abort();
@@ -32,8 +32,10 @@ test('a wait for the queue ends when the run is given up', async () => {
 });
 
 test('the push log is waited for only where somebody wants to know', async () => {
-  expect(await settle(holding(), { entries: false })).toEqual([]);
-  await expect(settle(holding(), { entries: true })).rejects.toThrow('the push log was asked');
+  expect(await settleLeftovers(holding(), { entries: false })).toEqual([]);
+  await expect(settleLeftovers(holding(), { entries: true })).rejects.toThrow(
+    'the push log was asked',
+  );
 });
 
 test('a look at a server that does not answer is given up', async () => {

@@ -97,7 +97,7 @@ test('nor the weight of a batch over its bound; what is heavier goes alone', asy
   const sizes: (readonly number[])[] = [];
   const batcher = createBatcher<number, number>({
     maxBatch: 3,
-    weight: { of: (item) => item, most: 10 },
+    weight: { of: (item) => item, max: 10 },
     maxRunning: 1,
     run: async (items) => {
       sizes.push(items);

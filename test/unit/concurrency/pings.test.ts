@@ -1,6 +1,6 @@
 /** Pings: how many failed in a row, and what does not count as a failure. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PingState, type Pings, startPings } from '../../../src/concurrency/pings';
+import { type PingState, type Pings, startPings } from '../../../src/concurrency/reach';
 import { until } from '../../support/wait';
 
 let pings: Pings | undefined;

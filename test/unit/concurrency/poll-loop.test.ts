@@ -1,6 +1,6 @@
 /** Background work goes on, never twice at once, until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startPollLoop } from '../../../src/concurrency/poll-loop';
+import { startPollLoop } from '../../../src/concurrency/timing';
 
 test('work runs again and again, also after a failure that is told, until it is stopped', async () => {
   const errors: unknown[] = [];

@@ -1,6 +1,6 @@
 /** The deadline of a call: it ends what waits for it, and drops what comes later. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '../../../src/concurrency/timeout';
+import { withTimeout } from '../../../src/concurrency/timing';
 
 const never = new Promise<never>(() => undefined);
 

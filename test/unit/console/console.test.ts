@@ -1,21 +1,18 @@
 /** The console: its texts, what it asks for, and that its files find each other and nothing else. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { prettyOf } from '../../../public/console/bodies';
-import { commandOf } from '../../../public/console/curl';
-import { appended, type inOrder } from '../../../public/console/push-rows';
-import { dateAt, dayAfter, windowOf } from '../../../public/console/range';
-import { REASONS } from '../../../public/console/reasons';
-import { readConsoleFiles } from '../../../src/http/routes/console-files';
+import { prettyOf } from '../../../browser/console/read/bodies';
+import { dateAt, dayAfter, windowOf } from '../../../browser/console/read/range';
+import { REASONS } from '../../../browser/console/read/reasons';
+import { whenText } from '../../../browser/console/read/when';
+import { commandOf } from '../../../browser/console/screens/push/curl';
+import { appended, type inOrder } from '../../../browser/console/screens/pushes/rows';
 import { ALL_REASONS } from '../../../src/protocol/errors';
 import { NOW } from '../../support/builders';
 
-/** Modules of the service that the console runs too. */
-const SHARED = ['matter', 'operation', 'parties', 'decide', 'fold', 'full-upsert', 'compare']
-  .concat('expected', 'find', 'repush', 'read-row', 'row-content', 'doubts', 'look-alike')
-  .concat('csv-cell', 'encodings', 'csv', 'columns', 'cells', 'times');
-const FOLDER = join(__dirname, '../../../public/console');
+const ROOT = join(__dirname, '../../..');
+const FOLDER = join(ROOT, 'browser/console');
 const CHINESE = /[\u4e00-\u9fff]/;
 
 const isPair = (value: unknown): value is [string, string] =>
@@ -29,7 +26,9 @@ function* pairs(words: object, path = ''): Generator<[string, string, string]> {
 }
 
 /** Of every file of words; those that are made later are found by their names. */
-const WORD_FILES = readdirSync(FOLDER).filter((name) => /(^|-)words\.js$/.test(name));
+const WORD_FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  /[/-]words\.js$/.test(name),
+);
 /** A text without letters, and a name of the wire, is the same in both. */
 const SAME = /^(?:[^\p{L}]*|[a-z]+(?:[A-Z][a-z]+)+|Client ID)$/u;
 
@@ -51,66 +50,18 @@ test('every reason of the service has words, and no other has', () => {
   }
 });
 
-describe('its files', () => {
-  const files = readConsoleFiles(FOLDER);
-  const own = readdirSync(FOLDER).filter((name) => /\.(js|css|svg)$/.test(name));
-
-  test('are those of the folder and of its libraries, and the page lies at /console', () => {
-    const libraries = [
-      'hmac',
-      'sha2',
-      'utils',
-      '_md',
-      '_u64',
-      'preact',
-      'hooks',
-      'signals',
-      'signals-core',
-      ...SHARED,
-    ];
-    expect([...files.keys()].sort()).toEqual(
-      [
-        '/console',
-        ...own.map((name) => `/console/${name}`),
-        ...libraries.map((name) => `/console/lib/${name}.js`),
-      ].sort(),
-    );
-  });
-
-  test('import by relative names only, and only what is there', () => {
-    for (const [path, { bytes }] of files) {
-      if (!path.endsWith('.js')) continue;
-      const text = String(bytes).replace(/\/\*.*?\*\//gs, '');
-      const names = [...text.matchAll(/\b(?:from|import)\s*["']([\w@./-]+)["']/g)].map(
-        ([, name = '']) => name,
-      );
-      const missing = names.filter(
-        (name) => !/^\.\.?\//.test(name) || !files.has(new URL(name, `http://h${path}`).pathname),
-      );
-      expect([path, missing]).toEqual([path, []]);
-    }
-  });
-
-  test('name no other origin', () => {
-    for (const name of own) {
-      const text = String(files.get(`/console/${name}`)?.bytes);
-      const names = text.match(/\b(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}[^\s'"]*/g) ?? [];
-      expect([name, names.filter((it) => it !== 'http://www.w3.org/2000/svg')]).toEqual([name, []]);
-    }
-  });
-
-  test('hold nothing inline', () => {
-    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-    expect(html).not.toMatch(/<style|<script(?![^>]* src=)|style=|\son\w+=/);
-  });
-
-  test('of styles are all linked', () => {
-    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-    const linked = [...html.matchAll(/<link rel="stylesheet" href="console\/([^"]+)"/g)];
-    expect(linked.map(([, name]) => name).sort()).toEqual(
-      own.filter((name) => name.endsWith('.css')),
-    );
-  });
+test.each([
+  ['2026-03-02T10:36:30Z', '刚刚'],
+  ['2026-03-02T10:37:30Z', '刚刚'],
+  ['2026-03-02T10:20:00Z', '17 分钟前'],
+  ['2026-03-02T08:05:00Z', '今天 08:05'],
+  ['2026-03-02T18:00:00Z', '今天 18:00'],
+  ['2026-03-01T23:59:00Z', '昨天 23:59'],
+  ['2026-03-03T08:00:00Z', '明天 08:00'],
+  ['2026-02-20T08:00:00Z', '2月20日 08:00'],
+  ['2025-12-31T08:00:00Z', '2025年12月31日 08:00'],
+])('the time %s is shown relative to now as %s', (at, text) => {
+  expect(whenText(Date.parse(at), Date.parse('2026-03-02T10:37:00Z'))).toBe(text);
 });
 
 describe('ranges', () => {

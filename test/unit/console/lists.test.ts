@@ -1,10 +1,10 @@
 /** The lists of the console: what comes in is shown without a hole, and the longest ones can be scrolled to their end. */
 import fc from 'fast-check';
-import { lookOn } from '../../../public/console/look-on';
-import { NONE, type PushList, withOlder } from '../../../public/console/push-rows';
-import { newestOf, withNewest } from '../../../public/console/push-tail';
-import type { LogPage } from '../../../public/console/shapes';
-import { createScale } from '../../../public/console/tall';
+import { createScale } from '../../../browser/console/kit/tall';
+import { lookOn } from '../../../browser/console/read/look-on';
+import type { LogPage } from '../../../browser/console/read/shapes';
+import { NONE, type PushList, withOlder } from '../../../browser/console/screens/pushes/rows';
+import { newestOf, withNewest } from '../../../browser/console/screens/pushes/tail';
 
 const PAGE = 3;
 const idOf = (n: number) => String(n).padStart(24, '0');

@@ -1,9 +1,14 @@
 /** The overview of the console: which windows are compared, and how what comes back is added up. */
 
-import { countText } from '../../../public/console/overview';
-import { askOverview } from '../../../public/console/overview-data';
+import { begin } from '../../../browser/console/read/session';
+import type { OwnSelf } from '../../../browser/console/read/setup-shapes';
+import type { Stats } from '../../../browser/console/read/shapes-stats';
+import { askOverview } from '../../../browser/console/screens/overview/data';
+import { countText } from '../../../browser/console/screens/overview/overview';
 import {
+  axisOf,
   barsOf,
+  changeText,
   joined,
   ledgerOf,
   minuteAt,
@@ -12,13 +17,30 @@ import {
   reasonsOf,
   stepOf,
   windowsOf,
-} from '../../../public/console/overview-sums';
-import { begin } from '../../../public/console/session';
-import type { OwnSelf } from '../../../public/console/setup-shapes';
-import type { Stats } from '../../../public/console/shapes-stats';
+} from '../../../browser/console/screens/overview/sums';
 
 const ZONE = 'Asia/Shanghai';
 const NOW = Date.parse('2026-03-02T02:37:00Z');
+
+test.each([
+  [0, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [54, [0, 20, 40, 60]],
+  [100, [0, 20, 40, 60, 80, 100]],
+  [4_321, [0, 1_000, 2_000, 3_000, 4_000, 5_000]],
+])('the axis of bars up to %i has the marks %j', (max, marks) => {
+  expect(axisOf(max)).toEqual(marks);
+});
+
+test.each([
+  [12, 12, ''],
+  [81, 12, '+575 %'],
+  [6, 12, '−50 %'],
+  [1_200, 0, '+1,200'],
+  [0, 12, '−100 %'],
+])('%i after %i is the change “%s”', (now, before, text) => {
+  expect(changeText(now, before)).toBe(text);
+});
 
 test('today is compared with yesterday up to the same minute', () => {
   expect(minuteAt(NOW, ZONE)).toBe('2026-03-02T10:37');

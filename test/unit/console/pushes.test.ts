@@ -1,6 +1,6 @@
 /** The console's pushes: what views, filters and the search box ask for. */
-import { REASONS } from '../../../public/console/reasons';
-import { questionsOf, reasonsIn } from '../../../public/console/views';
+import { REASONS } from '../../../browser/console/read/reasons';
+import { questionsOf, reasonsIn } from '../../../browser/console/read/views';
 import { NOW } from '../../support/builders';
 
 const ZONE = 'Asia/Shanghai';

@@ -1,20 +1,15 @@
 /** What the console's reconciliation reads of a file, whatever stands in it: as matterctl reads it. */
 import fc from 'fast-check';
-import { FIELDS } from '../../../public/console/columns';
-import { createDayCalendar, formatLocal, parseInstant } from '../../../public/console/instants';
-import { parseBody } from '../../../public/console/push-bodies';
-import { openFile, readSource } from '../../../public/console/read-source';
-import { readShare, withDoubts } from '../../../public/console/reconcile-doubts';
-import { RECONCILE } from '../../../public/console/reconcile-words';
+import { readShare, withDoubts } from '../../../browser/console/screens/reconcile/doubts';
+import { FIELDS } from '../../../browser/console/screens/reconcile/mapping';
+import { parseBody } from '../../../browser/console/screens/reconcile/push-bodies';
+import { openFile, readSource } from '../../../browser/console/screens/reconcile/read-source';
+import { RECONCILE } from '../../../browser/console/screens/reconcile/words';
 import { OPERATIONS } from '../../../src/domain/operation';
 import { guess } from '../../../src/files/columns';
 import { createBodyParsers } from '../../../src/protocol/requests';
-import { formatLocal as formatHere, parseInstant as parseHere } from '../../../src/protocol/time';
-import { createDayCalendar as createDaysHere } from '../../../src/queries/day-calendar';
 import { encode } from '../../support/encode';
 
-const ZONES = ['Asia/Shanghai', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'UTC'];
-const zones = fc.constantFrom(...ZONES);
 const PORTAL = { systemCode: 'T', timeZone: 'Asia/Shanghai', concluded: new Set(['DONE']), now: 0 };
 
 test('a field has words, so that its column can be chosen', () => {
@@ -205,76 +200,6 @@ describe('a file of a spreadsheet', () => {
     expect(readShare(good, [])).toEqual({ unread: 2, total: 21, isComparable: true });
     const bad = await read(`单号,状态\n${ids}B,审批中\nC,审批中\nD,审批中\n`);
     expect(readShare(bad, [])).toMatchObject({ unread: 3, isComparable: false });
-  });
-});
-
-describe('times', () => {
-  const two = (max: number) => fc.integer({ min: 0, max }).map((it) => String(it).padStart(2, '0'));
-  const year = fc.constantFrom('1890', '1971', '1991', '2024', '2026', '0099', '9999');
-  const texts = fc
-    .tuple(year, two(13), two(32), fc.constantFrom('T', ' '), two(25), two(61))
-    .chain(([y, month, day, between, hour, minute]) =>
-      fc
-        .constantFrom('', ':00', ':59.123456', ':30Z', '+08:00', ':00-0330', 'Z', '+24:00', 'x')
-        .map((end) => `${y}-${month}-${day}${between}${hour}:${minute}${end}`),
-    );
-  // Of a year below 100 the calendar library takes the end of a day for its beginning.
-  const known = (text: string) => !/^00.{9}24:/.test(text);
-  const pad = (length: number) => (n: number) => String(n).padStart(length, '0');
-  const digits = fc
-    .tuple(fc.integer({ min: 0, max: 9999 }).map(pad(4)), two(13), two(32), two(25), two(61))
-    .chain(([y, month, day, hour, minute]) =>
-      fc.constantFrom(`${y}${month}${day}`, `${y}${month}${day}${hour}${minute}30`),
-    );
-  const values = fc.oneof(
-    texts.filter(known),
-    digits.filter((text) => !/^00.{6}24/.test(text)),
-    digits.filter((text) => !/^0/.test(text)).map(Number),
-    fc.integer(),
-    fc.nat().map(String),
-    fc.string(),
-    // No file has a negative zero.
-    fc.double().map((number) => number + 0),
-  );
-
-  test('are read as the service reads them', () => {
-    fc.assert(
-      fc.property(values, zones, (value, zone) => {
-        expect(parseInstant(value, zone)).toBe(parseHere(value, zone));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('are read so around the hours that clocks skip and repeat', () => {
-    for (let minute = 0; minute < 6 * 60; minute += 7) {
-      for (const day of ['2024-03-31', '2024-10-27', '2024-03-10', '2024-11-03']) {
-        const time = new Date(minute * 60_000).toISOString().slice(11, 16);
-        for (const zone of ZONES) {
-          const text = `${day}T${time}`;
-          expect([zone, text, parseInstant(text, zone)]).toEqual([
-            zone,
-            text,
-            parseHere(text, zone),
-          ]);
-        }
-      }
-    }
-  });
-
-  const instants = fc.integer({ min: Date.UTC(1880, 0), max: Date.UTC(2080, 0) });
-  test('have the day and the local form that the service gives them', () => {
-    const days = new Map(ZONES.map((zone) => [zone, createDayCalendar(zone)]));
-    const here = new Map(ZONES.map((zone) => [zone, createDaysHere(zone)]));
-    fc.assert(
-      fc.property(instants, zones, (instant, zone) => {
-        expect(days.get(zone)?.(instant)).toBe(here.get(zone)?.(instant));
-        const text = formatLocal(instant, zone);
-        if (!text.endsWith('Z')) expect(text).toBe(formatHere(instant, zone));
-        expect(parseHere(text, zone)).toBe(instant);
-      }),
-      { numRuns: 500 },
-    );
   });
 });
 

@@ -1,15 +1,15 @@
 /** What the console's reconciliation makes of a file and of what the service holds. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { minifySync } from '@swc/core';
 import fc from 'fast-check';
-import { AskError } from '../../../public/console/ask';
-import { patiently } from '../../../public/console/reconcile-ask';
-import { cellsOf, comparableBy, compareDigests } from '../../../public/console/reconcile-digest';
-import { sideText, verdictText } from '../../../public/console/reconcile-report';
-import { inBatches, toLines } from '../../../public/console/reconcile-send';
-import { csvOf } from '../../../public/console/save-csv';
-import { blankComments } from '../../../src/http/page-files';
+import { csvOf } from '../../../browser/console/kit/save-csv';
+import { AskError } from '../../../browser/console/read/ask';
+import {
+  cellsOf,
+  comparableBy,
+  compareDigests,
+} from '../../../browser/console/screens/reconcile/digest';
+import { patiently } from '../../../browser/console/screens/reconcile/patiently';
+import { sideText, verdictText } from '../../../browser/console/screens/reconcile/report';
+import { inBatches, toLines } from '../../../browser/console/screens/reconcile/send';
 import { createDayCalendar } from '../../../src/queries/day-calendar';
 import { createBucketDigest } from '../../../src/queries/digest';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
@@ -135,28 +135,6 @@ describe('batches', () => {
     const [line] = toLines([push('A')], 'run');
     expect(JSON.parse(line?.text ?? '')).toEqual({ ...push('A'), key: 'run/1' });
   });
-});
-
-test('comments on lines of their own are blank lines where they are served, and nothing else is', () => {
-  const cast = '/** @type {A} */ (b);\n/** c */\n';
-  expect(blankComments(cast)).toBe('/** @type {A} */ (b);\n\n');
-  const text = "/** a\n * b */\nconst a = 'x'; // c\n  // d\nconst b = `/** a`; /* e */\n";
-  expect(blankComments(text)).toBe("\n\nconst a = 'x'; // c\n\nconst b = `/** a`; /* e */\n");
-});
-
-const PUBLIC = join(__dirname, '../../../public');
-const MODULES = ['console', 'docs', 'operator'].flatMap((folder) =>
-  readdirSync(join(PUBLIC, folder))
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => join(folder, name)),
-);
-
-test.each(MODULES)('%s is the same program without its comments', (name) => {
-  const text = readFileSync(join(PUBLIC, name), 'utf8');
-  const [whole = '', served = ''] = [text, blankComments(text)].map(
-    (it) => minifySync(it, { module: true, compress: false, mangle: false }).code,
-  );
-  expect(served).toBe(whole);
 });
 
 describe('a question of many', () => {

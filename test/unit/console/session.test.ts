@@ -1,13 +1,9 @@
 /** Who asks in a tab of the console: how a session begins, what ends it, and that none does anything in another one's name. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { ask } from '../../../public/console/ask';
-import { mappingFor, remember } from '../../../public/console/columns';
-import { sendMatters } from '../../../public/console/failure-send';
-import { openFile } from '../../../public/console/read-source';
-import { compare } from '../../../public/console/reconcile-run';
-import { opened, work } from '../../../public/console/reconcile-state';
-import { route } from '../../../public/console/route';
-import { self } from '../../../public/console/self';
+import { route } from '../../../browser/console/kit/route';
+import { sayName } from '../../../browser/console/kit/speech';
+import { ask } from '../../../browser/console/read/ask';
+import { self } from '../../../browser/console/read/self';
 import {
   begin,
   end,
@@ -15,8 +11,12 @@ import {
   openSession,
   session,
   sessionSignal,
-} from '../../../public/console/session';
-import { sayName } from '../../../public/console/speech';
+} from '../../../browser/console/read/session';
+import { mappingFor, remember } from '../../../browser/console/screens/reconcile/mapping';
+import { openFile } from '../../../browser/console/screens/reconcile/read-source';
+import { compare } from '../../../browser/console/screens/reconcile/run';
+import { opened, work } from '../../../browser/console/screens/reconcile/state';
+import { resendAll } from '../../../browser/console/send/resend';
 
 const A = { clientId: 'a', key: 'key-a' };
 const B = { clientId: 'b', key: 'key-b' };
@@ -145,7 +145,7 @@ describe('a link', () => {
       route.value = { screen: 'pushes', params: { lang: 'en' } };
       goTo('#client=b&key=key-b');
       route.value = { screen: 'overview', params: {} };
-      expect(questions).toEqual([expect.stringContaining('works as client a. The link')]);
+      expect(questions).toEqual([expect.stringContaining('signed in as client a. The link')]);
     });
 
     test('says who it is in a few characters that are none of the question', () => {
@@ -265,21 +265,12 @@ describe('a signature that does not hold', () => {
   });
 });
 
-describe('failed matters that are sent again', () => {
-  const matters = ['X', 'Y'].map((name) => ({
-    ...{ name, externalId: name, state: 'send' as const, looked: [] },
-    pushes: Array.from({ length: 60 }, (_, n) => ({
-      operation: 'upsert',
-      body: '{}',
-      key: `${n}`,
-    })),
-  }));
-  const sendAll = () =>
-    sendMatters(matters, {
-      signal: new AbortController().signal,
-      upToDate: async (left) => left,
-      onResults: () => {},
-      onWait: () => {},
+describe('failed pushes that are resent', () => {
+  const ids = Array.from({ length: 120 }, (_, n) => n.toString(16).padStart(24, '0'));
+  const resend = () =>
+    resendAll(ids, {
+      ...{ set: [], signal: new AbortController().signal },
+      ...{ onResults: () => {}, onWait: () => {} },
     });
 
   test('stay unsent where another session begins, under way or waited for', async () => {
@@ -287,11 +278,11 @@ describe('failed matters that are sent again', () => {
       sent = [];
       begin(A);
       reply = () => answer;
-      const done = sendAll();
+      const done = resend();
       while (sent.length === 0) await turn();
       await turn();
       begin(B);
-      expect((await done).left).toHaveLength(2);
+      expect((await done).left).toEqual(ids);
       expect(sent.map(({ client }) => client)).toEqual(['a']);
     }
   });

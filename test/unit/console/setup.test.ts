@@ -1,9 +1,15 @@
 /** The console's screens of matters and of the set-up: what they ask for, and what they make of answers. */
-import { eachOnce, questionOf } from '../../../public/console/matter-question';
-import { CHECKS, type Means, runChecks } from '../../../public/console/setup-checks';
-import type { Check } from '../../../public/console/setup-shapes';
-import type { Envelope } from '../../../public/console/shapes';
-import { badUsers, namesIn } from '../../../public/console/usernames';
+
+import type { Check } from '../../../browser/console/read/setup-shapes';
+import type { Envelope } from '../../../browser/console/read/shapes';
+import { eachOnce, questionOf } from '../../../browser/console/screens/matters/question';
+import {
+  type Stated,
+  statusText,
+  toneOfStatus,
+} from '../../../browser/console/screens/matters/status';
+import { CHECKS, type Means, runChecks } from '../../../browser/console/screens/setup/checks';
+import { badUsers, namesIn } from '../../../browser/console/screens/setup/usernames';
 import { NOW } from '../../support/builders';
 
 describe('a search for matters', () => {
@@ -34,6 +40,23 @@ describe('a search for matters', () => {
     ];
     expect(eachOnce(rows)).toEqual(rows.slice(0, 2));
   });
+});
+
+test.each<[Stated, string, string]>([
+  [{ phase: 'OPEN', bizStatus: 'PENDING', externalStatusLabel: null }, '待处理', 'info'],
+  [{ phase: 'CONCLUDED', bizStatus: 'APPROVED', externalStatusLabel: null }, '已通过', 'good'],
+  // A matter that is over is not good for that alone.
+  [{ phase: 'CONCLUDED', bizStatus: 'REJECTED', externalStatusLabel: null }, '已驳回', 'bad'],
+  [{ phase: 'CONCLUDED', bizStatus: 'CANCELLED', externalStatusLabel: null }, '已取消', ''],
+  [
+    { phase: 'OPEN', bizStatus: 'AT_LEGAL', externalStatusLabel: null },
+    '未办结 · AT_LEGAL',
+    'info',
+  ],
+  [{ phase: 'OPEN', bizStatus: 'AT_LEGAL', externalStatusLabel: '法务审核' }, '法务审核', 'info'],
+  [{ phase: 'DELETED', bizStatus: 'DONE', externalStatusLabel: '完成' }, '已删除', ''],
+])('the status of %j is shown as “%s” in the tone “%s”', (matter, text, tone) => {
+  expect([statusText(matter), toneOfStatus(matter)]).toEqual([text, tone]);
 });
 
 describe('usernames', () => {

@@ -1,11 +1,10 @@
 /** Each alert fires in its own trouble, and none where all is well: from what the service tells on. */
 
-import { createMetrics } from '../../../src/observability/metrics/observe';
-import { readServers } from '../../../src/observability/metrics/read-servers';
-import { createRegistry } from '../../../src/observability/metrics/registry';
+import type { Metrics } from '../../../src/observability/metrics';
+import { readServers } from '../../../src/observability/metrics/prometheus';
+import { createMetrics, createRegistry } from '../../../src/observability/metrics/registry';
 import { PushError, type Reason } from '../../../src/protocol/errors';
 import { BATCH_PATH } from '../../../src/protocol/paths';
-import type { Metrics } from '../../../src/telemetry/metrics';
 import { alerts, type Sample, samplesIn } from '../../support/prometheus';
 import { evaluate } from '../../support/promql';
 

@@ -1,10 +1,10 @@
-/** docs/reconcile.md: its digest in Python gives what the service gives. */
+/** docs/queries.md: its digest in Python gives what the service gives. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBucketDigest } from '../../../src/queries/digest';
 
-const DOCS = readFileSync(join(__dirname, '../../../docs/reconcile.md'), 'utf8');
+const DOCS = readFileSync(join(__dirname, '../../../docs/queries.md'), 'utf8');
 const PYTHON = 'python3';
 const hasPython = spawnSync(PYTHON, ['--version']).status === 0;
 

@@ -1,8 +1,8 @@
 /** The pods of ops/kubernetes: probes, ports, drains, selectors and scaling fit each other and the service. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STAGES } from '../../../src/observability/metrics';
 import { ALIVE_PATH, READY_PATH } from '../../../src/protocol/paths';
-import { STAGES } from '../../../src/telemetry/metrics';
 import {
   CONFIG,
   type Container,

@@ -20,6 +20,8 @@ import {
 } from '../../support/kubernetes';
 
 const ROOT = join(__dirname, '../../..');
+/** What operators add where their cluster has it. */
+const COMPONENTS = ['monitoring', 'ingress', 'http-route'];
 const ALL = [...manifests].flatMap(([path, documents]) =>
   documents.map((manifest) => ({ name: `${path} ${manifest.kind}`, manifest })),
 );
@@ -31,6 +33,10 @@ describe('the form', () => {
 
   const [deployment] = DEPLOYMENTS;
   const [scaled] = SCALED;
+  const [podMonitor] = ofKind('PodMonitor');
+  const [rule] = ofKind('PrometheusRule');
+  const [ingress] = ofKind('Ingress');
+  const [route] = ofKind('HTTPRoute');
   /** A copy with one place changed; undefined takes it away. */
   function changed(manifest: Manifest | undefined, path: string, value: unknown): Manifest {
     const copy = structuredClone(manifest) as unknown as Record<string, unknown>;
@@ -58,6 +64,16 @@ describe('the form', () => {
     ],
     ['a scaling without a target', changed(scaled, 'spec.scaleTargetRef', undefined)],
     ['a behaviour that there is not', changed(scaled, 'spec.advanced.behavior', {})],
+    ['a PodMonitor without a selector', changed(podMonitor, 'spec.selector', undefined)],
+    [
+      'an interval that is a number',
+      changed(podMonitor, 'spec.podMetricsEndpoints.0.interval', 15),
+    ],
+    ['an alert without an expression', changed(rule, 'spec.groups.0.rules.0.expr', undefined)],
+    ['a severity beside the labels', changed(rule, 'spec.groups.0.rules.0.severity', 'info')],
+    ['an unknown type of path', changed(route, 'spec.rules.0.matches.0.path.type', 'Prefix')],
+    ['a path without a type', changed(ingress, 'spec.rules.0.http.paths.0.pathType', undefined)],
+    ['a host name with a scheme', changed(route, 'spec.hostnames', ['https://push.example.com'])],
   ])('%s is noticed', (_what, manifest) => {
     expect(problemsIn(manifest)).not.toEqual([]);
   });
@@ -79,7 +95,7 @@ describe('the kustomizations', () => {
   });
 
   test('name what is there, and leave out only the example of a Secret', () => {
-    const named = new Set(['.', 'scaled', 'release'].flatMap(filesOf));
+    const named = new Set(['.', 'scaled', 'release', 'report', ...COMPONENTS].flatMap(filesOf));
     const there = [...manifests.keys()];
     expect([...named].filter((path) => !there.includes(path))).toEqual([]);
     expect(there.filter((path) => !named.has(path))).toEqual(['config/secret.example.yaml']);
@@ -96,7 +112,7 @@ describe('the kustomizations', () => {
     expect(kustomizations.get('image')?.images).toMatchObject([{ newTag: version }]);
     const [image] = kustomizations.get('image')?.images ?? [];
     expect(PODS.map((pod) => containerOf(pod).image)).toEqual(PODS.map(() => image?.name));
-    for (const folder of ['base', 'release']) {
+    for (const folder of ['base', 'release', 'report']) {
       expect(kustomizations.get(folder)?.components).toEqual(['../image']);
     }
   });
@@ -133,9 +149,17 @@ describe('the settings', () => {
   });
 });
 
-test('docs/scaling.md shows how to apply each of the three', () => {
+test('docs/scaling.md names each component, and the components are Components', () => {
+  const page = readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8');
+  for (const folder of COMPONENTS) {
+    expect(kustomizations.get(folder)?.kind).toBe('Component');
+    expect(page).toContain(`](../ops/kubernetes/${folder})`);
+  }
+});
+
+test('docs/scaling.md shows how to apply each of them', () => {
   const paper = readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8');
-  for (const folder of ['', '/release', '/scaled']) {
+  for (const folder of ['', '/release', '/scaled', '/report']) {
     expect(paper).toContain(`kubectl apply -k ops/kubernetes${folder}\n`);
   }
   expect(readOps('config/secret.example.yaml')).toContain('docs/scaling.md');

@@ -1,4 +1,4 @@
-/** Status, reopen and delete in detail (specification 4.2 to 4.4). */
+/** Status, reopen and delete in detail (contract 4.2 to 4.4). */
 import { decide } from '../../../src/domain/decide';
 import type { Matter } from '../../../src/domain/matter';
 import type { Operation } from '../../../src/domain/operation';

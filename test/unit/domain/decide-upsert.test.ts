@@ -1,4 +1,4 @@
-/** An upsert creates with defaults, and patches what it names (decisions, "Upsert is a patch"). */
+/** An upsert creates with defaults, and patches what it names (contract 4.1). */
 import { decide } from '../../../src/domain/decide';
 import type { Matter, MatterContent } from '../../../src/domain/matter';
 import type { Upsert } from '../../../src/domain/operation';

@@ -1,5 +1,5 @@
 /**
- * What each operation does in each state: specification 3 and 4, decisions "Operations". Every row
+ * What each operation does in each state: contract 4. Every row
  * says what must come out; nothing here is derived from the code.
  *
  * The matter met has watermark 2000, revision 5, an ASSIGNEE li and a CC wang, both of whom have

@@ -1,4 +1,4 @@
-/** How a push changes the party list (specification 2.2, 4.1 rule 2; decisions, "parties"). */
+/** How a push changes the party list (contract 4.7). */
 import fc from 'fast-check';
 import type { Party, PartyRef } from '../../../src/domain/matter';
 import { changeParties, MAX_PAST_HANDLERS, resetAssigneeUnread } from '../../../src/domain/parties';

@@ -1,5 +1,5 @@
 /** Which language a caller gets. */
-import { languageOf } from '../../../src/http/accept-language';
+import { languageOf } from '../../../src/http/request';
 
 test.each([
   [undefined, 'zh'],

@@ -2,19 +2,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { koaError } from '../../../src/http/middleware/koa-error';
-import { koaHmacAuth } from '../../../src/http/middleware/koa-hmac-auth';
-import { koaInFlight } from '../../../src/http/middleware/koa-in-flight';
-import { koaRawBody } from '../../../src/http/middleware/koa-raw-body';
-import { koaRequestId } from '../../../src/http/middleware/koa-request-id';
-import { koaRespond } from '../../../src/http/middleware/koa-respond';
-import type { RequestState } from '../../../src/http/request-state';
-import { createTellRejection } from '../../../src/http/tell-rejection';
+import { koaHmacAuth } from '../../../src/http/authenticate';
+import { createInFlight, koaRawBody } from '../../../src/http/body';
+import { createEndRequest } from '../../../src/http/end-request';
+import { koaRequest, type RequestState } from '../../../src/http/request';
+import { koaRespond } from '../../../src/http/respond';
+import { createLogger } from '../../../src/infra/logger';
 import { readBatchLines } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { BATCH } from '../../../src/protocol/paths';
-import { createLogger } from '../../../src/runtime/logger';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { aClient } from '../../support/builders';
 import { connectRaw, rawPush } from '../../support/raw-http';
 
@@ -25,10 +22,11 @@ let checkReady = () => {};
 let server: Server;
 
 beforeAll(async () => {
-  const newRequestId = createRequestIds();
+  const newRequestId = createIdSource().ofRequest;
   const find = async (id: string) => (id === 'oa' ? CLIENT : undefined);
   const auth = {
-    clients: { find, findAnew: find, mostSecrets: () => 2 },
+    clients: { find, findFresh: find, maxSecretCount: () => 2 },
+    database: { guard: <T>(call: Promise<T>) => call },
     logRejection: () => undefined,
     noteUse: () => undefined,
     checkReady: () => checkReady(),
@@ -37,15 +35,13 @@ beforeAll(async () => {
     timeout: 1_000,
   };
   const listeners = { clock: Date.now, logger: createLogger('test', 'silent') };
-  const tellRejection = createTellRejection(listeners);
-  const answers = { ...listeners, always200: () => false, pathPrefix: '', tellRejection };
+  const end = createEndRequest(listeners);
+  const answers = { ...listeners, always200: false, pathPrefix: '', end, isLeaving: () => false };
   const app = new Koa<RequestState>();
   app.on('error', () => undefined);
-  app.use(koaRequestId(Date.now, newRequestId));
-  app.use(koaError(answers));
+  app.use(koaRequest(Date.now, newRequestId));
   app.use(koaRespond(answers));
-  app.use(koaInFlight(10));
-  app.use(koaRawBody(2_000, 300));
+  app.use(koaRawBody(createInFlight(10), 2_000, 300));
   app.use(koaHmacAuth(auth, BATCH));
   app.use(({ state }) => {
     handled.push(readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 }).length);

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HttpServer, listen } from '../../../src/http/http-server';
+import { type HttpServer, listen } from '../../../src/http/server';
 import { connectRaw, type RawCaller } from '../../support/raw-http';
 import { until } from '../../support/wait';
 

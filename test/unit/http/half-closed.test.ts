@@ -1,7 +1,7 @@
 /** A caller that closed its sending side keeps its connection until it has its answer, and no longer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type HttpServer, listen } from '../../../src/http/http-server';
+import { type HttpServer, listen } from '../../../src/http/server';
 import { connectRaw } from '../../support/raw-http';
 import { until } from '../../support/wait';
 

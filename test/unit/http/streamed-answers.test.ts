@@ -4,8 +4,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginLines, type Lines, writeLines } from '../../../src/http/line-answer';
-import { discardRest, receiveBody } from '../../../src/http/streamed-body';
+import { discardRest } from '../../../src/http/body';
+import { type Lines, startLines, writeLines } from '../../../src/http/line-answer';
+import { receiveBody } from '../../../src/http/streamed-body';
 import { successEnvelope } from '../../../src/protocol/envelope';
 import { until } from '../../support/wait';
 
@@ -38,12 +39,12 @@ describe('a body', () => {
     const end = new Promise<unknown>((resolve) => {
       settle = resolve;
     });
-    const take = (chunk: Uint8Array) => {
+    const onChunk = (chunk: Uint8Array) => {
       taken.push(String(chunk));
       if (fail) throw fail;
     };
     const handler: RequestListener = (req) => {
-      receiveBody(req, { limit: 8, timeout, take }).then(() => settle('whole'), settle);
+      receiveBody(req, { limit: 8, timeout, onChunk }).then(() => settle('whole'), settle);
     };
     return { handler, end };
   };
@@ -115,7 +116,7 @@ describe('an answer', () => {
     (lines: Lines, stall: number): RequestListener =>
     async (req, res) => {
       req.resume();
-      pipeline(writeLines(res, await beginLines(res, lines), last, stall), res, () => undefined);
+      pipeline(writeLines(res, await startLines(res, lines), last, stall), res, () => undefined);
     };
 
   test('that nobody takes is ended, and what it was read from is closed', async () => {

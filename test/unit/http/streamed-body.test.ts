@@ -22,11 +22,11 @@ const work = (milliseconds: number) => {
 test('pieces that take long to read leave others their turn, and all of them arrive in their order', async () => {
   const endCount = countTurns();
   const taken: number[] = [];
-  const take = (piece: Uint8Array) => {
+  const onChunk = (piece: Uint8Array) => {
     taken.push(...piece);
     work(3);
   };
-  await receiveBody(requestOf(PIECES), { limit: PIECES, timeout: 60_000, take });
+  await receiveBody(requestOf(PIECES), { limit: PIECES, timeout: 60_000, onChunk });
   const turns = endCount();
   expect(taken).toEqual(Array.from({ length: PIECES }, (_, n) => n));
   // 120 ms of work in slices of 10.
@@ -34,9 +34,9 @@ test('pieces that take long to read leave others their turn, and all of them arr
 });
 
 test('what a piece is rejected for ends the body', async () => {
-  const take = () => {
+  const onChunk = () => {
     throw new Error('no');
   };
-  const received = receiveBody(requestOf(3), { limit: 3, timeout: 60_000, take });
+  const received = receiveBody(requestOf(3), { limit: 3, timeout: 60_000, onChunk });
   await expect(received).rejects.toThrow('no');
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import {
   type Checkpoint,
-  fingerprintOf,
+  fileFingerprint,
   loadCheckpoint,
   saveCheckpoint,
 } from '../../../tools/matterctl/push/checkpoint';
 import { DoneLines } from '../../../tools/matterctl/push/run-state';
-import { Tally } from '../../../tools/matterctl/push/tally';
+import { PushTally } from '../../../tools/matterctl/push/tally';
 
 const CHECKPOINT: Checkpoint = {
   version: 1,
@@ -20,7 +20,7 @@ const CHECKPOINT: Checkpoint = {
   doneThrough: 3,
   doneAbove: [[5, 7]],
   failuresSize: 0,
-  counts: new Tally().counts(),
+  counts: new PushTally().counts(),
 };
 
 let folder: string;
@@ -87,7 +87,7 @@ describe('the fingerprint of an input', () => {
   ])('counts the lines of %j that hold something', async (text, lines) => {
     const file = join(folder, 'input');
     await writeFile(file, text);
-    const print = await fingerprintOf(file);
+    const print = await fileFingerprint(file);
     expect(print).toMatchObject({ lines, size: text.length });
   });
 });

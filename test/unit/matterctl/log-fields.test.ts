@@ -2,7 +2,7 @@
 import mongoose, { Types } from 'mongoose';
 import { ENTRY_FIELDS, entryView, operatorEntryView } from '../../../src/protocol/log-entry';
 import { toEntryView, toOperatorEntryView } from '../../../src/queries/presenters/entry';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry';
 import { csvOf } from '../../../tools/matterctl/log/csv';
 import { detailsOf, headline, listsOf } from '../../../tools/matterctl/log/entry-details';
 import { timelineLines, timelineOf } from '../../../tools/matterctl/log/timeline';
@@ -88,7 +88,7 @@ test('clients are shown what is theirs, in the order of the table; operators the
     'worker',
     'operator',
   ]);
-  expect(shownTo('nobody')).toEqual(['idempotencyFingerprint', 'failure', 'expireAt']);
+  expect(shownTo('service')).toEqual(['idempotencyFingerprint', 'failure', 'expireAt']);
 });
 
 test('what is shown is as its schema says, whether an entry has it or not', () => {

@@ -1,6 +1,6 @@
 /** The filter options of the log commands. */
 import { Command } from 'commander';
-import { dayAt } from '../../../src/protocol/time';
+import { dayAt } from '../../../src/protocol/local-day';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import {
   type FilterOptions,

@@ -1,10 +1,10 @@
 /** How log tail --follow reads a log that is written behind its back. */
 import { Types } from 'mongoose';
 import type { LogState } from '../../../src/protocol/log-states';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
+import type { LogEntry } from '../../../src/storage/push-log/entry';
 import { type LogFilter, matchesFilter } from '../../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../../src/storage/push-log/request-id';
-import { Poll, Watch } from '../../../tools/matterctl/log/follow';
+import { LogWatch, Poll } from '../../../tools/matterctl/log/follow';
 import type { LogSource, ShownEntry } from '../../../tools/matterctl/source/sources';
 import { NOW } from '../../support/builders';
 
@@ -41,17 +41,17 @@ const source: Pick<LogSource, 'page' | 'all'> = {
 
 /** @returns polls at a second after NOW, and gives the seconds of what it told */
 function following(filter: LogFilter = {}): (second: number) => Promise<number[]> {
-  const watch = new Watch();
+  const watch = new LogWatch();
   const poll = new Poll({ source, filter, watch, clock: () => now });
   return async (second) => {
     now = NOW + second * 1_000;
-    const told: number[] = [];
+    const markShown: number[] = [];
     for await (const entry of poll.due()) {
-      watch.told(entry.requestId, entry.state, now);
-      told.push((receivedAtOf(entry.requestId) - NOW) / 1_000);
+      watch.markShown(entry.requestId, entry.state, now);
+      markShown.push((receivedAtOf(entry.requestId) - NOW) / 1_000);
     }
     poll.advance();
-    return told;
+    return markShown;
   };
 }
 const settle = (state: LogState) => {

@@ -1,7 +1,7 @@
 /** What log tail --follow tells, and when. */
 import { mongo } from 'mongoose';
 import { firstIdAt } from '../../../src/storage/push-log/request-id';
-import { keepPolling, Watch } from '../../../tools/matterctl/log/follow';
+import { keepPolling, LogWatch } from '../../../tools/matterctl/log/follow';
 import { NOW } from '../../support/builders';
 import { sink } from '../../support/sink';
 import { until } from '../../support/wait';
@@ -11,36 +11,36 @@ const ID = idAt(0);
 
 describe('an entry', () => {
   test('is told once when it is settled', () => {
-    const watch = new Watch();
+    const watch = new LogWatch();
     expect(watch.isDue(ID, 'PERSISTED', NOW)).toBe(true);
-    watch.told(ID, 'PERSISTED', NOW);
+    watch.markShown(ID, 'PERSISTED', NOW);
     expect(watch.isDue(ID, 'PERSISTED', NOW + 1_000)).toBe(false);
   });
 
   test('comes again where it could not be told', () => {
-    const watch = new Watch();
+    const watch = new LogWatch();
     expect(watch.isDue(ID, 'PERSISTED', NOW)).toBe(true);
     expect(watch.isDue(ID, 'PERSISTED', NOW + 1_000)).toBe(true);
   });
 
   test('is told as queued after three seconds, once, and again when it is settled', () => {
-    const watch = new Watch();
+    const watch = new LogWatch();
     const isDueAt = (offset: number) => watch.isDue(ID, 'QUEUED', NOW + offset);
     expect([0, 1_000, 2_999].map(isDueAt)).toEqual([false, false, false]);
     expect(isDueAt(3_000)).toBe(true);
-    watch.told(ID, 'QUEUED', NOW + 3_000);
+    watch.markShown(ID, 'QUEUED', NOW + 3_000);
     expect(isDueAt(9_000)).toBe(false);
     expect(watch.isDue(ID, 'EXPIRED', NOW + 10_000)).toBe(true);
-    watch.told(ID, 'EXPIRED', NOW + 10_000);
+    watch.markShown(ID, 'EXPIRED', NOW + 10_000);
     expect(watch.isDue(ID, 'EXPIRED', NOW + 11_000)).toBe(false);
     expect(watch.unsettled(idAt(1))).toEqual([]);
   });
 });
 
 test('what left the window is forgotten, but for some that are still queued', () => {
-  const watch = new Watch();
+  const watch = new LogWatch();
   for (let n = 0; n < 150; n += 1) watch.isDue(idAt(n), 'QUEUED', NOW);
-  watch.told(idAt(200), 'PERSISTED', NOW);
+  watch.markShown(idAt(200), 'PERSISTED', NOW);
   watch.forget(idAt(100_000));
   expect(watch.isDue(idAt(200), 'PERSISTED', NOW)).toBe(true);
   const kept = watch.unsettled(idAt(100_000));

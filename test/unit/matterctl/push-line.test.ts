@@ -4,7 +4,7 @@ import { readBatchLines, readLine } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { failureFileOf } from '../../../tools/matterctl/commands/push';
 import { type BadLine, badLine, parsePushLine } from '../../../tools/matterctl/push/push-line';
-import { readLines } from '../../../tools/matterctl/streams';
+import { readTextLines } from '../../../tools/matterctl/streams';
 
 const parse = (text: string | Buffer, number = 1) =>
   parsePushLine({ number, bytes: Buffer.from(text) });
@@ -20,7 +20,7 @@ describe('lines of a stream', () => {
         const chunks: Buffer[] = [];
         for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
         const read: string[] = [];
-        for await (const { number, bytes: found } of readLines(Readable.from(chunks))) {
+        for await (const { number, bytes: found } of readTextLines(Readable.from(chunks))) {
           expect(number).toBe(read.length + 1);
           read.push(String(found));
         }
@@ -33,7 +33,8 @@ describe('lines of a stream', () => {
   test('one that is too long is not held, and the next one is read', async () => {
     const chunks = ['aa', 'aaaa\nb', 'b\ncccccc'].map((text) => Buffer.from(text));
     const read: (string | undefined)[] = [];
-    for await (const { bytes } of readLines(Readable.from(chunks), 4)) read.push(bytes?.toString());
+    for await (const { bytes } of readTextLines(Readable.from(chunks), 4))
+      read.push(bytes?.toString());
     expect(read).toEqual([undefined, 'bb', undefined]);
   });
 });

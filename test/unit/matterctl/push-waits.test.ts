@@ -4,7 +4,7 @@ import { ALL_REASONS, PushError } from '../../../src/protocol/errors';
 import { Standstill } from '../../../tools/matterctl/push/standstill';
 import {
   causeOf,
-  createWaitTeller,
+  createWaitReporter,
   duration,
   isOfTheService,
 } from '../../../tools/matterctl/push/waits';
@@ -62,10 +62,10 @@ describe('it tells at most one line every ten seconds', () => {
   test('whatever the causes are, and a rate every ten minutes', () => {
     const stderr = sink();
     let now = 0;
-    const teller = createWaitTeller({ stderr: stderr.stream }, () => now);
+    const reporter = createWaitReporter({ stderr: stderr.stream }, () => now);
     for (; now < 1_800_000; now += 500) {
-      if (now < 60_000) teller.standing(`cause ${now % 3_000}`, now, 400);
-      teller.slowed('the rate');
+      if (now < 60_000) reporter.standing(`cause ${now % 3_000}`, now, 400);
+      reporter.slowed('the rate');
     }
     const lines = stderr.text().trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('Waiting'))).toHaveLength(6);

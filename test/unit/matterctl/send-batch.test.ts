@@ -7,7 +7,7 @@ import type { LineEnds } from '../../../tools/matterctl/push/push-work';
 import { BatchSender } from '../../../tools/matterctl/push/send-batch';
 import type { Sending } from '../../../tools/matterctl/push/sending';
 import { Standstill } from '../../../tools/matterctl/push/standstill';
-import type { Tally } from '../../../tools/matterctl/push/tally';
+import type { PushTally } from '../../../tools/matterctl/push/tally';
 
 const NOTHING = { errors: [], warnings: [], requestId: 'r1', message: 'no' };
 const rejected = (code: number, reason: string, retryable: boolean): Rejected =>
@@ -27,9 +27,9 @@ function running(whole: Rejected) {
   let verdict = whole;
   const sent: number[] = [];
   const pace = new Pace({ lines: 200, requests: 2 });
-  const teller = { standing: () => undefined };
-  const unused = { sender: {}, teller, ends: {} as LineEnds };
-  const tally = { retried: () => undefined } as unknown as Tally;
+  const reporter = { standing: () => undefined };
+  const unused = { sender: {}, reporter, ends: {} as LineEnds };
+  const tally = { retried: () => undefined } as unknown as PushTally;
   const standstill = new Standstill(stop.signal);
   const sending = {
     ...{ ...unused, url: '', clientId: 'oa', pace, tally, retries: 3, maxWait: 60_000 },
@@ -39,8 +39,8 @@ function running(whole: Rejected) {
     },
     gate: createGate(),
     standstill,
-    askService: async () => 'ready',
-    askByPost: async () => 'service',
+    checkService: async () => 'ready',
+    checkPost: async () => 'service',
     stop: stop.signal,
     cut: new AbortController().signal,
   } as unknown as Sending;

@@ -1,8 +1,8 @@
 /** The internal port answers only those that mean it: a page of another site may bring its own name for it. */
 import { request } from 'node:http';
+import type { LineKind } from '../../../src/infra/folded-log';
 import { type MetricsEndpoint, serveMetrics } from '../../../src/observability/metrics/endpoint';
-import { isAcceptedHost } from '../../../src/protocol/accepted-host';
-import type { LineKind } from '../../../src/runtime/folded-log';
+import { isAcceptedHost } from '../../../src/protocol/headers';
 
 test.each([
   ...['127.0.0.1', '127.0.0.1:9464', '10.1.2.3:9464', '[::1]:9464', '[fe80::1]'],
@@ -24,9 +24,9 @@ describe('the port', () => {
   let endpoint: MetricsEndpoint;
   beforeAll(async () => {
     const pages = { contentType: 'text/plain', text: async () => '', isReady: async () => true };
-    const beside = { owns: (path: string) => path === '/status', answer: () => undefined };
-    const tell = (kind: LineKind) => void told.push(kind);
-    endpoint = await serveMetrics(pages, { host: '127.0.0.1', port: 0, beside, tell });
+    const operatorPage = { handles: (path: string) => path === '/status', handle: () => undefined };
+    const log = (kind: LineKind) => void told.push(kind);
+    endpoint = await serveMetrics(pages, { host: '127.0.0.1', port: 0, operatorPage, log });
   });
   afterAll(() => endpoint.close());
 

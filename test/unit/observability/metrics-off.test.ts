@@ -1,8 +1,8 @@
 /** A process without a METRICS_PORT: nothing is kept, and the library is not even loaded. */
 
-import type { MetricsOptions } from '../../../src/observability/metrics/options';
-import { startMetrics } from '../../../src/observability/metrics/start';
-import { NO_METRICS } from '../../../src/telemetry/metrics';
+import { NO_METRICS } from '../../../src/observability/metrics';
+import { startMetrics } from '../../../src/observability/observability';
+import type { MetricsOptions } from '../../../src/observability/options';
 // Everything that a process starts with.
 import '../../../src/process';
 
@@ -15,7 +15,7 @@ const options = (port: number): MetricsOptions => ({
   type: 'web',
   host: '127.0.0.1',
   port,
-  tell: () => undefined,
+  log: () => undefined,
   servers: {
     ...{ pingDatabase: never, pingQueue: never, pingPrimary: never },
     ...{ partitions: never, workers: never },

@@ -2,9 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type MetricsEndpoint, serveMetrics } from '../../../src/observability/metrics/endpoint';
-import { createMetrics } from '../../../src/observability/metrics/observe';
-import { areServersReady, readServers } from '../../../src/observability/metrics/read-servers';
-import { createRegistry } from '../../../src/observability/metrics/registry';
+import { areServersReady, readServers } from '../../../src/observability/metrics/prometheus';
+import { createMetrics, createRegistry } from '../../../src/observability/metrics/registry';
 import { PushError } from '../../../src/protocol/errors';
 import { samplesIn } from '../../support/prometheus';
 import { statusOf } from '../../support/status-of';
@@ -182,7 +181,7 @@ test.each([
 });
 
 describe('the port', () => {
-  const here = { host: '127.0.0.1', port: 0, tell: () => undefined };
+  const here = { host: '127.0.0.1', port: 0, log: () => undefined };
   let text = async () => 'a_total 1\n';
   let ready = true;
   let endpoint: MetricsEndpoint;

@@ -1,11 +1,11 @@
 /** What keeps spans from the collector does not fill the log. */
-import { throttle } from '../../../src/observability/tracing/throttle';
+import { throttle } from '../../../src/observability/tracing/export';
 
 test('the first is told at once, then one a minute, with how many were not', () => {
   let now = 0;
   const told: [string, number][] = [];
   const tell = throttle(
-    (what, untold) => told.push([what, untold]),
+    (what, suppressed) => told.push([what, suppressed]),
     () => now,
   );
   tell('first');

@@ -1,8 +1,8 @@
 /** What the OpenAPI document says of a body is what the parsers say: they were made of one thing. */
 import fc from 'fast-check';
 import { OPERATIONS, type OperationName } from '../../../src/domain/operation';
-import { MOMENT } from '../../../src/openapi/examples/moment';
 import { PushError } from '../../../src/protocol/errors';
+import { EXAMPLE_TIME } from '../../../src/protocol/examples/request';
 import { failuresSchema } from '../../../src/protocol/failures';
 import { createIdLines } from '../../../src/protocol/id-lines';
 import { logQuerySchema } from '../../../src/protocol/log-query';
@@ -10,6 +10,7 @@ import { createMatterQueryReaders } from '../../../src/protocol/matter-queries';
 import { statsSchema } from '../../../src/protocol/push-stats';
 import { readQuery } from '../../../src/protocol/query-body';
 import { createBodyParsers } from '../../../src/protocol/requests';
+import { resendSchema } from '../../../src/protocol/resend';
 import { clientSelfSchema, usersCheckSchema } from '../../../src/protocol/self';
 import { readVerifyBody } from '../../../src/protocol/verify-body';
 import { problemsOf } from '../../support/json-schema';
@@ -17,7 +18,7 @@ import { DOCUMENT, examplesOf } from '../../support/openapi';
 import { resultOf } from '../../support/steps';
 
 const ZONE = 'Asia/Shanghai';
-const parsers = createBodyParsers({ timeZone: ZONE, clock: () => MOMENT });
+const parsers = createBodyParsers({ timeZone: ZONE, clock: () => EXAMPLE_TIME });
 const readers = createMatterQueryReaders(ZONE);
 const logQuery = logQuerySchema(ZONE);
 
@@ -49,6 +50,10 @@ const BODIES: Readonly<Record<string, Case>> = {
   StatusBody: { path: 'matters/status', rejected: byParser('status') },
   ReopenBody: { path: 'matters/reopen', rejected: byParser('reopen') },
   DeleteBody: { path: 'matters/delete', rejected: byParser('delete') },
+  ResendBody: {
+    path: 'push-logs/resend',
+    rejected: byReader((body) => readQuery(resendSchema, body)),
+  },
   LogQueryBody: {
     path: 'push-logs/query',
     rejected: byReader((body) => readQuery(logQuery, body)),

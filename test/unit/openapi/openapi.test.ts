@@ -2,21 +2,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AppOptions, createApp } from '../../../src/http/app';
-import { SIGNATURE_EXAMPLE } from '../../../src/openapi/about';
+import { readConfig } from '../../../src/infra/config';
+import { createLogger } from '../../../src/infra/logger';
 import { openApiText } from '../../../src/openapi/document';
-import { rejection, TOLD_REASONS } from '../../../src/openapi/reasons';
+import { SIGNATURE_EXAMPLE } from '../../../src/openapi/introduction';
+import { REJECTION_REASONS, rejection } from '../../../src/openapi/reasons';
 import { createDocument } from '../../../src/openapi/served';
+import { ENDPOINTS, QUERIES } from '../../../src/protocol/endpoints';
 import { PushError } from '../../../src/protocol/errors';
 import { TIMESTAMP_WINDOW } from '../../../src/protocol/headers';
-import { BATCH_PATH, QUERIES } from '../../../src/protocol/paths';
+import { BATCH_PATH, queryPath, RESEND } from '../../../src/protocol/paths';
 import { sign } from '../../../src/protocol/signature';
-import { readConfig } from '../../../src/runtime/config';
-import { createLogger } from '../../../src/runtime/logger';
 import { resolve } from '../../support/json-schema';
 import { DOCUMENT, examplesOf, nodes, OPERATIONS, responseOf } from '../../support/openapi';
 
 const read = (path: string) => readFileSync(join(__dirname, '../../..', path), 'utf8');
-const CODES = [...new Set(TOLD_REASONS.map((reason) => new PushError(reason).code))];
+const CODES = [...new Set(REJECTION_REASONS.map((reason) => new PushError(reason).code))];
 const UNSIGNED = ['/healthz', '/readyz', '/openapi.json'];
 
 test('docs/openapi.json is what the service serves', () => {
@@ -38,16 +39,16 @@ test('it has the version of the product', () => {
 
 /** What the router of the app knows; HEAD goes with GET. */
 function routes(): string[] {
-  const queries = Object.fromEntries(QUERIES.map((name) => [name, { bodyLimit: 0 }]));
+  const queries = Object.fromEntries(QUERIES.map((name) => [name, () => undefined]));
   const app = createApp({
     listeners: { logger: createLogger('test', 'silent') },
-    query: {},
+    auth: {},
     queries,
-    orphans: {},
-    batchReader: { limits: {} },
+    pushes: { batchReader: { limits: {} } },
     health: {},
-    docsFiles: new Map(),
+    pages: new Map(),
     maxInFlight: 1,
+    settings: {},
   } as unknown as AppOptions);
   type Layer = { readonly path: string; readonly methods: readonly string[] };
   const routers = app.middleware as unknown as { readonly router?: { readonly stack: Layer[] } }[];
@@ -94,7 +95,7 @@ describe.each(OPERATIONS)('$method $path', ({ path, operation }) => {
       expect(new Set(examples.map(({ value }) => value.code))).toEqual(new Set([Number(code)]));
       const waits = Object.keys(response?.headers ?? {}).includes('Retry-After');
       // A batch of which a line may succeed later.
-      const isBatch = code === '207' && path === BATCH_PATH;
+      const isBatch = code === '207' && [BATCH_PATH, queryPath(RESEND)].includes(path);
       expect([code, waits]).toEqual([code, isBatch || ['429', '503'].includes(code)]);
     }
   });
@@ -111,8 +112,9 @@ test('what only some operations answer stands with those alone', () => {
   expect(answering('MATTER_DELETED')).toEqual(['reopen', 'status']);
   expect(answering('MATTER_NOT_FOUND')).toEqual(['delete', 'reopen', 'status']);
   expect(answering('CONFIRMATION_TIMEOUT')).toEqual(['delete', 'reopen', 'status', 'upsert']);
-  expect(answering('SIGNATURE_REUSED')).toHaveLength(17);
-  expect(answering('SHUTTING_DOWN')).toHaveLength(18);
+  expect(answering('SIGNATURE_REUSED')).toHaveLength(ENDPOINTS.length);
+  // The readiness endpoint too.
+  expect(answering('SHUTTING_DOWN')).toHaveLength(ENDPOINTS.length + 1);
 });
 
 /** The responses of an operation, with the names of their examples. */
@@ -120,7 +122,7 @@ function resolveAll(operation: (typeof OPERATIONS)[number]['operation']) {
   return Object.keys(operation.responses).map((code) => responseOf(operation, code));
 }
 
-describe.each(TOLD_REASONS)('%s', (reason) => {
+describe.each(REJECTION_REASONS)('%s', (reason) => {
   const { code, message, retryable } = rejection(reason);
 
   test('has an answer in the document, word for word', () => {

@@ -1,15 +1,15 @@
 /** Alerts of the operator's screen: their limits, severities and sections are those of the rules. */
 import { alertsOf, LIMITS, SHED } from '../../../src/operator/alerts';
-import { isFailure, kindOf } from '../../../src/operator/results';
-import { createTries } from '../../../src/operator/tries';
-import type { Status } from '../../../src/status/look';
+import { createWrongTokens } from '../../../src/operator/changes';
+import { kindOf } from '../../../src/operator/history';
+import type { ServiceStatus } from '../../../src/status/status';
 import { alerts } from '../../support/prometheus';
 
 const RULES = new Map(alerts().map((rule) => [rule.alert, rule]));
 const WORKER = { type: 'worker', isSilent: false };
 const server = (name: string, isReachable = true) => ({ server: name, isReachable });
 const GOOD = { servers: [server('redis')], processes: [WORKER], partitions: [], flow: null };
-const statusOf = (changes: object) => ({ ...GOOD, ...changes }) as unknown as Status;
+const statusOf = (changes: object) => ({ ...GOOD, ...changes }) as unknown as ServiceStatus;
 const flow = (result: string, count: number) => ({
   flow: {
     spanMs: 300_000,
@@ -19,7 +19,7 @@ const flow = (result: string, count: number) => ({
     ],
   },
 });
-const shown = (changes: object) => alertsOf(statusOf(changes), isFailure);
+const shown = (changes: object) => alertsOf(statusOf(changes));
 
 test.each<[string, object]>([
   ['MatterPushServerDown', { servers: [server('redis', false)] }],
@@ -63,7 +63,7 @@ test.each([
 
 test('ten wrong tokens of an address are looked at in a minute, those of another one too', () => {
   let now = 0;
-  const tries = createTries(() => now);
+  const tries = createWrongTokens(() => now);
   for (let n = 0; n < 10; n += 1) {
     expect(tries.mayTry('a')).toBe(true);
     tries.wrong('a');

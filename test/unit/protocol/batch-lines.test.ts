@@ -1,6 +1,6 @@
 /** From the bytes of a batch to its lines, bounded before any of them is looked at. */
 import fc from 'fast-check';
-import { mostLines, readBatchLines, readLine } from '../../../src/protocol/batch-lines';
+import { maxLineCount, readBatchLines, readLine } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 
 const LIMITS = { lines: 20, bodyBytes: 1_000 };
@@ -50,7 +50,7 @@ test('lines with something in them are found, with their numbers', () => {
       const expected = contents.flatMap((text, n) =>
         isBlank(text) ? [] : [{ number: n + 1, text: text.trim() }],
       );
-      expect(mostLines(bytes, LIMITS)).toBeGreaterThanOrEqual(expected.length);
+      expect(maxLineCount(bytes, LIMITS)).toBeGreaterThanOrEqual(expected.length);
       if (expected.length === 0) {
         expect(rejectionOf(() => linesOf(bytes))).toBe('EMPTY_BATCH');
         return;
@@ -74,7 +74,7 @@ test('lines with something in them are counted, up to the limit', () => {
 
 test('line feeds without end are counted up to the limit', () => {
   const whole = Buffer.from('\n'.repeat(100_000));
-  expect(mostLines(whole, LIMITS)).toBe(202);
+  expect(maxLineCount(whole, LIMITS)).toBe(202);
   expect(rejectionOf(() => linesOf(whole))).toBe('TOO_MANY_LINES');
   expect(toldOf(() => linesOf(whole))).toEqual(['has more than 200 line breaks']);
   expect(toldOf(() => linesOf('{}\n'.repeat(21)))).toEqual(['has more than 20 lines']);

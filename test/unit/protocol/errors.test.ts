@@ -1,7 +1,6 @@
-/** Codes, messages and reasons are the contract, word for word (specification 7; decisions). */
+/** Codes, messages and reasons are the contract, word for word (contract 3.2 and 8). */
 import { errorEnvelope, successEnvelope } from '../../../src/protocol/envelope';
-import { matterNotFound, PushError, type Reason } from '../../../src/protocol/errors';
-import { clientPaused } from '../../../src/protocol/limit-errors';
+import { clientPaused, matterNotFound, PushError, type Reason } from '../../../src/protocol/errors';
 import { NOW } from '../../support/builders';
 
 test.each<[Reason, number, string, boolean]>([

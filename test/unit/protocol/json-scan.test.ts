@@ -5,7 +5,7 @@ import {
   MAX_COMMAS,
   MAX_JSON_DEPTH,
   structureProblem,
-} from '../../../src/protocol/json-scan';
+} from '../../../src/protocol/json-body';
 
 const problemOf = (text: string, around?: number) =>
   structureProblem(Buffer.from(text), around)?.english;

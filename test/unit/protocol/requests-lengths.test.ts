@@ -1,10 +1,10 @@
-/** Lengths: the limit passes, one more is rejected, nothing is cut (decisions, "Lengths"). */
+/** Lengths: the limit passes, one more is rejected, nothing is cut (contract 4.11). */
 import type { OperationName } from '../../../src/domain/operation';
 import { accept, rejected } from '../../support/bodies';
 
 const URL = 'https://p/';
 const x = (length: number) => 'x'.repeat(length);
-/** Limits of the decisions; those of the last three are this service's own. */
+/** Limits of contract 4.11; those of the last three are this service's own. */
 const LIMITS: readonly (readonly [string, number, (length: number) => string])[] = [
   ['externalId', 128, x],
   ['title', 512, x],

@@ -1,4 +1,4 @@
-/** Every 400 of the decisions names its field. Wrong types, forms and characters. */
+/** Every 400 of contract 4 names its field. Wrong types, forms and characters. */
 import type { OperationName } from '../../../src/domain/operation';
 import { accept, rejected, rejectedFields } from '../../support/bodies';
 

@@ -1,4 +1,4 @@
-/** URLs that a portal may open: http, https and app schemes (decisions, "payloadJson … URLs"). */
+/** URLs that a portal may open: http, https and app schemes (contract 4.10). */
 import { looksLikeHost } from '../../../src/protocol/fields';
 import { accept, rejected } from '../../support/bodies';
 

@@ -1,4 +1,4 @@
-/** What the contract accepts, and what it becomes (specification 4; decisions, "Operations"). */
+/** What the contract accepts, and what it becomes (contract 4). */
 import { aBody, accept, rejected, rejectedFields } from '../../support/bodies';
 
 test('an upsert with every field becomes the operation that says the same', () => {

@@ -1,4 +1,4 @@
-/** The signature of specification 5.1, against vectors that other programs computed. */
+/** The signature of contract 3.1, against vectors that other programs computed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSignatureForm, sign, verify } from '../../../src/protocol/signature';

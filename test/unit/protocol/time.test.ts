@@ -1,8 +1,17 @@
-/** Times on the wire (decisions, "sourceUpdatedAt formats"): one instant, many ways to write it. */
+/** Times on the wire (contract 4.6): one instant, many ways to write it. */
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { formatLocal, isWritable, parseDateTime, parseInstant } from '../../../src/protocol/time';
+import {
+  formatLocal,
+  formatUnambiguous,
+  isWritableInstant,
+  parseDateTime,
+  parseInstant,
+} from '../../../src/protocol/time';
+import { createDayCalendar } from '../../../src/queries/day-calendar';
 
+const ZONES = ['Asia/Shanghai', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'UTC'];
+const zones = fc.constantFrom(...ZONES);
 const SHANGHAI = 'Asia/Shanghai';
 /** 2024-06-01T00:00:00Z, which is 08:00 in Shanghai. */
 const INSTANT = 1_717_200_000_000;
@@ -84,11 +93,11 @@ test('eight digits that are no date are epoch seconds', () => {
 test('a year that can be written and read again is from 1970 to 9999, in the zone of the portal', () => {
   const years = ['1969-12-31T23:59:59', '1970-01-01T00:00:00', '9999-12-31T23:59:59'];
   const areWritable = years.map((text) =>
-    isWritable(Number(parseDateTime(text, SHANGHAI)), SHANGHAI),
+    isWritableInstant(Number(parseDateTime(text, SHANGHAI)), SHANGHAI),
   );
   expect(areWritable).toEqual([false, true, true]);
   const beyond = Number(parseDateTime('9999-12-31T23:59:59-08:00', SHANGHAI));
-  expect(isWritable(beyond, SHANGHAI)).toBe(false);
+  expect(isWritableInstant(beyond, SHANGHAI)).toBe(false);
 });
 
 test('seconds and milliseconds part where neither can be meant otherwise', () => {
@@ -138,4 +147,62 @@ test('whatever has an offset is read as the calendar does', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+describe('local times', () => {
+  const two = (max: number) => fc.integer({ min: 0, max }).map((it) => String(it).padStart(2, '0'));
+  const year = fc.constantFrom('1890', '1971', '1991', '2024', '2026', '0099', '9999');
+  const texts = fc
+    .tuple(year, two(13), two(32), fc.constantFrom('T', ' '), two(25), two(61))
+    .chain(([y, month, day, between, hour, minute]) =>
+      fc
+        .constantFrom('', ':00', ':59.123456', ':30Z', '+08:00', ':00-0330', 'Z')
+        .map((end) => `${y}-${month}-${day}${between}${hour}:${minute}${end}`),
+    )
+    // Of a year below 100 the calendar library takes the end of a day for its beginning.
+    .filter((text) => !/^00.{9}24:/.test(text));
+  const calendar = (text: string, zone: string) => {
+    const moment = DateTime.fromISO(text.replace(' ', 'T'), { zone });
+    return moment.isValid ? moment.toMillis() : undefined;
+  };
+
+  test('are read as the calendar reads them', () => {
+    fc.assert(
+      fc.property(texts, zones, (text, zone) => {
+        expect(parseDateTime(text, zone)).toBe(calendar(text, zone));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('are read so around the hours that clocks skip and repeat', () => {
+    for (let minute = 0; minute < 6 * 60; minute += 7) {
+      for (const day of ['2024-03-31', '2024-10-27', '2024-03-10', '2024-11-03']) {
+        const text = `${day}T${new Date(minute * 60_000).toISOString().slice(11, 16)}`;
+        for (const zone of ZONES) {
+          expect([zone, text, parseInstant(text, zone)]).toEqual([
+            zone,
+            text,
+            calendar(text, zone),
+          ]);
+        }
+      }
+    }
+  });
+
+  const instants = fc.integer({ min: Date.UTC(1880, 0), max: Date.UTC(2080, 0) });
+  test('are written as the calendar writes them, on the same day', () => {
+    const days = new Map(ZONES.map((zone) => [zone, createDayCalendar(zone)]));
+    const format = { includeOffset: false, suppressMilliseconds: true };
+    fc.assert(
+      fc.property(instants, zones, (instant, zone) => {
+        const moment = DateTime.fromMillis(instant, { zone });
+        expect(formatLocal(instant, zone)).toBe(moment.toISO(format));
+        expect(days.get(zone)?.(instant)).toBe(moment.toISODate());
+        expect(isWritableInstant(instant, zone)).toBe(moment.year >= 1970);
+        expect(parseDateTime(formatUnambiguous(instant, zone), zone)).toBe(instant);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });

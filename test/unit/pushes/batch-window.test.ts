@@ -1,11 +1,9 @@
 /** Batches beside single pushes of other clients: few lines are under way at a time, first come, first served. */
-import { type BatchPart, BatchWindow } from '../../../src/pushes/batch-window';
+import { BatchWindow, type Part } from '../../../src/pushes/batch-window';
 
 const LONG = 10_000;
 /** Lines that go on at a time beside one push of another client; twice as many may be under way. */
 const PART = 16;
-/** After a quick one. */
-const LARGER = PART + 1;
 
 let now: number;
 let window: BatchWindow;
@@ -19,17 +17,17 @@ afterEach(() => {
 });
 /** Lines of a batch of its own. */
 const take = (clientId: string, lines: number, timeout: number) =>
-  window.open(clientId, lines).take(timeout);
+  window.enter(clientId, lines).take(timeout);
 const singles = (clientId: string, count: number) =>
-  Array.from({ length: count }, () => window.enter(clientId));
+  Array.from({ length: count }, () => window.enter(clientId).leave);
 /** What may go on by now. */
-async function taken(part: Promise<BatchPart>): Promise<BatchPart | undefined> {
+async function taken(part: Promise<Part>): Promise<Part | undefined> {
   return Promise.race([
     part,
     new Promise<undefined>((resolve) => setImmediate(resolve, undefined)),
   ]);
 }
-async function linesOf(part: Promise<BatchPart>): Promise<number | undefined> {
+async function linesOf(part: Promise<Part>): Promise<number | undefined> {
   return (await taken(part))?.lines;
 }
 
@@ -47,8 +45,8 @@ test('beside a push of another client they go on in parts, and the rest waits', 
   expect(await linesOf(first)).toBe(PART);
   expect(await linesOf(second)).toBe(PART);
   expect(await linesOf(third)).toBeUndefined();
-  (await first).release(true);
-  expect(await linesOf(third)).toBe(LARGER);
+  (await first).release();
+  expect(await linesOf(third)).toBe(PART);
 });
 
 test('what came first goes on first, and each client has room of its own', async () => {
@@ -59,10 +57,10 @@ test('what came first goes on first, and each client has room of its own', async
   const hr = [next('hr'), next('hr'), next('hr')];
   expect(await Promise.all(oa.map(linesOf))).toEqual([PART, PART, undefined]);
   expect(await Promise.all(hr.map(linesOf))).toEqual([PART, PART, undefined]);
-  (await oa[0])?.release(true);
-  expect(await linesOf(oa[2] as Promise<BatchPart>)).toBe(LARGER);
+  (await oa[0])?.release();
+  expect(await linesOf(oa[2] as Promise<Part>)).toBe(PART);
   expect(await linesOf(later)).toBeUndefined();
-  expect(await linesOf(hr[2] as Promise<BatchPart>)).toBeUndefined();
+  expect(await linesOf(hr[2] as Promise<Part>)).toBeUndefined();
 });
 
 test('a part that takes long counts for half a second, and not twice when it ends', async () => {
@@ -74,8 +72,8 @@ test('a part that takes long counts for half a second, and not twice when it end
   expect(await Promise.all(next.map(linesOf))).toEqual([undefined, undefined, undefined]);
   jest.advanceTimersByTime(1);
   expect(await Promise.all(next.map(linesOf))).toEqual([PART, PART, undefined]);
-  for (const one of stuck) (await one).release(true);
-  expect(await linesOf(next[2] as Promise<BatchPart>)).toBeUndefined();
+  for (const one of stuck) (await one).release();
+  expect(await linesOf(next[2] as Promise<Part>)).toBeUndefined();
 });
 
 test('as many lines as single pushes of all others are in flight', async () => {
@@ -84,10 +82,10 @@ test('as many lines as single pushes of all others are in flight', async () => {
   singles('oa', 500);
   const parts = [1, 2, 3].map(() => take('oa', 1_000, LONG));
   expect(await Promise.all(parts.slice(0, 2).map(linesOf))).toEqual([150, 150]);
-  expect(await linesOf(parts[2] as Promise<BatchPart>)).toBeUndefined();
+  expect(await linesOf(parts[2] as Promise<Part>)).toBeUndefined();
   for (const one of leave) one();
-  for (const part of parts.slice(0, 2)) (await part).release(true);
-  expect(await linesOf(parts[2] as Promise<BatchPart>)).toBe(50);
+  for (const part of parts.slice(0, 2)) (await part).release();
+  expect(await linesOf(parts[2] as Promise<Part>)).toBe(50);
 });
 
 test('an odd number of lines too is two parts, and a part takes what is free', async () => {
@@ -100,21 +98,20 @@ test('an odd number of lines too is two parts, and a part takes what is free', a
 });
 
 test('lines that did not go on yet are told, also while an earlier part of theirs is recorded', async () => {
-  const alone = window.open('oa', 500);
+  const alone = window.enter('oa', 500);
   expect(window.linesWaiting).toBe(500);
-  (await alone.take(LONG)).release(true);
+  (await alone.take(LONG)).release();
   expect(window.linesWaiting).toBe(0);
-  alone.close();
+  alone.leave();
   singles('hr', 1);
-  const [first, second] = [window.open('oa', 100), window.open('hr', 50)];
+  const [first, second] = [window.enter('oa', 100), window.enter('hr', 50)];
   await first.take(LONG);
   expect(window.linesWaiting).toBe(100 - PART + 50);
   const late = second.take(0);
   jest.advanceTimersByTime(0);
   await late;
-  first.close();
-  first.close();
-  second.close();
+  first.leave();
+  second.leave();
   expect(window.linesWaiting).toBe(0);
 });
 
@@ -133,7 +130,7 @@ test('what was under way before the others came is waited for', async () => {
   singles('hr', 1);
   const next = take('oa', 10, LONG);
   expect(await linesOf(next)).toBeUndefined();
-  (await whole).release(true);
+  (await whole).release();
   expect(await linesOf(next)).toBe(10);
 });
 
@@ -166,77 +163,8 @@ test('whose time is over before it begins goes on whole, though there is room fo
 test('a part is given back once', async () => {
   singles('hr', 1);
   const [first] = await Promise.all([take('oa', 100, LONG), take('oa', 100, LONG)]);
-  first.release(true);
-  first.release(true);
-  expect(await linesOf(take('oa', 100, LONG))).toBe(LARGER);
+  first.release();
+  first.release();
+  expect(await linesOf(take('oa', 100, LONG))).toBe(PART);
   expect(await linesOf(take('oa', 100, LONG))).toBeUndefined();
-});
-
-describe('how many lines are under way beside others', () => {
-  /** A batch without end. */
-  function endless() {
-    singles('hr', 1);
-    const pass = (ms: number) => {
-      now += ms;
-      jest.advanceTimersByTime(ms);
-    };
-    const parts: { part: BatchPart; until: number }[] = [];
-    const underWay = () => parts.reduce((sum, { part }) => sum + part.lines, 0);
-    let next = take('oa', 1_000_000, LONG);
-    const begin = async (timeOf: (underWay: number) => number) => {
-      for (let part = await taken(next); part; part = await taken(next)) {
-        parts.push({ part, until: now + timeOf(underWay() + part.lines) });
-        next = take('oa', 1_000_000, LONG);
-      }
-    };
-    /** @param timeOf milliseconds that a part takes. @returns lines that are under way at the end */
-    return async (ended: number, timeOf: (underWay: number) => number) => {
-      for (let count = 0; count < ended; count += 1) {
-        await begin(timeOf);
-        const first = parts.shift();
-        if (!first) throw new Error('nothing is under way');
-        pass(Math.max(0, first.until - now));
-        first.part.release(true);
-      }
-      await begin(timeOf);
-      return underWay();
-    };
-  }
-
-  test('are more where parts take as long whatever their size: a database that is far away', async () => {
-    expect(await endless()(600, () => 60)).toBeGreaterThan(900);
-  });
-
-  test('stay few where each line takes its time', async () => {
-    const lines = await endless()(600, (underWay) => 5 + underWay / 4);
-    expect(lines).toBeGreaterThanOrEqual(2 * PART);
-    expect(lines).toBeLessThan(3 * PART);
-  });
-
-  test('do not follow parts that no worker processed, that are small, or that had no others beside', async () => {
-    const alone = [await take('oa', 500, LONG), await take('oa', 500, LONG)];
-    now += 1;
-    for (const part of alone) part.release(true);
-    singles('hr', 1);
-    const [rejected, small] = [await take('oa', 24, LONG), await take('oa', 11, LONG)];
-    now += 1;
-    rejected.release(false);
-    small.release(true);
-    expect(await linesOf(take('oa', 100, LONG))).toBe(PART);
-    const run = endless();
-    expect(await run(400, () => 20)).toBeGreaterThan(600);
-  });
-
-  test('become few again when each line begins to take its time', async () => {
-    const run = endless();
-    expect(await run(400, () => 20)).toBeGreaterThan(600);
-    expect(await run(100, (underWay) => 20 + underWay)).toBeLessThan(3 * PART);
-  });
-
-  test('follow what a quick part takes now, and not what it took long ago', async () => {
-    const run = endless();
-    await run(10, () => 5);
-    expect(await run(100, () => 60)).toBe(2 * PART);
-    expect(await run(13_000, () => 60)).toBeGreaterThan(600);
-  });
 });

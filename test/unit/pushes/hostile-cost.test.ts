@@ -3,16 +3,15 @@
  * loop is compared with that of a plain, legal body of the same size: a ratio holds on a slow and on a busy machine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inSlices } from '../../../src/concurrency/time-slice';
+import { inSlices } from '../../../src/concurrency/turns';
 import { readBatchLines } from '../../../src/protocol/batch-lines';
 import { createIdLines } from '../../../src/protocol/id-lines';
 import { parseJsonBody } from '../../../src/protocol/json-body';
 import { createMatterQueryReaders } from '../../../src/protocol/matter-queries';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { readVerifyBody } from '../../../src/protocol/verify-body';
-import { createCheckBodies } from '../../../src/pushes/check-bodies';
-import { checkLines } from '../../../src/pushes/read-batch';
-import { createCheckBody, createValidatePush } from '../../../src/pushes/validate-push';
+import { checkLines, createCheckBodies } from '../../../src/pushes/read-batch';
+import { createCheckBody, validatePush } from '../../../src/pushes/validate';
 
 const MIB = 1024 * 1024;
 const LIMITS = { lines: 1_000, bodyBytes: MIB };
@@ -23,12 +22,12 @@ const deps = {
   clock: Date.now,
   unknownUsers: async (names: readonly string[]) => [...names],
 };
-const validate = createValidatePush(createCheckBody(deps));
+const checkBody = createCheckBody(deps);
 const queries = createMatterQueryReaders(TIME_ZONE);
 const HEADERS = { idempotencyKey: undefined, strictFields: false, headerErrors: [] };
 const CONTEXT = { ...HEADERS, clientId: 'oa', operation: 'upsert', signature: 'x' } as const;
 
-const push = (raw: Buffer) => validate(raw, CONTEXT);
+const push = (raw: Buffer) => validatePush(checkBody, raw, CONTEXT);
 const batch = (raw: Buffer) =>
   checkLines(
     { checkBodies: createCheckBodies(deps), limits: LIMITS },

@@ -3,7 +3,7 @@ import { PushError } from '../../../src/protocol/errors';
 import { LoadShedder, type Permit } from '../../../src/pushes/load-shedder';
 
 const TIMEOUT = 10_000;
-const MOST_YOUNG = 5_000;
+const MAX_YOUNG = 5_000;
 /** Of batches. */
 let waiting = 0;
 const linesWaiting = () => waiting;
@@ -16,7 +16,7 @@ function simulate(capacity: number) {
   let now = 50_000;
   const shedder = new LoadShedder({
     timeout: TIMEOUT,
-    mostYoung: MOST_YOUNG,
+    maxInFlight: MAX_YOUNG,
     linesWaiting,
     clock: () => now,
   });
@@ -37,7 +37,7 @@ function simulate(capacity: number) {
   /** A request that is let in and rejected at once, for its rate or its body. */
   const noise = (clientId: string) => {
     try {
-      shedder.acquire(clientId).release(0);
+      shedder.acquire(clientId).release();
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
     }
@@ -56,7 +56,8 @@ function simulate(capacity: number) {
         const done = queue.shift();
         if (!done) break;
         seen.waits.push(now - done.since);
-        done.permit.release(1);
+        done.permit.end(true);
+        done.permit.release();
       }
     }
   };
@@ -155,7 +156,7 @@ test('a few pushes are never rejected, however long they wait', () => {
 describe('batches', () => {
   let now = 0;
   const shedder = () =>
-    new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, linesWaiting, clock: () => now });
+    new LoadShedder({ timeout: TIMEOUT, maxInFlight: MAX_YOUNG, linesWaiting, clock: () => now });
   const isLetIn = (load: LoadShedder, clientId: string, lines?: number) => {
     try {
       load.acquire(clientId, lines);

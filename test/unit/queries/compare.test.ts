@@ -1,7 +1,7 @@
 /** How what is here differs from what another system believes: every rule, and that they add up. */
-import { compare, type ExpectedFields, type Held } from '../../../src/queries/compare';
+import { compare, type ExpectedFields, type LedgerValues } from '../../../src/queries/compare';
 
-const held = (over: Partial<Held> = {}): Held => ({
+const held = (over: Partial<LedgerValues> = {}): LedgerValues => ({
   bizStatus: 'PENDING',
   externalStatusCode: 'S1',
   sourceUpdatedAt: 2_000,
@@ -12,7 +12,7 @@ const DELETED = held({ deleted: true });
 const NEVER_STAMPED = held({ sourceUpdatedAt: null });
 const NO_CODE = held({ externalStatusCode: null });
 
-test.each<[string, Omit<ExpectedFields, 'externalId'>, Held | undefined, string[]]>([
+test.each<[string, Omit<ExpectedFields, 'externalId'>, LedgerValues | undefined, string[]]>([
   ['nothing expected', {}, held(), []],
   [
     'all the same',

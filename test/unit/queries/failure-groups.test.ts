@@ -2,7 +2,7 @@
 import type { Failures } from '../../../src/protocol/failures';
 import { groupsOf, rowOf } from '../../../src/queries/failure-groups';
 import { createFailures } from '../../../src/queries/failures';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
+import type { LogEntry } from '../../../src/storage/push-log/entry';
 import { aLogEntry } from '../../support/log-entries';
 
 const AT = Date.UTC(2026, 10, 20);
@@ -18,7 +18,20 @@ test('a field is counted once for each push, whatever its places in lists are', 
   expect(groupsOf([one]).groups).toMatchObject([
     { field: 'parties[].username', pushes: 2, matters: 1, stillFailed: 1 },
   ]);
-  expect(rowOf(one)).toMatchObject({ fields: ['parties[].username'], failures: 2 });
+  expect(rowOf(one, 'en')).toMatchObject({ fields: ['parties[].username'], failures: 2 });
+});
+
+test('a missing matter names the upsert that should have created it', () => {
+  const status = (n: number) => entry(n, { operation: 'status', result: 'MATTER_NOT_FOUND' });
+  const problems = [{ ...problem('title'), english: 'must not be blank' }];
+  const upsert = entry(1, { problems });
+  const cause = (entries: LogEntry[]) => rowOf(subject(entries), 'en').cause;
+  expect(cause([status(3), status(2), upsert])).toEqual({
+    ...{ requestId: String(upsert._id), reason: 'VALIDATION_FAILED', fields: ['title'] },
+    problems: [{ field: 'title', message: 'must not be blank' }],
+  });
+  expect(cause([status(2)])).toBeNull();
+  expect(cause([entry(2), upsert])).toBeNull();
 });
 
 test('names of fields that callers made up do not make an answer without end', () => {
@@ -45,7 +58,7 @@ test('a page ends after so many failures, also of one matter, and goes on behind
     timeZone: 'UTC',
     retention: 1,
     clock: () => AT,
-    maxLookedAt: 10,
+    maxChecked: 10,
   });
   const ask = (body: Readonly<Record<string, unknown>>) =>
     answer({

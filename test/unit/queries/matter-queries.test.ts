@@ -1,8 +1,7 @@
 /** The queries about matters: what they answer, and how pages follow each other. */
 import type { Matter } from '../../../src/domain/matter';
 import { createMatterQueries } from '../../../src/queries/matter-queries';
-import type { ChangedFilter } from '../../../src/storage/ledger/changed-matters';
-import type { MatterReader } from '../../../src/storage/ledger/matter-reader';
+import type { ChangedFilter, MatterReader } from '../../../src/storage/ledger/read-matters';
 import { aMatter, NOW } from '../../support/builders';
 
 const ZONE = 'Asia/Shanghai';
@@ -26,7 +25,7 @@ function ledgerOf(matters: readonly Matter[]) {
           .filter(({ externalId }) => keys.includes(externalId))
           .reverse(),
       ),
-    held: (systemCode, keys) =>
+    forComparison: (systemCode, keys) =>
       from(
         own(systemCode)
           .filter(({ externalId }) => keys.includes(externalId))
@@ -44,8 +43,8 @@ function ledgerOf(matters: readonly Matter[]) {
     },
     search: async (systemCode, _, { after, limit }) => {
       const found = own(systemCode).filter(({ matterId }) => !after || matterId > after.matterId);
-      const places = found.slice(0, limit);
-      return { places, next: found.length > limit ? places.at(-1) : undefined };
+      const positions = found.slice(0, limit);
+      return { positions, next: found.length > limit ? positions.at(-1) : undefined };
     },
     // In an order of its own.
     byIds: (systemCode, asked) =>
@@ -55,7 +54,7 @@ function ledgerOf(matters: readonly Matter[]) {
           .reverse(),
       ),
     open: (systemCode) => from(own(systemCode)),
-    digested: (systemCode) => from(own(systemCode).filter(({ deleted }) => !deleted)),
+    forDigest: (systemCode) => from(own(systemCode).filter(({ deleted }) => !deleted)),
   };
   const queries = createMatterQueries({ reader, timeZone: ZONE, clock: () => NOW });
   const ask = (name: keyof typeof queries, body: Record<string, unknown>) =>

@@ -64,7 +64,7 @@ test.each(['DAMAGED_ID', 'LOOK_ALIKE'] as const)('nothing is pushed for %s', (fi
     pushed: { matterType: 'TODO', title: 't' },
   } as const;
   const options = { overwriteNewer: true, formatLocal: String };
-  const differing = { expectedMatter: row, held: undefined, findings: [finding] };
+  const differing = { expectedMatter: row, stored: undefined, findings: [finding] };
   expect(repush(differing, options)).toBe(finding);
 });
 

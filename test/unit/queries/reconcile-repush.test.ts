@@ -31,7 +31,7 @@ const plan = (
   const findings = find(expectedMatter, here).map(({ finding }) => finding);
   const formatLocal = (instant: number) => `local ${instant}`;
   const pushed = repush(
-    { expectedMatter, held: here, findings },
+    { expectedMatter, stored: here, findings },
     { overwriteNewer, formatLocal, matterType },
   );
   return { findings, pushed };

@@ -1,11 +1,11 @@
 /** How workers share the partitions: fair, with as few moves as there can be, and at rest once it is fair. */
 import fc from 'fast-check';
-import { createSharer, shareOf } from '../../../src/queue/balance';
+import { createDampedShare, shareOf } from '../../../src/queue/balance';
 
 const holding = (...held: number[]) => new Map(held.map((partitions, n) => [`w${n}`, partitions]));
 const shares = (held: ReadonlyMap<string, number>) =>
   [...held.keys()].map((name) => shareOf(name, held));
-const releases = (...held: number[]) => shares(holding(...held)).map(({ letGo }) => letGo);
+const releases = (...held: number[]) => shares(holding(...held)).map(({ release }) => release);
 
 test.each([
   ['one worker keeps all', [32], [0]],
@@ -23,13 +23,13 @@ test.each([
 
 test('who has its share takes no more while another one has too few', () => {
   const [full, poor] = shares(holding(32, 0));
-  expect(full?.most).toBe(16);
-  expect(poor?.most).toBe(17);
-  expect(shares(holding(16, 16)).map(({ most }) => most)).toEqual([undefined, undefined]);
+  expect(full?.max).toBe(16);
+  expect(poor?.max).toBe(17);
+  expect(shares(holding(16, 16)).map(({ max }) => max)).toEqual([undefined, undefined]);
 });
 
 test('who is not among the living changes nothing', () => {
-  expect(shareOf('unknown', holding(9, 0))).toEqual({ letGo: 0, most: undefined });
+  expect(shareOf('unknown', holding(9, 0))).toEqual({ release: 0, max: undefined });
 });
 
 const held = fc.array(fc.nat(200), { minLength: 1, maxLength: 64 });
@@ -38,7 +38,7 @@ test('what is given is what others lack, and afterwards all have the same but fo
   fc.assert(
     fc.property(held, (partitions) => {
       const now = holding(...partitions);
-      const given = shares(now).map(({ letGo }) => letGo);
+      const given = shares(now).map(({ release }) => release);
       const total = partitions.reduce((sum, one) => sum + one, 0);
       const floor = Math.floor(total / partitions.length);
       if (given.every((one) => one === 0)) return;
@@ -52,10 +52,10 @@ test('what is given is what others lack, and afterwards all have the same but fo
 });
 
 test('nothing is given at the first look that finds too few, nor right after a gift', () => {
-  const share = createSharer('w0');
+  const share = createDampedShare('w0');
   const uneven = holding(32, 0);
   const gifts = [uneven, uneven, uneven, uneven, holding(16, 16), uneven].map(
-    (now) => share(now).letGo,
+    (now) => share(now).release,
   );
   expect(gifts).toEqual([0, 16, 0, 16, 0, 0]);
 });

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
+import type { RedisConnection } from '../../../src/infra/redis/connect';
+import { NO_METRICS } from '../../../src/observability/metrics';
 import { createRedisKeys } from '../../../src/queue/keys';
-import type { RedisConnection } from '../../../src/queue/redis';
 import { createReplyInbox, toMessages } from '../../../src/queue/replies';
-import { NO_METRICS } from '../../../src/telemetry/metrics';
 
 /** The subscription alone: what the inbox does with a message needs no server. */
 class Subscriber extends EventEmitter {
@@ -77,7 +77,7 @@ it('tells when a message was sent once the last of its replies is told', async (
 it('makes one message per web process, each with its time', () => {
   const reply = (id: string, replyTo: string) => ({ id, replyTo, settlement: 's' });
   const messages = toMessages([reply('a', 'one'), reply('b', 'two'), reply('c', 'one')], 7);
-  expect(messages.map(({ ingressId, payload }) => [ingressId, JSON.parse(payload)])).toEqual([
+  expect(messages.map(({ replyTo, payload }) => [replyTo, JSON.parse(payload)])).toEqual([
     [
       'one',
       [

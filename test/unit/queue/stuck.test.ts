@@ -1,8 +1,7 @@
 /** Which partition jobs count as stuck: what two looks saw standing still. */
 
-import type { PartitionJobView } from '../../../src/queue/partition-job-view';
-import { lookForStuck } from '../../../src/queue/stuck';
-import type { PartitionView } from '../../../src/queue/view';
+import { findStuck } from '../../../src/queue/inspect/stuck';
+import type { PartitionJobView, PartitionView } from '../../../src/queue/inspect/view';
 
 const aPartition = (over: Partial<PartitionView> = {}): PartitionView => ({
   partition: 2,
@@ -33,7 +32,7 @@ const empty = { waiting: 0, oldestMs: null, oldestId: null };
 async function found(...looks: (readonly PartitionView[])[]) {
   let count = 0;
   const look = async () => looks[Math.min(count++, looks.length - 1)] ?? [];
-  const { stuck } = await lookForStuck(look, 1);
+  const { stuck } = await findStuck(look, 1);
   return { stuck, looks: count };
 }
 
@@ -87,6 +86,6 @@ test('a silent worker whose partition moves all the same is not stuck', async ()
 
 test('what is told is how the partitions were last', async () => {
   const looks = [[aPartition()], [aPartition({ waiting: 9 })]];
-  const { partitions } = await lookForStuck(async () => looks.shift() ?? [], 1);
+  const { partitions } = await findStuck(async () => looks.shift() ?? [], 1);
   expect(partitions).toEqual([aPartition({ waiting: 9 })]);
 });

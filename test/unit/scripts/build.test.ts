@@ -58,6 +58,7 @@ test('the image is built from what the Dockerfile copies, and contains only what
     'tools',
     'workers',
   ]);
+  expect(readdirSync(join(folder, 'dist/browser')).sort()).toEqual(['console', 'docs', 'operator']);
   expect(readdirSync(join(folder, 'dist/tools')).sort()).toEqual(['client', 'matterctl']);
   expect(filesIn('dist').filter((name) => /bench|chaos|harness/.test(name))).toEqual([]);
   for (const name of ['src/web.js', 'src/release.js', 'workers/main.js']) {
@@ -74,10 +75,10 @@ test('the image is built from what the Dockerfile copies, and contains only what
 
 test('the image copies nothing that it does not need, and docker is given no more', () => {
   expect(copiedBy(BUILD_STAGE).sort()).toEqual([
-    ...['.npmrc', 'package-lock.json', 'package.json', 'public', 'scripts/build.mjs'],
+    ...['.npmrc', 'browser', 'package-lock.json', 'package.json', 'scripts/build.mjs'],
     ...['scripts/lib', 'src', 'tools/client', 'tools/matterctl', 'tsconfig.json', 'workers'],
   ]);
-  expect(copiedBy(FINAL_STAGE).sort()).toEqual(['examples/signing', 'public']);
+  expect(copiedBy(FINAL_STAGE).sort()).toEqual(['examples/signing']);
   const [all, ...others] = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
   expect(all).toBe('*');
   const copied = [...new Set([...copiedBy(BUILD_STAGE), ...copiedBy(FINAL_STAGE)])];
@@ -106,14 +107,7 @@ test('the image has the labels of this version, and matterctl on its PATH', () =
 });
 
 test('a build is made again when its sources differ, and a larger one does for a smaller one', () => {
-  project([
-    ...SETTINGS,
-    'src/domain',
-    'src/files',
-    'src/protocol',
-    'src/queries',
-    'public/console',
-  ]);
+  project([...SETTINGS, 'src/domain', 'src/files', 'src/protocol', 'src/queries', 'browser']);
   for (const name of ['src', 'workers', ...TOOLS.map((it) => `tools/${it}`)]) {
     mkdirSync(join(folder, name), { recursive: true });
     writeFileSync(join(folder, name, 'main.ts'), 'export const main = 1;\n');
@@ -129,7 +123,7 @@ test('a build is made again when its sources differ, and a larger one does for a
   expect([built('start'), built('all'), built('start'), built('all')]).toEqual([
     ...[false, true, false, false],
   ]);
-  appendFileSync(join(folder, 'public/console/route.js'), '\nexport const more = 1;\n');
+  appendFileSync(join(folder, 'browser/console/kit/route.js'), '\nexport const more = 1;\n');
   expect([built('all'), built('all')]).toEqual([true, false]);
   rmSync(join(folder, 'src/old.ts'));
   appendFileSync(join(folder, 'tools/local/main.ts'), '\nexport const more = 1;\n');
@@ -141,27 +135,4 @@ test('a build is made again when its sources differ, and a larger one does for a
   expect(build('start')).toMatchObject({ status: 1 });
   expect(build('start').text).toMatch(/The build failed: .*\n.*src\/main\.ts:1:13/);
   expect(existsSync(join(folder, 'dist/src/main.js'))).toBe(true);
-});
-
-test('a module that the browser gets too may import such modules only', () => {
-  project(['scripts', 'tsconfig.json']);
-  mkdirSync(join(folder, 'src'));
-  const compiled = (text: string) => {
-    writeFileSync(join(folder, 'src/a.ts'), text);
-    writeFileSync(join(folder, 'src/b.ts'), 'export const b = 1;\n');
-    writeFileSync(join(folder, 'src/c.ts'), 'export type C = string;\nexport const c = 1;\n');
-    const script = `import('${join(folder, 'scripts/lib/browser-modules.mjs')}').then((it) =>
-      it.compileBrowserModules(require('esbuild').build, process.cwd(), 'out', ['a', 'b']));`;
-    const { stderr } = spawnSync(process.execPath, ['-e', script], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    return stderr || readFileSync(join(folder, 'out/a.js'), 'utf8');
-  };
-  const types = "import type { C } from './c';\nexport type D = C;\n";
-  expect(compiled(`import { b } from './b';\n${types}export const a = b;\n`)).toContain(
-    'from"./b.js";',
-  );
-  expect(compiled("import { c } from './c';\nexport const a = c;\n")).toContain('is not shared');
-  expect(compiled("import fs from 'node:fs';\nexport const a = fs;\n")).toContain('node:fs');
 });

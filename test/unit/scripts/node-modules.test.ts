@@ -103,7 +103,7 @@ test.each(['start', 'bench'] as const)(
     expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(devModules));
     const there = [...Object.keys(manifest.dependencies), ...devModules];
     const folders = evaluate(`BUILDS.${name === 'start' ? 'start' : 'all'}`) as string[];
-    const imported = new Set(folders.flatMap(packagesImportedIn));
+    const imported = new Set([...folders, 'browser'].flatMap(packagesImportedIn));
     expect(imported.size).toBeGreaterThan(15);
     expect([...imported].filter((it) => !there.includes(it))).toEqual([]);
   },
@@ -112,7 +112,7 @@ test.each(['start', 'bench'] as const)(
 function packagesImportedIn(folder: string): string[] {
   const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   return names
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.[jt]s$/.test(name))
     .flatMap((name) => {
       const text = readFileSync(join(ROOT, folder, name), 'utf8');
       return [...text.matchAll(/^(?:import|export|\}) [^;]*?from '((?:@[^/']+\/)?[^./'][^/']*)/gm)];

@@ -1,7 +1,7 @@
 /** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
-import { createMutex } from '../../../src/concurrency/mutex';
-import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
-import { sentSignature } from '../../../src/storage/push-log/sent-signature';
+import { createMutex } from '../../../src/concurrency/turns';
+import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose';
+import { sentSignature } from '../../../src/storage/push-log/entry';
 import { aLogEntry } from '../../support/log-entries';
 
 const NOW = 1_795_000_000_000;

@@ -5,9 +5,8 @@ import { bodyVariants } from '../../../src/signature-diagnosis/body-variants';
 import { ALL_CAUSES } from '../../../src/signature-diagnosis/causes';
 import { type Bounds, diagnose, diagnoseInSlices } from '../../../src/signature-diagnosis/diagnose';
 import { WRITERS } from '../../../src/signature-diagnosis/json-writers';
-import type { RejectedRequest } from '../../../src/signature-diagnosis/rejected-request';
-import { search } from '../../../src/signature-diagnosis/search';
-import { sentSignature } from '../../../src/storage/push-log/sent-signature';
+import { type SignatureRejection, search } from '../../../src/signature-diagnosis/search';
+import { sentSignature } from '../../../src/storage/push-log/entry';
 import {
   COMPACT,
   type Given,
@@ -38,7 +37,7 @@ const SECRETS = [
 /** Time enough for all that there is to try. */
 const BOUNDS: Bounds = { time: 60_000, clock: () => performance.now() };
 
-const requestOf = ({ timestamp, signature, body }: Wire): RejectedRequest => ({
+const requestOf = ({ timestamp, signature, body }: Wire): SignatureRejection => ({
   clientId: GIVEN.clientId,
   sent: sentSignature(timestamp, signature),
   body,
@@ -130,7 +129,7 @@ test('a search that ran out of time says so: ask again', () => {
   expect(cut?.cause).toBe('UNEXPLAINED');
   expect(cut?.fix).toMatch(/^Ask again: the search ended early/);
   // One that has tried all that it may comes no further the next time.
-  expect(diagnosisOf(wire, { most: 10 }).findings[0]?.fix).not.toContain('Ask again');
+  expect(diagnosisOf(wire, { maxDigests: 10 }).findings[0]?.fix).not.toContain('Ask again');
   expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
 });
 
@@ -307,9 +306,9 @@ describe('nothing is named without cause', () => {
   test.each([
     ...[0, 1, 16, 32, 43, 65, 100, 8_000].map((length) => [length, 1_000]),
     ...[44, 63].map((length) => [length, 20_000]),
-  ])('one of %i characters', (length = 0, most) => {
+  ])('one of %i characters', (length = 0, maxDigests) => {
     const signature = randomBytes(length).toString('hex').slice(0, length);
-    const { findings } = diagnosisOf({ ...random(), signature }, { most });
+    const { findings } = diagnosisOf({ ...random(), signature }, { maxDigests });
     expect(findings.map(({ cause }) => cause)).toEqual(['SIGNATURE_LENGTH']);
   });
 
@@ -334,7 +333,7 @@ describe('nothing is named without cause', () => {
 
   test('without the body, or a secret, that is said', () => {
     const request = requestOf(random());
-    const causes = (over: Partial<RejectedRequest>, secrets = SECRETS) =>
+    const causes = (over: Partial<SignatureRejection>, secrets = SECRETS) =>
       diagnose({ ...request, ...over }, secrets, BOUNDS).findings.map(({ cause }) => cause);
     expect(causes({ body: undefined })).toEqual(['BODY_NOT_KEPT']);
     expect(causes({}, [])).toEqual(['NO_SECRET']);
@@ -352,7 +351,7 @@ describe('bounds', () => {
   });
 
   test('so many digests and no more', () => {
-    expect(diagnosisOf(wire(COMPACT), { most: 100 })).toMatchObject({
+    expect(diagnosisOf(wire(COMPACT), { maxDigests: 100 })).toMatchObject({
       ...{ tried: 100, complete: false, findings: [{ cause: 'UNEXPLAINED' }] },
     });
   });
@@ -372,14 +371,15 @@ describe('bounds', () => {
     const large = body(1024 * 1024);
     const compact = JSON.stringify(JSON.parse(large));
     const bounded = (sent: string, mistake: Mistake) =>
-      diagnosisOf({ ...mistake(GIVEN), body: Buffer.from(sent) }, { most: 500 }).findings[0]?.cause;
+      diagnosisOf({ ...mistake(GIVEN), body: Buffer.from(sent) }, { maxDigests: 500 }).findings[0]
+        ?.cause;
     const trimmed = (it: string) => signs(`${it}\n`, it);
     expect(bounded(large, trimmed(large))).toBe('BODY_LINE_FEED_ADDED');
     expect(compact.length).toBeLessThan(large.length);
     const larger = body(1024 * 1024 + 1);
     expect(bounded(larger, trimmed(larger))).toBe('UNEXPLAINED');
     const given = { ...GIVEN, secret: `${GIVEN.secret}\n` };
-    const found = diagnosisOf({ ...signs(larger, larger)(given) }, { most: 500 });
+    const found = diagnosisOf({ ...signs(larger, larger)(given) }, { maxDigests: 500 });
     expect(found.findings[0]?.cause).toBe('SECRET_WHITE_SPACE');
   });
 
@@ -434,7 +434,7 @@ describe('hostile bodies', () => {
   ])('%s', (_what, body) => {
     const right = signs(body, body)(GIVEN);
     expect(causesOf(right)).toEqual(['SIGNATURE_RIGHT']);
-    const wrong = diagnosisOf({ ...right, signature: 'ab'.repeat(32) }, { most: 3_000 });
+    const wrong = diagnosisOf({ ...right, signature: 'ab'.repeat(32) }, { maxDigests: 3_000 });
     expect(wrong.findings.map(({ cause }) => cause)).toEqual(['UNEXPLAINED']);
   });
 });

@@ -1,5 +1,5 @@
 /** A matter survives the way into the ledger and back; only what changed is written. */
-import { changedFields, toMatter, toRecord } from '../../../src/storage/ledger/matter-record';
+import { changedFields, toMatter, toRecord } from '../../../src/storage/ledger/matters';
 import { aMatter, aParty, NOW } from '../../support/builders';
 
 const full = aMatter({

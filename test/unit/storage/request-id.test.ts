@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import {
   createIdSource,
-  createRequestIds,
   firstIdAt,
   idAfter,
-  idsBeside,
+  idsOfSameOrigin,
   receivedAtOf,
 } from '../../../src/storage/push-log/request-id';
 import { NOW } from '../../support/builders';
@@ -15,7 +14,7 @@ const instants = fc.integer({ min: 0, max: 4_000_000_000_000 });
 test('an id tells when its request was received, to the millisecond', () => {
   fc.assert(
     fc.property(instants, (at) => {
-      const id = createRequestIds()(at);
+      const id = createIdSource().ofRequest(at);
       expect(id).toMatch(/^[0-9a-f]{24}$/);
       expect(receivedAtOf(id)).toBe(at);
     }),
@@ -23,7 +22,7 @@ test('an id tells when its request was received, to the millisecond', () => {
 });
 
 test('ids of different processes are in the order of receipt', () => {
-  const [one, other] = [createRequestIds(), createRequestIds()];
+  const [one, other] = [createIdSource().ofRequest, createIdSource().ofRequest];
   fc.assert(
     fc.property(instants, instants, (a, b) => {
       fc.pre(a < b);
@@ -34,14 +33,14 @@ test('ids of different processes are in the order of receipt', () => {
 });
 
 test('60,000 requests of one millisecond have 60,000 ids, also after the clock was set back', () => {
-  const newId = createRequestIds();
+  const newId = createIdSource().ofRequest;
   const ids = new Set<string>();
   for (let n = 0; n < 20_000; n += 1) for (const at of [NOW, NOW + 1, NOW]) ids.add(newId(at));
   expect(ids.size).toBe(60_000);
 });
 
 test('a window begins with the first id of its instant', () => {
-  const id = createRequestIds()(NOW);
+  const id = createIdSource().ofRequest(NOW);
   expect(firstIdAt(NOW) <= id && id < firstIdAt(NOW + 1)).toBe(true);
   expect(id < idAfter(id) && idAfter(id) < firstIdAt(NOW + 1)).toBe(true);
 });
@@ -62,7 +61,7 @@ test('the lines of a batch have ids beside its own, also where the clock was cor
         const batchId = ids.ofRequest(at);
         ahead = (ahead + 7) % 50;
         const lines = ids.ofLines(batchId, count);
-        const [first, last] = idsBeside(batchId);
+        const [first, last] = idsOfSameOrigin(batchId);
         expect(new Set(lines).size).toBe(count);
         expect([...lines].sort()).toEqual(lines);
         expect(first <= (lines[0] ?? '') && (lines.at(-1) ?? '') <= last).toBe(true);

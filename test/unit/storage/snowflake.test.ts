@@ -1,6 +1,6 @@
 /** Ids: unique, increasing, whatever the clock does. */
 import fc from 'fast-check';
-import { createSnowflakes, MAX_WORKERS } from '../../../src/storage/ledger/snowflake';
+import { createSnowflakes, MAX_WORKERS } from '../../../src/storage/ledger';
 import { NOW } from '../../support/builders';
 
 const workers = fc.integer({ min: 0, max: MAX_WORKERS - 1 });

@@ -74,9 +74,9 @@ test('what is asked for anew was not read before, also where loads take long', a
   const { cache, loads, pass } = counting();
   expect(await cache.get()).toBe('#1');
   pass(1);
-  expect(await cache.getAnew()).toBe('#2');
+  expect(await cache.getFresh()).toBe('#2');
   // Who asks in the same moment shares it; who asks at leisure gets it too.
-  expect(await Promise.all([cache.getAnew(), cache.getAnew(), cache.get()])).toHaveLength(3);
+  expect(await Promise.all([cache.getFresh(), cache.getFresh(), cache.get()])).toHaveLength(3);
   pass(1);
   expect(await cache.get()).toBe(`#${loads()}`);
 });
@@ -91,7 +91,7 @@ test('who asks anew all the time has a fifth of the time spent on loading, after
     });
   const cache = createTtlCache(load, { ttl: 1_000, clock: () => now });
   for (; now < 60_000; now += 10) {
-    void cache.getAnew();
+    void cache.getFresh();
     for (const { end, at } of begun) if (now >= at + TAKES) end();
     await Promise.resolve();
   }

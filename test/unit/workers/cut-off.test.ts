@@ -1,7 +1,7 @@
 /** When a worker is paused for the pings that it gets no answer to, and when it resumes. */
 import pino from 'pino';
-import type { PingState } from '../../../src/concurrency/pings';
-import type { WorkerReach } from '../../../src/queue/worker-reach';
+import type { PingState } from '../../../src/concurrency/reach';
+import type { WorkerReach } from '../../../src/queue/commands/worker-reach';
 import { CutOff } from '../../../workers/cut-off';
 
 let now: number;
@@ -28,9 +28,9 @@ beforeEach(() => {
       log.push('resumed');
     },
   };
-  const sharing = { report: async () => void log.push(isPaused ? 'reports pause' : 'reports') };
+  const heartbeat = { beat: async () => void log.push(isPaused ? 'reports pause' : 'reports') };
   const logger = pino({ level: 'silent' });
-  cutOff = new CutOff({ worker, reach, sharing, logger }, () => now);
+  cutOff = new CutOff({ worker, reach, heartbeat, logger }, () => now);
 });
 
 const failed = (failures: number, failingFor: number): PingState => ({

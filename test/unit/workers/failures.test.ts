@@ -1,7 +1,7 @@
 /** Which failures of a batch leave its outcome unknown, and which only need another try. */
 import { mongo } from 'mongoose';
-import { LeaseLost } from '../../../src/queue/worker-number';
-import { SessionReplaced } from '../../../src/storage/sessions/session-pool';
+import { LeaseLost } from '../../../src/queue/commands/worker-number';
+import { SessionReplaced } from '../../../src/storage/sessions';
 import {
   CommitConflict,
   failsWholeBatch,

@@ -1,9 +1,8 @@
 /** A turn's plan: what is written and what each caller is told, from what was read. */
 import type { PriorResult } from '../../../src/domain/fold';
-import { groupOf } from '../../../src/domain/group';
-import type { Matter } from '../../../src/domain/matter';
+import { groupOf, type Matter } from '../../../src/domain/matter';
 import type { Operation } from '../../../src/domain/operation';
-import type { WaitingPush } from '../../../src/queue/push';
+import type { WaitingPush } from '../../../src/queue/records';
 import { groupPushes, type Loaded, planBatch } from '../../../workers/plan-batch';
 import {
   aDelete,
@@ -40,7 +39,11 @@ function plan(pushes: readonly WaitingPush[], known: Known = {}) {
     ),
     names: known.names ?? new Map(),
     priorResults: known.priorResults ?? new Map(),
-    keyUses: { firstBody: ({ idempotencyKey }) => known.firstBodies?.get(idempotencyKey ?? '') },
+    keyUses: {
+      firstBody: ({ idempotencyKey }) => known.firstBodies?.get(idempotencyKey ?? ''),
+      effectOf: () => undefined,
+      attempt: () => undefined,
+    },
   };
   const newMatterId = () => {
     id += 1n;

@@ -4,18 +4,18 @@
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { BATCH_PATH, pushPath } from '../../../src/protocol/paths';
-import { summarize } from '../../harness/figures';
+import { summarizeFigures } from '../../harness/figures';
 import { timestampNow } from '../../harness/sender';
 import { type LeanAnswer, type LeanConnection, openConnection } from './connection';
 import {
   type BenchPush,
   createFilePushes,
-  createPushes,
+  createLoadPushes,
   hotKeyOf,
   type KeyChoice,
   keysBeside,
 } from './pushes';
-import { openWindow, type Turning, type Until, type Window } from './window';
+import { type LoadWindow, openWindow, type Turning, type Until } from './window';
 
 process.on('message', (round) => {
   const turning: Turning = (turn) => process.send?.({ turn });
@@ -74,7 +74,7 @@ async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
   const hot = await openConnections(round, round.hot ?? 0);
   const about = { connections: connections.length, now: performance.now(), turning };
   const tally = new Tally(openWindow(round.until, about), round.lines);
-  const nextHotPush = createPushes('hot', round.name);
+  const nextHotPush = createLoadPushes('hot', round.name);
   const nextHot = () => request(pushPath('upsert'), nextHotPush().body);
   try {
     await Promise.all([
@@ -125,7 +125,7 @@ class Tally {
 
   /** @param lines pushes of a request */
   constructor(
-    readonly window: Window,
+    readonly window: LoadWindow,
     private readonly lines = 1,
   ) {}
 
@@ -160,16 +160,16 @@ class Tally {
   result(): RoundResult {
     const { accepted, others, times, window } = this;
     const max = times.reduce((most, time) => Math.max(most, time), 0);
-    return { accepted, others, elapsed: window.elapsed(), ...summarize(times), max };
+    return { accepted, others, elapsed: window.elapsed(), ...summarizeFigures(times), max };
   }
 }
 
 function pushesOf(round: Round): (connection: number) => BenchPush {
   const { keys, name, file, connections, hot, systemCode } = round;
   if (hot !== undefined) {
-    return createPushes('distinct', name, keysBeside(name, systemCode, hotKeyOf(name)));
+    return createLoadPushes('distinct', name, keysBeside(name, systemCode, hotKeyOf(name)));
   }
-  if (keys !== 'file') return createPushes(keys, name);
+  if (keys !== 'file') return createLoadPushes(keys, name);
   if (file === undefined) throw new Error('a round of the pushes of a file, without the file');
   return createFilePushes(file, connections);
 }

@@ -1,9 +1,9 @@
 /** What a round pushes: upserts whose keys have a certain distribution, or the pushes of a file. */
 
 import { readFileSync } from 'node:fs';
-import { groupOf } from '../../../src/domain/group';
+import { groupOf } from '../../../src/domain/matter';
 import type { OperationName } from '../../../src/domain/operation';
-import { placeOf, startPartitioning } from '../../../src/queue/partitioning';
+import { createRedisKeys, partitionOf } from '../../../src/queue/keys';
 import { USERNAMES } from '../../harness/directory';
 import { firstWhere, sum } from '../../harness/figures';
 import { createRandom } from '../../harness/random';
@@ -29,7 +29,7 @@ const CONTENT = 'A few sentences about what is to be done, as business systems w
  * @param keyOf the key of a push by its number; that of the choice where it is not given
  * @returns the next push, without an end
  */
-export function createPushes(
+export function createLoadPushes(
   keys: KeyChoice,
   round: string,
   keyOf = KEYS[keys](round),
@@ -50,12 +50,12 @@ export function createPushes(
   };
 }
 
-/** Partitions of a queue that has few workers. */
-const { count: PARTITIONS } = startPartitioning(1);
+/** The layout of a bench queue: one shard, and the default number of partitions. */
+const LAYOUT = createRedisKeys('bench');
 
 /** Distinct keys, none of which waits in the partition of a hot one. */
 export function keysBeside(round: string, systemCode: string, hotKey: string): () => string {
-  const partition = (key: string) => placeOf(groupOf(systemCode, key), 1).hash % PARTITIONS;
+  const partition = (key: string) => partitionOf(groupOf(systemCode, key), LAYOUT);
   const hot = partition(hotKey);
   let made = 0;
   return () => {

@@ -13,7 +13,7 @@ interface TimedUntil {
 }
 
 /** All times are of one monotonic clock, milliseconds. */
-export interface Window {
+export interface LoadWindow {
   /** To be asked before each push: whether it is to be sent. */
   isOpen(now: number): boolean;
   /** To be told of each answer; `isFirst`: of its connection. */
@@ -33,7 +33,7 @@ const MOST_WARM_UP = 20_000;
 export function openWindow(
   until: Until,
   { connections, now, turning }: { connections: number; now: number; turning: Turning },
-): Window {
+): LoadWindow {
   if ('pushes' in until) return untilPushes(until.pushes, now, turning);
   return byTheClock(until, connections, now, turning);
 }
@@ -47,7 +47,7 @@ function byTheClock(
   connections: number,
   now: number,
   turning: Turning,
-): Window {
+): LoadWindow {
   const warm = now + warmUp;
   let [from, to] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let end: number | undefined;
@@ -72,7 +72,7 @@ function byTheClock(
   };
 }
 
-function untilPushes(pushes: number, from: number, turning: Turning): Window {
+function untilPushes(pushes: number, from: number, turning: Turning): LoadWindow {
   let begun = 0;
   let answered = 0;
   let last = from;

@@ -5,9 +5,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { mongo } from 'mongoose';
 import getRawBody from 'raw-body';
-import { announceReady } from '../../../src/runtime/lifecycle';
-import { type MatterRecord, matterModel } from '../../../src/storage/ledger/matter-model';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { announceReady } from '../../../src/infra/lifecycle';
+import { connectMongo, nativeCollection } from '../../../src/infra/mongo';
+import { type MatterRecord, matterModel } from '../../../src/storage/ledger';
 import { runPeer } from './front';
 
 runPeer(async () => {

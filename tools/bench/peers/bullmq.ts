@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { announceReady } from '../../../src/runtime/lifecycle';
-import { type PeerOutcome, type PeerPush, runPeer, serve } from './front';
+import { announceReady } from '../../../src/infra/lifecycle';
+import { type PeerOutcome, type PeerPush, runPeer, servePeer } from './front';
 import { connectLedger } from './ledger';
 
 /** Of the one queue without an order. */
@@ -38,7 +38,7 @@ runPeer(async () => {
     return announceReady({});
   }
   const open = await Promise.all(names.map((name) => openShard(name, options)));
-  serve(async (push) => {
+  servePeer(async (push) => {
     const shard = open[isOrdered ? shardOf(push) : 0];
     if (!shard) throw new Error('no such shard');
     await ledger.log(push);

@@ -7,10 +7,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import getRawBody from 'raw-body';
 import { OPERATIONS, type Operation, type OperationName } from '../../../src/domain/operation';
+import { announceReady, runMain } from '../../../src/infra/lifecycle';
 import { parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { verify } from '../../../src/protocol/signature';
-import { announceReady, runMain } from '../../../src/runtime/lifecycle';
 
 /** A push that passed, JSON-safe. */
 export interface PeerPush {
@@ -43,7 +43,7 @@ const MAX_BODY = 2 * 1024 * 1024;
 const WINDOW_MS = 300_000;
 
 /** @param handle what a peer does with a push; what it throws is answered with 503 */
-export function serve(handle: (push: PeerPush) => Promise<PeerOutcome>): void {
+export function servePeer(handle: (push: PeerPush) => Promise<PeerOutcome>): void {
   const client: PeerClient = JSON.parse(process.env.PEER_CLIENT ?? '{}');
   const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
   const app = new Koa();

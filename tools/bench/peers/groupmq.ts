@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'groupmq';
 import { Redis } from 'ioredis';
-import { announceReady } from '../../../src/runtime/lifecycle';
-import { type PeerOutcome, type PeerPush, runPeer, serve } from './front';
+import { announceReady } from '../../../src/infra/lifecycle';
+import { type PeerOutcome, type PeerPush, runPeer, servePeer } from './front';
 import { connectLedger } from './ledger';
 
 const CONCURRENCY = 64;
@@ -39,7 +39,7 @@ runPeer(async () => {
     waiting.get(id)?.(done);
   });
   await subscriber.subscribe(replyTo);
-  serve(async (push) => {
+  servePeer(async (push) => {
     await ledger.log(push);
     const reply = new Promise<PeerOutcome>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('no reply')), TIMEOUT);

@@ -1,9 +1,9 @@
 /** How a peer writes: one entry of the log, one matter, one settlement, each a write of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type mongo, Types } from 'mongoose';
-import { type MatterRecord, matterModel } from '../../../src/storage/ledger/matter-model';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
-import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { connectMongo, nativeCollection } from '../../../src/infra/mongo';
+import { type MatterRecord, matterModel } from '../../../src/storage/ledger';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log';
 import type { PeerOutcome, PeerPush } from './front';
 
 const DUPLICATE_KEY = 11_000;

@@ -1,10 +1,10 @@
 /** Changes of a pool of workers, and what each of them comes to. */
 import { sum } from '../../harness/figures';
 import type { Random } from '../../harness/random';
-import { type Pace, Pool } from './pool';
+import { Pool, type PoolPace } from './pool';
 
 /** What a change came to, when nothing moved any more. */
-export interface Change {
+export interface ScalingChange {
   readonly what: string;
   readonly workers: number;
   /** Partitions that a worker took, one that was let go of and taken again included. */
@@ -25,12 +25,12 @@ const PATIENCE = 10_000;
 
 export interface Plan {
   readonly partitions: number;
-  readonly pace: Pace;
+  readonly pace: PoolPace;
   readonly random: Random;
 }
 
 /** From one worker to many, one at a time. */
-export function growOneByOne(plan: Plan, workers: number): Change[] {
+export function growOneByOne(plan: Plan, workers: number): ScalingChange[] {
   const pool = new Pool(plan.partitions, plan.pace, plan.random);
   const first = observe(pool, plan, '1 joins', () => pool.join(1));
   const others = Array.from({ length: workers - 1 }, () =>
@@ -40,7 +40,7 @@ export function growOneByOne(plan: Plan, workers: number): Change[] {
 }
 
 /** In jumps, there and back, and with deaths: as pools that follow a load, and rollouts, do. */
-export function jump(plan: Plan): Change[] {
+export function jump(plan: Plan): ScalingChange[] {
   const pool = new Pool(plan.partitions, plan.pace, plan.random);
   pool.join(1);
   pool.run(PATIENCE);
@@ -70,7 +70,12 @@ function joinAndDie(pool: Pool): void {
   pool.die(8);
 }
 
-function observe(pool: Pool, { partitions }: Plan, what: string, change: () => void): Change {
+function observe(
+  pool: Pool,
+  { partitions }: Plan,
+  what: string,
+  change: () => void,
+): ScalingChange {
   const [movesBefore, since] = [pool.moves, pool.now];
   pool.longestPause = 0;
   change();

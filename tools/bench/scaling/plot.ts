@@ -1,6 +1,6 @@
 /** Plots as plain SVG: panels side by side, lines over the number of workers, each with its name at its end. */
 
-export interface Line {
+export interface PlotLine {
   readonly name: string;
   readonly color: string;
   readonly points: readonly (readonly [x: number, y: number])[];
@@ -15,7 +15,7 @@ export interface Panel {
   readonly yTitle: string;
   readonly yMax: number;
   readonly yStep: number;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PlotLine[];
 }
 
 const WIDTH = 330;
@@ -78,7 +78,7 @@ function axes(panel: Panel): string[] {
   ];
 }
 
-function drawLine({ points, color, dots = false, dashed = false }: Line, panel: Panel): string {
+function drawLine({ points, color, dots = false, dashed = false }: PlotLine, panel: Panel): string {
   const places = points.map(([x, y]) => [short(xOf(x)), short(yOf(y, panel))] as const);
   if (dots) {
     const circles = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3" fill="${color}"/>`);
@@ -90,7 +90,7 @@ function drawLine({ points, color, dots = false, dashed = false }: Line, panel: 
 }
 
 /** In the upper left, where no line of these plots is. */
-function legend(lines: readonly Line[]): string[] {
+function legend(lines: readonly PlotLine[]): string[] {
   return lines.flatMap(({ name, color, dashed, dots }, n) => {
     const y = MARGIN.top + 14 + n * 15;
     const x = MARGIN.left + 8;

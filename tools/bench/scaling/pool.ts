@@ -3,11 +3,11 @@
  * (src/queue/balance.ts); looks, batches, jobs and deaths around it are played. All partitions have
  * traffic, all workers the same power.
  */
-import { createSharer } from '../../../src/queue/balance';
+import { createDampedShare } from '../../../src/queue/balance';
 import type { Random } from '../../harness/random';
 
 /** How long things take, milliseconds. */
-export interface Pace {
+export interface PoolPace {
   /** Between two looks of a worker at the others. */
   readonly lookEvery: number;
   /** Without a look, after which a worker counts no more. */
@@ -23,10 +23,10 @@ const STEP = 10;
 
 interface Worker {
   readonly name: string;
-  readonly share: ReturnType<typeof createSharer>;
+  readonly share: ReturnType<typeof createDampedShare>;
   nextLook: number;
   /** Of its last look. */
-  most: number | undefined;
+  max: number | undefined;
   /** By partition, when it is let go of; undefined: it is kept. In the order in which they came. */
   readonly held: Map<number, number | undefined>;
   /** Partitions that it is letting go of: mostly none, so that a step of time has nothing to look at. */
@@ -62,7 +62,7 @@ export class Pool {
 
   constructor(
     partitions: number,
-    private readonly pace: Pace,
+    private readonly pace: PoolPace,
     private readonly random: Random,
   ) {
     this.waiting = Array.from({ length: partitions }, (_, partition) => ({ partition, since: 0 }));
@@ -79,8 +79,8 @@ export class Pool {
       // Its first look comes with its start, and starts are not at the same moment.
       const nextLook = this.now + this.random.whole(0, this.pace.lookEvery);
       const name = `worker-${this.names}`;
-      const share = createSharer(name);
-      this.workers.push({ name, share, nextLook, most: undefined, held: new Map(), leaving: 0 });
+      const share = createDampedShare(name);
+      this.workers.push({ name, share, nextLook, max: undefined, held: new Map(), leaving: 0 });
     }
   }
 
@@ -107,7 +107,7 @@ export class Pool {
       this.reclaim();
       for (const worker of this.workers) {
         if (worker.nextLook <= this.now) this.look(worker);
-        this.letGo(worker);
+        this.release(worker);
       }
       this.takeJobs();
     }
@@ -137,16 +137,16 @@ export class Pool {
     }
     this.told.set(worker.name, { at: this.now, partitions: worker.held.size });
     const alive = new Map([...this.told].map(([name, { partitions }]) => [name, partitions]));
-    const { letGo, most } = worker.share(alive);
-    worker.most = most;
-    for (const [partition, leaving] of [...worker.held].slice(0, letGo)) {
+    const { release, max } = worker.share(alive);
+    worker.max = max;
+    for (const [partition, leaving] of [...worker.held].slice(0, release)) {
       if (leaving !== undefined) continue;
       worker.held.set(partition, this.now + this.random.whole(0, this.pace.batch));
       worker.leaving += 1;
     }
   }
 
-  private letGo(worker: Worker): void {
+  private release(worker: Worker): void {
     if (worker.leaving === 0) return;
     for (const [partition, leaving] of worker.held) {
       if (leaving === undefined || leaving > this.now) continue;
@@ -174,4 +174,4 @@ export class Pool {
   }
 }
 
-const hasRoom = ({ most, held }: Worker) => most === undefined || held.size < Math.max(1, most);
+const hasRoom = ({ max, held }: Worker) => max === undefined || held.size < Math.max(1, max);

@@ -1,17 +1,17 @@
-/** Pushes that came as lines of one batch: those before and after each other. */
-import type { Push } from './pushes';
+/** Finds the earlier and later lines of the same batch. */
+import type { CheckedPush } from './pushes';
 
 export interface BatchLines {
-  /** Of the same batch, lines before this one. */
-  earlier(push: Push): readonly Push[];
-  later(push: Push): readonly Push[];
-  /** In the order of their lines; only batches with one of these pushes. */
-  readonly all: readonly (readonly Push[])[];
+  /** Earlier lines of the same batch. */
+  earlier(push: CheckedPush): readonly CheckedPush[];
+  later(push: CheckedPush): readonly CheckedPush[];
+  /** The lines of each batch, in order. */
+  readonly all: readonly (readonly CheckedPush[])[];
 }
 
-/** @param pushes of one matter, mostly: what a batch is asked for are lines that have an order */
-export function createBatchLines(pushes: readonly Push[]): BatchLines {
-  const byBatch = new Map<string, Push[]>();
+/** @param pushes usually of one matter, because only lines of the same matter have an order */
+export function createBatchLines(pushes: readonly CheckedPush[]): BatchLines {
+  const byBatch = new Map<string, CheckedPush[]>();
   for (const push of pushes) {
     if (!push.batch) continue;
     const id = String(push.batch.id);
@@ -19,7 +19,7 @@ export function createBatchLines(pushes: readonly Push[]): BatchLines {
     if (known) known.push(push);
     else byBatch.set(id, [push]);
   }
-  const ofSame = ({ batch }: Push) => (batch ? (byBatch.get(String(batch.id)) ?? []) : []);
+  const ofSame = ({ batch }: CheckedPush) => (batch ? (byBatch.get(String(batch.id)) ?? []) : []);
   for (const lines of byBatch.values()) lines.sort((a, b) => lineOf(a) - lineOf(b));
   return {
     earlier: (push) => ofSame(push).filter((other) => lineOf(other) < lineOf(push)),
@@ -28,5 +28,5 @@ export function createBatchLines(pushes: readonly Push[]): BatchLines {
   };
 }
 
-/** 1-based; 0 of a push that came alone. */
-export const lineOf = ({ batch }: Push): number => batch?.line ?? 0;
+/** 1-based; 0 for a single push. */
+export const lineOf = ({ batch }: CheckedPush): number => batch?.line ?? 0;

@@ -1,12 +1,15 @@
-/** Batches: their order, what is skipped, and whether their answers and entries are those of their lines. */
-import { groupOf } from '../../../src/domain/group';
+/** Checks batches: the order of lines, skipped lines, and whether answers and entries match the lines. */
+import { groupOf } from '../../../src/domain/matter';
 import { isReason, PushError, type Reason } from '../../../src/protocol/errors';
-import type { Attempt, BatchAnswer, BatchTry, History } from '../history';
+import type { BatchAnswer, BatchTry, ChaosHistory, PushAttempt } from '../history';
 import { createBatchLines, lineOf } from './batch-lines';
 import type { Violation } from './evidence';
-import type { Push, Pushes } from './pushes';
+import type { CheckedPush, CheckedPushes } from './pushes';
 
-export function checkBatches({ attempts, batches }: History, pushes: Pushes): Violation[] {
+export function checkBatches(
+  { attempts, batches }: ChaosHistory,
+  pushes: CheckedPushes,
+): Violation[] {
   const lines = attemptsByRequest(attempts);
   return [
     ...batches.flatMap((batch) => checkAnswer(batch, lines.get(batch.request) ?? [], pushes)),
@@ -15,10 +18,10 @@ export function checkBatches({ attempts, batches }: History, pushes: Pushes): Vi
   ];
 }
 
-type Line = Attempt & Required<Pick<Attempt, 'batch'>>;
+type Line = PushAttempt & Required<Pick<PushAttempt, 'batch'>>;
 
-/** @returns the lines of each request, in their order */
-function attemptsByRequest(attempts: readonly Attempt[]): Map<number, Line[]> {
+/** @returns the lines of each request, in order */
+function attemptsByRequest(attempts: readonly PushAttempt[]): Map<number, Line[]> {
   const found = new Map<number, Line[]>();
   for (const attempt of attempts) {
     if (!isLine(attempt)) continue;
@@ -30,12 +33,12 @@ function attemptsByRequest(attempts: readonly Attempt[]): Map<number, Line[]> {
   return found;
 }
 
-const isLine = (attempt: Attempt): attempt is Line => attempt.batch !== undefined;
+const isLine = (attempt: PushAttempt): attempt is Line => attempt.batch !== undefined;
 
 function checkAnswer(
   { answer, lines: count }: BatchTry,
   lines: readonly Line[],
-  pushes: Pushes,
+  pushes: CheckedPushes,
 ): Violation[] {
   if (!answer) return [];
   const { requestId } = answer;
@@ -46,39 +49,46 @@ function checkAnswer(
   return wrong.map((what) => ({ rule: 'batch-answer', requestId, what }));
 }
 
-/** What the envelope says of its lines, and what they say themselves. */
+/** Compares the envelope with the results of its lines. */
 function unlikeLines(answer: BatchAnswer, lines: readonly Line[], count: number): string[] {
   const { status, code, reason, total, succeeded, failed, lineNumbers } = answer;
   const accepted = lines.filter(({ end }) => end.kind === 'answered' && end.code === 0).length;
-  const due = accepted === count ? 'status 200, code 0' : 'status 207, code 207 PARTIAL_FAILURE';
+  const expected =
+    accepted === count ? 'status 200, code 0' : 'status 207, code 207 PARTIAL_FAILURE';
   const seen = `status ${status}, code ${code}${reason === undefined ? '' : ` ${reason}`}`;
   const isNumbered = lineNumbers.every((number, index) => number === index + 1);
   return [
-    ...(seen === due
+    ...(seen === expected
       ? []
-      : [`${seen}, where ${accepted} of ${count} were accepted: due is ${due}`]),
+      : [`${seen}, although ${accepted} of ${count} were accepted: expected ${expected}`]),
     ...(total === count && succeeded === accepted && failed === count - accepted
       ? []
-      : [`total ${total}, succeeded ${succeeded}, failed ${failed}: due is ${count}, ${accepted}`]),
+      : [
+          `total ${total}, succeeded ${succeeded}, failed ${failed}: expected ${count}, ${accepted}`,
+        ]),
     ...(isNumbered && lineNumbers.length === count
       ? []
-      : [`results of lines ${lineNumbers}: due is 1 to ${count}, in this order`]),
+      : [`results of lines ${lineNumbers}: expected 1 to ${count}, in this order`]),
   ];
 }
 
-/** The entry of a line says which batch and which line it was. */
-function unlikeEntry({ batch, end }: Line, { requestId }: BatchAnswer, pushes: Pushes): string[] {
+/** Checks that the entry of a line names its batch and its line. */
+function unlikeEntry(
+  { batch, end }: Line,
+  { requestId }: BatchAnswer,
+  pushes: CheckedPushes,
+): string[] {
   if (end.kind !== 'answered') return [];
   const push = pushes.byId.get(end.requestId);
   if (!push) return [];
   const seen = push.batch ? `line ${push.batch.line} of ${push.batch.id}` : 'of no batch';
-  const due = `line ${batch.line} of ${requestId}`;
-  return seen === due ? [] : [`the entry ${push.id} is ${seen}, due is ${due}`];
+  const expected = `line ${batch.line} of ${requestId}`;
+  return seen === expected ? [] : [`the entry ${push.id} is ${seen}, expected ${expected}`];
 }
 
 const SKIPPED = 'SKIPPED_AFTER_FAILURE' satisfies Reason;
 
-/** A line is skipped only where an earlier one about its matter failed for want of a server. */
+/** A line may be skipped only if an earlier line of its matter failed because a server was unavailable. */
 function checkSkipped(lines: readonly Line[]): Violation[] {
   const failed = new Set<string>();
   return lines.flatMap(({ end, body, batch, name }): Violation[] => {
@@ -87,13 +97,13 @@ function checkSkipped(lines: readonly Line[]): Violation[] {
     const isExcused = failed.has(externalId);
     if (end.code >= 500 && !end.ofBatch) failed.add(externalId);
     if (end.reason !== SKIPPED || isExcused) return [];
-    const what = `line ${batch.line}, ${name}: skipped, where no earlier line of its matter failed`;
+    const what = `line ${batch.line}, ${name}: skipped, although no earlier line of its matter failed`;
     return [{ rule: 'batch-order', requestId: end.requestId, externalId, what }];
   });
 }
 
-function linesByMatter(pushes: readonly Push[]): (readonly Push[])[] {
-  const matters = new Map<string, Push[]>();
+function linesByMatter(pushes: readonly CheckedPush[]): (readonly CheckedPush[])[] {
+  const matters = new Map<string, CheckedPush[]>();
   for (const push of pushes) {
     const { systemCode = '', externalId = '' } = push.entry;
     if (!push.batch) continue;
@@ -105,23 +115,27 @@ function linesByMatter(pushes: readonly Push[]): (readonly Push[])[] {
   return [...matters.values()].flatMap((of) => createBatchLines(of).all);
 }
 
-/** @param lines of one batch about one matter, in their order */
-function checkOrder(lines: readonly Push[]): Violation[] {
-  let last: Push | undefined;
-  let failed: Push | undefined;
+/** @param lines of one batch and one matter, in order */
+function checkOrder(lines: readonly CheckedPush[]): Violation[] {
+  let last: CheckedPush | undefined;
+  let failed: CheckedPush | undefined;
   return lines.flatMap((push): Violation[] => {
     const { entry, id: requestId } = push;
     const { state, result, revision, externalId = '' } = entry;
     const wrong = state === 'PERSISTED' ? disorder(push, last, failed) : undefined;
     if (revision !== undefined) last = push;
-    if (isWantOfServer(push)) failed ??= push;
+    if (isServerFailure(push)) failed ??= push;
     if (wrong === undefined) return [];
     const what = `line ${lineOf(push)}, ${state} ${result}: ${wrong}`;
     return [{ rule: 'batch-order', requestId, externalId, what }];
   });
 }
 
-function disorder({ entry }: Push, last?: Push, failed?: Push): string | undefined {
+function disorder(
+  { entry }: CheckedPush,
+  last?: CheckedPush,
+  failed?: CheckedPush,
+): string | undefined {
   const [revision = Number.POSITIVE_INFINITY, before = 0] = [entry.revision, last?.entry.revision];
   if (last && revision <= before) {
     return `revision ${revision}, though line ${lineOf(last)} is revision ${before}`;
@@ -131,8 +145,8 @@ function disorder({ entry }: Push, last?: Push, failed?: Push): string | undefin
   return `applied, though line ${lineOf(failed)} of its matter is ${state} ${result}`;
 }
 
-/** Whether a push was not applied for a reason that is none of its own. */
-function isWantOfServer({ entry: { state, result = '' } }: Push): boolean {
+/** Whether a push failed because a server was unavailable or its deadline passed. */
+function isServerFailure({ entry: { state, result = '' } }: CheckedPush): boolean {
   if (state === 'EXPIRED') return true;
   return state === 'REFUSED' && isReason(result) && new PushError(result).code >= 500;
 }

@@ -1,4 +1,4 @@
-/** Holds what a run has seen against what was promised: pure, from evidence to violations. */
+/** Checks the evidence of a run against the promises. Pure. */
 import { checkAnswers, checkRejections } from './answers';
 import { checkBatches } from './batches';
 import type { Evidence, Violation } from './evidence';
@@ -12,9 +12,8 @@ import { foldMatter } from './sequential-fold';
 import { checkLeftovers, checkServiceTimes } from './service-times';
 
 /**
- * @returns every violation; none where the run kept all promises. One fault of the service may
- *   break several rules
- * @throws Error where the callers of the run sent the same body for two operations
+ * @returns all violations. One defect of the service may break several rules
+ * @throws Error if the callers of the run sent the same body for two operations
  */
 export function check(evidence: Evidence): Violation[] {
   const pushes = indexPushes(evidence);
@@ -32,7 +31,7 @@ export function check(evidence: Evidence): Violation[] {
   ];
 }
 
-/** One matter at a time: the states of a hot one are many, and go before the next one comes. */
+/** Checks one matter at a time, because the states of a hot matter need much memory. */
 function checkMatter(matter: MatterCase): Violation[] {
   const { effects, context } = matter;
   const { violations, states } = foldMatter(matter);

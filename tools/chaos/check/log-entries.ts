@@ -1,9 +1,9 @@
-/** Entries of the log: each goes back to a request, ends settled, and takes effect in time or not at all. */
+/** Checks the log entries: each comes from a request, gets a final state, and has an effect only by its deadline. */
 import type { Violation } from './evidence';
-import { beganInTime, type Push, type SentOperation } from './pushes';
+import { beganInTime, type CheckedPush, type SentOperation } from './pushes';
 
-/** What is rejected may have been sent by anybody; everything else only by the callers of the run. */
-export function checkSenders(pushes: readonly Push[]): Violation[] {
+/** A rejected push may come from any sender, any other push only from the callers of the run. */
+export function checkSenders(pushes: readonly CheckedPush[]): Violation[] {
   const withoutAnswer = new Map<SentOperation, number>();
   return pushes.flatMap((push) => {
     const what = strangeness(push, withoutAnswer);
@@ -11,20 +11,20 @@ export function checkSenders(pushes: readonly Push[]): Violation[] {
   });
 }
 
-/** @param withoutAnswer counts the entries of an operation that no answer names */
+/** @param withoutAnswer counts the entries of an operation whose request id is in no answer */
 function strangeness(
-  { entry, sent, attempt }: Push,
+  { entry, sent, attempt }: CheckedPush,
   withoutAnswer: Map<SentOperation, number>,
 ): string | undefined {
   const { state, operation, clientId, bodyHash } = entry;
   if (!sent) {
     if (state === 'REFUSED') return undefined;
-    return `${state} ${operation} of ${clientId}, body ${bodyHash.slice(0, 12)}: nobody sent it`;
+    return `${state} ${operation} of ${clientId}, body ${bodyHash.slice(0, 12)}: no caller sent it`;
   }
   const { systemCode, idempotencyKey } = sent.first;
-  if (entry.systemCode !== systemCode) return `${entry.systemCode} where ${systemCode} was sent`;
+  if (entry.systemCode !== systemCode) return `system ${entry.systemCode}, expected ${systemCode}`;
   if (entry.idempotencyKey !== idempotencyKey) {
-    return `key ${entry.idempotencyKey} where ${idempotencyKey} was sent`;
+    return `key ${entry.idempotencyKey}, expected ${idempotencyKey}`;
   }
   if (attempt) return undefined;
   const count = (withoutAnswer.get(sent) ?? 0) + 1;
@@ -35,17 +35,17 @@ function strangeness(
     : undefined;
 }
 
-export function checkSettled(pushes: readonly Push[]): Violation[] {
+export function checkSettled(pushes: readonly CheckedPush[]): Violation[] {
   return pushes.flatMap((push): Violation[] => {
     const { id, entry, deadline } = push;
     const { state, startedAt, receivedAt } = entry;
     if (state === 'QUEUED') {
-      const what = `received ${receivedAt.toISOString()}, still QUEUED: a final state is due`;
+      const what = `received ${receivedAt.toISOString()}, still QUEUED: a final state is expected`;
       return [{ rule: 'settled', requestId: id, what }];
     }
     if (state !== 'PERSISTED' || beganInTime(push)) return [];
     const started = startedAt?.toISOString() ?? 'never';
-    const what = `took effect, taken up ${started}: due by ${new Date(deadline).toISOString()}`;
+    const what = `took effect, read at ${started}, after its deadline ${new Date(deadline).toISOString()}`;
     return [{ rule: 'late-effect', requestId: id, what }];
   });
 }

@@ -1,21 +1,20 @@
-/** Everything about one matter key: what changed it, what met it without changing it, what is stored. */
+/** Collects the pushes on each matter and the stored matter. */
 import type { DecisionContext } from '../../../src/domain/decide';
-import { groupOf } from '../../../src/domain/group';
-import type { Matter } from '../../../src/domain/matter';
+import { groupOf, type Matter } from '../../../src/domain/matter';
 import type { Evidence } from './evidence';
-import type { Push } from './pushes';
+import type { CheckedPush } from './pushes';
 
 export interface MatterCase {
   readonly context: DecisionContext;
   /** Pushes that changed it, by revision. */
-  readonly effects: readonly Push[];
-  /** Pushes that were decided by its state and left it as it was. */
-  readonly others: readonly Push[];
-  /** What the ledger has under its key. */
+  readonly effects: readonly CheckedPush[];
+  /** Pushes that its state decided without a change. */
+  readonly others: readonly CheckedPush[];
+  /** The matter in the ledger. */
   readonly stored: Matter | undefined;
 }
 
-/** Rejections that follow from the state of the matter alone. */
+/** Rejections because of the state of the matter. */
 const BY_STATE: ReadonlySet<string | undefined> = new Set([
   'MATTER_NOT_FOUND',
   'MATTER_DELETED',
@@ -23,18 +22,18 @@ const BY_STATE: ReadonlySet<string | undefined> = new Set([
   'EXTERNAL_ID_RESERVED',
 ]);
 
-/** @param reason of a rejection; undefined where there was none */
+/** @param reason of a rejection; undefined for other results */
 export const isOfState = (reason: string | undefined): boolean => BY_STATE.has(reason);
 
 interface Collected {
   readonly systemCode: string;
   readonly externalId: string;
-  readonly effects: Push[];
-  readonly others: Push[];
+  readonly effects: CheckedPush[];
+  readonly others: CheckedPush[];
   stored?: Matter;
 }
 
-export function collectMatters(evidence: Evidence, pushes: readonly Push[]): MatterCase[] {
+export function collectMatters(evidence: Evidence, pushes: readonly CheckedPush[]): MatterCase[] {
   const byKey = new Map<string, Collected>();
   const caseOf = (systemCode: string, externalId: string): Collected => {
     const key = groupOf(systemCode, externalId);
@@ -55,7 +54,7 @@ export function collectMatters(evidence: Evidence, pushes: readonly Push[]): Mat
   }
   const { names, concluded } = evidence;
   return [...byKey.values()].map(({ systemCode, externalId, effects, others, stored }) => ({
-    // Neither times nor the id of a new matter decide anything.
+    // Times and the id of a new matter affect no decision.
     context: { systemCode, externalId, now: 0, newMatterId: 0n, names, concluded },
     effects: effects.sort((a, b) => revisionOf(a) - revisionOf(b)),
     others,
@@ -63,4 +62,4 @@ export function collectMatters(evidence: Evidence, pushes: readonly Push[]): Mat
   }));
 }
 
-export const revisionOf = ({ entry }: Push): number => entry.revision ?? 0;
+export const revisionOf = ({ entry }: CheckedPush): number => entry.revision ?? 0;

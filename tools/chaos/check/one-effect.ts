@@ -1,11 +1,11 @@
-/** Retries repeat, they do not apply again; and a key keeps its matter id. */
-import { groupOf } from '../../../src/domain/group';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
+/** Checks that retries repeat the outcome without a second effect, and that a key keeps its matter id. */
+import { groupOf } from '../../../src/domain/matter';
+import type { LogEntry } from '../../../src/storage/push-log';
 import type { Evidence, Violation } from './evidence';
-import type { Push, Pushes } from './pushes';
+import type { CheckedPush, CheckedPushes } from './pushes';
 
-export function checkOneEffect({ all, byId }: Pushes): Violation[] {
-  const persisted = new Map<string, Push>();
+export function checkOneEffect({ all, byId }: CheckedPushes): Violation[] {
+  const persisted = new Map<string, CheckedPush>();
   return all.flatMap((push): Violation[] => {
     const what =
       push.entry.state === 'PERSISTED' ? againApplied(push, persisted) : wronglyMarked(push, byId);
@@ -13,20 +13,24 @@ export function checkOneEffect({ all, byId }: Pushes): Violation[] {
   });
 }
 
-/** @param persisted the push that was applied, by what all tries of it have in common */
-function againApplied(push: Push, persisted: Map<string, Push>): string | undefined {
+/** @param persisted the applied push, by the identity of its tries */
+function againApplied(push: CheckedPush, persisted: Map<string, CheckedPush>): string | undefined {
   const identity = tryIdentity(push.entry);
   if (identity === undefined) return undefined;
   const first = persisted.get(identity);
   if (!first) persisted.set(identity, push);
   return (
-    first && `PERSISTED, and so is ${first.id} with the same key and body: REPLAYED is due for one`
+    first &&
+    `PERSISTED, and so is ${first.id} with the same key and body: REPLAYED is expected for one of them`
   );
 }
 
-function wronglyMarked({ entry }: Push, byId: ReadonlyMap<string, Push>): string | undefined {
+function wronglyMarked(
+  { entry }: CheckedPush,
+  byId: ReadonlyMap<string, CheckedPush>,
+): string | undefined {
   const { state, revision, duplicateOf } = entry;
-  if (revision !== undefined) return `${state} with revision ${revision}: due is none`;
+  if (revision !== undefined) return `${state} with revision ${revision}: expected none`;
   if (state !== 'REPLAYED') return undefined;
   const first = byId.get(String(duplicateOf))?.entry;
   if (!first) return `REPLAYED from ${duplicateOf}, which is not in the log`;
@@ -39,18 +43,18 @@ function wronglyMarked({ entry }: Push, byId: ReadonlyMap<string, Push>): string
   return isSame
     ? undefined
     : `REPLAYED ${entry.result} from ${duplicateOf}, which is ${first.state} ${first.result} of ` +
-        `${first.externalId}: due is what the same push came to`;
+        `${first.externalId}: expected the result of the same push`;
 }
 
-/** What all tries of one push have in common; undefined where each try is a push of its own. */
+/** The same for all tries of one push; undefined without an idempotency key, when each try is a push of its own. */
 function tryIdentity(entry: LogEntry): string | undefined {
   const { clientId, operation, idempotencyKey, bodyHash } = entry;
   if (idempotencyKey === undefined) return undefined;
   return [clientId, operation, idempotencyKey, bodyHash].join('\n');
 }
 
-/** The matter id of every accepted push of a key, and of the matter that is stored under it. */
-export function checkMatterIds({ matters }: Evidence, { all }: Pushes): Violation[] {
+/** Compares the matter ids of all accepted pushes of a key and of its stored matter. */
+export function checkMatterIds({ matters }: Evidence, { all }: CheckedPushes): Violation[] {
   const ids = new Map<string, bigint>();
   for (const { systemCode, externalId, matterId } of matters) {
     ids.set(groupOf(systemCode, externalId), matterId);
@@ -59,11 +63,11 @@ export function checkMatterIds({ matters }: Evidence, { all }: Pushes): Violatio
     const { state, systemCode = '', externalId = '', matterId } = entry;
     if (state !== 'PERSISTED' && state !== 'REPLAYED') return [];
     const key = groupOf(systemCode, externalId);
-    const due = ids.get(key);
-    if (due === undefined && matterId !== undefined) ids.set(key, matterId);
-    if (matterId !== undefined && (due === undefined || String(due) === String(matterId)))
+    const expected = ids.get(key);
+    if (expected === undefined && matterId !== undefined) ids.set(key, matterId);
+    if (matterId !== undefined && (expected === undefined || String(expected) === String(matterId)))
       return [];
-    const what = `matter ${matterId}, due is ${due ?? 'some id'}`;
+    const what = `matter ${matterId}, expected ${expected ?? 'an id'}`;
     return [{ rule: 'one-matter-id', requestId: id, externalId, what }];
   });
 }

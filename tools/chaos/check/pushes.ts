@@ -1,31 +1,31 @@
-/** The log entries of a run, each with the try that it belongs to and the time it can have had. */
+/** Connects each log entry of a run with its try, and with the times between which it was decided. */
 
 import { createHash } from 'node:crypto';
 import type { Types } from 'mongoose';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import { type Answered, type Attempt, type History, isUnknown } from '../history';
+import type { LogEntry } from '../../../src/storage/push-log';
+import { type AnsweredAttempt, type ChaosHistory, isUnknown, type PushAttempt } from '../history';
 import type { Evidence } from './evidence';
 
-export interface Push {
+export interface CheckedPush {
   /** Request id. */
   readonly id: string;
   readonly entry: LogEntry;
-  /** undefined: nobody sent it. */
+  /** Undefined if no caller sent it. */
   readonly sent: SentOperation | undefined;
-  /** The try that was answered with its request id. */
-  readonly attempt: Attempt | undefined;
-  /** Of a line of a batch: where it stood. */
+  /** The try whose answer has its request id. */
+  readonly attempt: PushAttempt | undefined;
+  /** Absent for a single push. */
   readonly batch: LineOfBatch | undefined;
-  /** Since when it can have been decided, by the clock of the history. */
+  /** The earliest time of its decision, by the clock of the history. */
   readonly sentAt: number;
-  /** Until when a worker may take it up: epoch milliseconds of the servers' clock. */
+  /** Until when a worker may read it: epoch milliseconds of the servers' clock. */
   readonly deadline: number;
-  /** By when it was decided: its caller was told. Infinity where nobody was told anything definite. */
-  readonly toldAt: number;
+  /** When its caller got a definite answer, so that it was decided; Infinity without such an answer. */
+  readonly answeredAt: number;
 }
 
-/** As its entry says it. */
+/** The batch and the line in its entry. */
 export interface LineOfBatch {
   /** The request id of the batch. */
   readonly id: Types.ObjectId;
@@ -37,21 +37,21 @@ function lineOfBatch({ batchId: id, batchLine: line }: LogEntry): LineOfBatch | 
   return id === undefined || line === undefined ? undefined : { id, line };
 }
 
-export interface Pushes {
-  readonly all: readonly Push[];
-  readonly byId: ReadonlyMap<string, Push>;
+export interface CheckedPushes {
+  readonly all: readonly CheckedPush[];
+  readonly byId: ReadonlyMap<string, CheckedPush>;
   readonly operations: SentOperations;
 }
 
-export function indexPushes({ history, entries, timeZone }: Evidence): Pushes {
+export function indexPushes({ history, entries, timeZone }: Evidence): CheckedPushes {
   const operations = collectOperations(history, timeZone);
-  const attempts = new Map<string, Attempt>();
+  const attempts = new Map<string, PushAttempt>();
   for (const attempt of history.attempts) {
     const { end } = attempt;
     if (end.kind === 'answered' && !end.ofBatch) attempts.set(end.requestId, attempt);
   }
-  const toldByReplay = findReplays(entries, attempts);
-  const pushes = entries.map((entry): Push => {
+  const answeredByReplay = findReplays(entries, attempts);
+  const pushes = entries.map((entry): CheckedPush => {
     const id = String(entry._id);
     const sent = operations.of(entry);
     const attempt = attempts.get(id);
@@ -64,15 +64,18 @@ export function indexPushes({ history, entries, timeZone }: Evidence): Pushes {
       batch: lineOfBatch(entry),
       sentAt: earliest(tries),
       deadline: entry.deadlineAt.getTime() - slowest(tries, history.clockShifts),
-      toldAt: Math.min(toldAt(attempt), toldByReplay.get(id) ?? Number.POSITIVE_INFINITY),
+      answeredAt: Math.min(
+        answeredAt(attempt),
+        answeredByReplay.get(id) ?? Number.POSITIVE_INFINITY,
+      ),
     };
   });
   const all = withBatchTimes(pushes);
   return { all, byId: new Map(all.map((push) => [push.id, push])), operations };
 }
 
-/** All lines of a batch were sent at once, not before the latest of the times that they can have had. */
-function withBatchTimes(pushes: readonly Push[]): Push[] {
+/** All lines of a batch were sent at the same time: the latest of their earliest times. */
+function withBatchTimes(pushes: readonly CheckedPush[]): CheckedPush[] {
   const since = new Map<string, number>();
   for (const { batch, sentAt } of pushes) {
     if (!batch) continue;
@@ -85,74 +88,74 @@ function withBatchTimes(pushes: readonly Push[]): Push[] {
 }
 
 /**
- * A retry that is answered with the outcome of its first try tells the caller that the first try
- * was applied by then, whatever its own answer was.
+ * A retry that repeats the outcome of its first try shows that the first try was applied by then, whatever its answer was.
  *
- * @returns by request id of the first try, the earliest of these answers
+ * @returns the time of the earliest of these answers, by request id of the first try
  */
 function findReplays(
   entries: readonly LogEntry[],
-  attempts: ReadonlyMap<string, Attempt>,
+  attempts: ReadonlyMap<string, PushAttempt>,
 ): Map<string, number> {
-  const told = new Map<string, number>();
+  const earliestAnswers = new Map<string, number>();
   for (const { _id, duplicateOf } of entries) {
     if (!duplicateOf) continue;
-    const time = toldAt(attempts.get(String(_id)));
+    const time = answeredAt(attempts.get(String(_id)));
     const first = String(duplicateOf);
-    told.set(first, Math.min(time, told.get(first) ?? Number.POSITIVE_INFINITY));
+    const known = earliestAnswers.get(first) ?? Number.POSITIVE_INFINITY;
+    earliestAnswers.set(first, Math.min(time, known));
   }
-  return told;
+  return earliestAnswers;
 }
 
-/** Any of the unanswered tries may have left the entry. */
-function earliest(tries: readonly Attempt[]): number {
+/** Any of the unanswered tries may have created the entry. */
+function earliest(tries: readonly PushAttempt[]): number {
   if (tries.length === 0) return Number.NEGATIVE_INFINITY;
   return Math.min(...tries.map(({ sentAt }) => sentAt));
 }
 
-/** Whatever may have left it: an entry has the time of its web process, whose clock may be wrong. */
-function slowest(tries: readonly Attempt[], shifts: ReadonlyMap<string, number>): number {
+/** An entry has the time of its web process, whose clock may be wrong. Any of the tries may have created it. */
+function slowest(tries: readonly PushAttempt[], shifts: ReadonlyMap<string, number>): number {
   if (tries.length === 0) return Math.min(0, ...shifts.values());
   return Math.min(...tries.map(({ web }) => shifts.get(web) ?? 0));
 }
 
-/** A 5xx leaves open whether, and when, the push is decided. */
-function toldAt(attempt: Attempt | undefined): number {
+/** After a 5xx it is unknown whether and when the push is decided. */
+function answeredAt(attempt: PushAttempt | undefined): number {
   if (attempt?.end.kind !== 'answered') return Number.POSITIVE_INFINITY;
   return isDefinite(attempt.end) ? attempt.endedAt : Number.POSITIVE_INFINITY;
 }
 
-const isDefinite = ({ code }: Answered) => code < 500;
+const isDefinite = ({ code }: AnsweredAttempt) => code < 500;
 
-/** Whether a worker took the push up before its caller stopped waiting. */
-export function beganInTime({ entry: { startedAt }, deadline }: Push): boolean {
+/** Whether a worker read the push before its deadline. */
+export function beganInTime({ entry: { startedAt }, deadline }: CheckedPush): boolean {
   return startedAt !== undefined && startedAt.getTime() <= deadline;
 }
 
-/** What callers sent: all tries of an operation together, found again by what its entries say. */
+/** All tries of an operation. */
 export interface SentOperation {
-  /** Its first try: client, system, name, body and key are those of all. */
-  readonly first: Attempt;
-  /** The tries of which nobody knows what became. */
-  readonly unanswered: readonly Attempt[];
-  /** As the contract reads its body, each time anew; undefined where it rejects it. */
+  /** Its first try. All tries have the same client, system, name, body and key. */
+  readonly first: PushAttempt;
+  /** The tries with an unknown result. */
+  readonly unanswered: readonly PushAttempt[];
+  /** Parses its body as the contract does; undefined if the body is invalid. */
   parsed(): ParsedBody | undefined;
 }
 
 export interface SentOperations {
-  /** The operation that an entry belongs to; undefined where nobody sent it. */
+  /** The operation of an entry; undefined if no caller sent it. */
   of(entry: Pick<LogEntry, 'clientId' | 'operation' | 'bodyHash'>): SentOperation | undefined;
-  /** The operation that an attempt tries. */
-  triedBy(attempt: Attempt): SentOperation | undefined;
+  /** The operation of an attempt. */
+  triedBy(attempt: PushAttempt): SentOperation | undefined;
 }
 
 interface Tries {
-  readonly first: Attempt;
-  readonly unanswered: Attempt[];
+  readonly first: PushAttempt;
+  readonly unanswered: PushAttempt[];
 }
 
-/** @throws Error where two operations cannot be told apart: the callers of the run are at fault */
-export function collectOperations(history: History, timeZone: string): SentOperations {
+/** @throws Error if two operations have the same body, which is a defect of the harness */
+export function collectOperations(history: ChaosHistory, timeZone: string): SentOperations {
   const parse = readerOf(timeZone);
   const tries = new Map<number, Tries>();
   for (const attempt of history.attempts) {
@@ -181,8 +184,8 @@ function identityOf(entry: Pick<LogEntry, 'clientId' | 'operation' | 'bodyHash'>
   return [entry.clientId, entry.operation, entry.bodyHash].join('\n');
 }
 
-type Reader = (attempt: Attempt) => ParsedBody | undefined;
-/** By the time zone: making the schemas takes longer than to read a hundred bodies. */
+type Reader = (attempt: PushAttempt) => ParsedBody | undefined;
+/** By time zone, because creating the schemas takes longer than parsing a hundred bodies. */
 const readers = new Map<string, Reader>();
 
 function readerOf(timeZone: string): Reader {
@@ -192,13 +195,13 @@ function readerOf(timeZone: string): Reader {
 }
 
 function createReader(timeZone: string): Reader {
-  // Whether an instant lay too far ahead was for the web process to say, at its time.
+  // The web process has checked whether a time was too far in the future.
   const parsers = createBodyParsers({ timeZone, clock: () => Number.POSITIVE_INFINITY });
   return ({ name, body }) => {
     try {
       return parsers[name](JSON.parse(body)).data;
     } catch {
-      // Not parsing is the answer itself: such a body must not take effect.
+      // The body is invalid, so it must not take effect.
       return undefined;
     }
   };

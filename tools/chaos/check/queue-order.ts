@@ -1,26 +1,26 @@
 /**
- * Whether the pushes on one matter were decided in the order in which the queue took them (`queuedAt`, the time of
- * Redis): its effects in the order of their revisions, and each push without an effect between the effects that were
- * queued before it and those that were queued after it. Pushes of the same millisecond may have either order.
+ * Checks whether the pushes on one matter were decided in the order of `queuedAt`, the Redis time. Effects must have this
+ * order. A push without an effect must lie between the effects queued before and after it. Pushes of the same millisecond
+ * have no order.
  */
 import { firstWhere } from '../../harness/figures';
 import type { Violation } from './evidence';
 import { type MatterCase, revisionOf } from './matter-cases';
 import { firstPlace } from './placement';
-import type { Push } from './pushes';
+import type { CheckedPush } from './pushes';
 import type { States } from './sequential-fold';
-import { createStateSearch, type Range } from './state-search';
+import { createStateSearch, type StateRange } from './state-search';
 
-/** @param states of the matter; undefined where its effects do not fold */
+/** @param states of the matter; undefined if its effects do not fold */
 export function checkQueueOrder(matter: MatterCase, states: States | undefined): Violation[] {
   return [...checkEffects(matter), ...(states ? checkOthers(matter, states) : [])];
 }
 
-/** @returns epoch milliseconds; undefined if no worker settled the push */
-const queuedAt = ({ entry }: Push): number | undefined => entry.queuedAt?.getTime();
+/** @returns epoch milliseconds; undefined if no worker has settled the push */
+const queuedAt = ({ entry }: CheckedPush): number | undefined => entry.queuedAt?.getTime();
 
 function checkEffects({ effects, context: { externalId } }: MatterCase): Violation[] {
-  let last: Push | undefined;
+  let last: CheckedPush | undefined;
   return effects.flatMap((push): Violation[] => {
     const at = queuedAt(push);
     const before = last && queuedAt(last);
@@ -31,7 +31,7 @@ function checkEffects({ effects, context: { externalId } }: MatterCase): Violati
     }
     const what =
       `revision ${revisionOf(push)} was queued ${before - at} ms before revision ` +
-      `${last && revisionOf(last)} (${last?.id}): due is one before that`;
+      `${last && revisionOf(last)} (${last?.id}): expected an earlier revision`;
     return [{ rule: 'queue-order', requestId: push.id, externalId, what }];
   });
 }
@@ -48,14 +48,14 @@ function checkOthers(matter: MatterCase, states: States): Violation[] {
     if (firstPlace(push, { matter, states, find, range }) !== undefined) return [];
     const { operation, state, result } = push.entry;
     const what =
-      `${operation}: ${state} ${result} without an effect is due at no revision from ${range.from} to ` +
+      `${operation}: ${state} ${result} without an effect is possible at no revision from ${range.from} to ` +
       `${range.to}, which were queued before it and after it`;
     return [{ rule: 'queue-order', requestId: push.id, externalId: context.externalId, what }];
   });
 }
 
-/** @returns a function from the time at which a push was queued to the states that it can have met */
-function createRanges(effects: readonly Push[]): (at: number) => Range {
+/** @returns a function from `queuedAt` of a push to its possible states */
+function createRanges(effects: readonly CheckedPush[]): (at: number) => StateRange {
   const queued = effects.flatMap((push) => {
     const at = queuedAt(push);
     return at === undefined ? [] : [{ at, revision: revisionOf(push) }];

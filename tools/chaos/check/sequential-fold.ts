@@ -1,16 +1,16 @@
-/** The effects on one matter, applied one by one: their revisions, outcomes, and what comes of them. */
+/** Applies the effects on one matter one by one, and checks their revisions and outcomes and the stored matter. */
 import { isDeepStrictEqual } from 'node:util';
 import { decide } from '../../../src/domain/decide';
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type Operation } from '../../../src/domain/operation';
 import type { Violation } from './evidence';
 import { type MatterCase, revisionOf } from './matter-cases';
-import type { Push } from './pushes';
+import type { CheckedPush } from './pushes';
 
 /** The states of a matter: before its first effect, and after each one. */
 export type States = readonly (Matter | undefined)[];
 
-/** Not decided by the operations: a clock and an id generator are. `deletedAt` is null or not. */
+/** Fields that depend on a clock or an id generator. Of `deletedAt` the check compares only whether it is null. */
 const NOT_FOLDED: ReadonlySet<string> = new Set([
   'matterId',
   'createdAt',
@@ -18,14 +18,14 @@ const NOT_FOLDED: ReadonlySet<string> = new Set([
   'deletedAt',
 ] satisfies (keyof Matter)[]);
 
-/** @returns what is wrong, and the states where nothing is: without them nothing more can be said */
+/** @returns violations, and the states if there are no violations. Further checks of the matter need the states */
 export function foldMatter(matter: MatterCase): { violations: Violation[]; states?: States } {
   const { effects, stored, context } = matter;
   const { externalId } = context;
   const name = `${context.systemCode}/${externalId}`;
   if (effects.length === 0) {
     if (!stored) return { violations: [], states: [undefined] };
-    const what = `${name} is stored, revision ${stored.revision}: no push accounts for it`;
+    const what = `${name} is stored, revision ${stored.revision}: no push has created it`;
     return { violations: [{ rule: 'phantom', externalId, what }] };
   }
   const wrongRevisions = checkRevisions(effects, externalId);
@@ -45,34 +45,38 @@ export function foldMatter(matter: MatterCase): { violations: Violation[]; state
   return { violations: [{ rule: 'fold', externalId, what }], states };
 }
 
-function checkRevisions(effects: readonly Push[], externalId: string): Violation[] {
+function checkRevisions(effects: readonly CheckedPush[], externalId: string): Violation[] {
   const violations: Violation[] = [];
-  let due = 1;
+  let expected = 1;
   for (const push of effects) {
     const seen = revisionOf(push);
-    if (seen !== due) {
-      const what = `revision ${seen} where ${due} was due`;
+    if (seen !== expected) {
+      const what = `revision ${seen}, expected ${expected}`;
       violations.push({ rule: 'revisions', requestId: push.id, externalId, what });
     }
-    due = seen + 1;
+    expected = seen + 1;
   }
   return violations;
 }
 
 /** @returns the matter after one effect, or what is wrong with it */
-function apply(push: Push, before: Matter | undefined, { context }: MatterCase): Matter | string {
+function apply(
+  push: CheckedPush,
+  before: Matter | undefined,
+  { context }: MatterCase,
+): Matter | string {
   const { result } = push.entry;
   const operation = operationOn(push, context.externalId);
-  if (!operation) return `${result} by a push that says nothing valid about this matter`;
+  if (!operation) return `${result} by a push that is invalid or belongs to another matter`;
   const decision = decide(before, operation, context);
-  if (decision.kind === 'rejected') return `${result}, due is a rejection, ${decision.reason}`;
+  if (decision.kind === 'rejected') return `${result}, expected a rejection, ${decision.reason}`;
   const { outcome, matter } = decision;
-  if (matter === before) return `${result} with an effect, due is ${outcome} without one`;
-  return outcome === result ? matter : `${result}, due is ${outcome}`;
+  if (matter === before) return `${result} with an effect, expected ${outcome} without one`;
+  return outcome === result ? matter : `${result}, expected ${outcome}`;
 }
 
-/** What a push says about the matter with this id; undefined where it is about none, or another. */
-export function operationOn({ sent }: Push, externalId: string): Operation | undefined {
+/** The operation of a push on the matter with this id; undefined if it is invalid or belongs to another matter. */
+export function operationOn({ sent }: CheckedPush, externalId: string): Operation | undefined {
   const parsed = sent?.parsed();
   if (!parsed) return undefined;
   const isMeant =
@@ -82,13 +86,15 @@ export function operationOn({ sent }: Push, externalId: string): Operation | und
   return isMeant ? parsed.operation : undefined;
 }
 
-function differences(due: Matter | undefined, stored: Matter | undefined): string[] {
-  if (!due || !stored) return ['it is not stored'];
-  const fields = [...new Set([...Object.keys(due), ...Object.keys(stored)])] as (keyof Matter)[];
+function differences(expected: Matter | undefined, stored: Matter | undefined): string[] {
+  if (!expected || !stored) return ['it is not stored'];
+  const fields = [
+    ...new Set([...Object.keys(expected), ...Object.keys(stored)]),
+  ] as (keyof Matter)[];
   const differing = fields
-    .filter((field) => !NOT_FOLDED.has(field) && !isDeepStrictEqual(due[field], stored[field]))
-    .map((field) => `${field} is ${shown(stored[field])}, due is ${shown(due[field])}`);
-  const isDeletionWrong = (due.deletedAt === null) !== (stored.deletedAt === null);
+    .filter((field) => !NOT_FOLDED.has(field) && !isDeepStrictEqual(expected[field], stored[field]))
+    .map((field) => `${field} is ${shown(stored[field])}, expected ${shown(expected[field])}`);
+  const isDeletionWrong = (expected.deletedAt === null) !== (stored.deletedAt === null);
   return isDeletionWrong ? [...differing, `deletedAt is ${stored.deletedAt}`] : differing;
 }
 

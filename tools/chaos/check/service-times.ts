@@ -1,17 +1,17 @@
-/** How long callers waited, why their connections broke, and whether they were served afterwards. */
-import type { Attempt, AttemptEnd } from '../history';
+/** Checks how long callers waited, why connections broke, and whether the service recovered. */
+import type { AttemptEnd, PushAttempt } from '../history';
 import type { Evidence, Violation } from './evidence';
 import { createSpans, type Spans, shownTime, spansOf } from './spans';
 
 /** Milliseconds after the deadline by which a request must have ended. */
 const ROOM = 1_000;
-/** Milliseconds between a fault and what a caller sees of it. */
+/** Milliseconds between a fault and its effect on a caller. */
 const SLACK = 250;
-/** Milliseconds after the last fault from which on nothing may fail any more. */
+/** Milliseconds after the last fault until no request may fail. */
 const RECOVERY = 10_000;
-/** Milliseconds that a request may take from then on. */
+/** Maximum milliseconds of a request from then on. */
 const QUICK = 2_500;
-/** Milliseconds after its start in which a web process may not have warmed up. */
+/** Milliseconds after its start in which a web process warms up. */
 const JUST_STARTED = 5_000;
 
 export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violation[] {
@@ -24,7 +24,7 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
     const { web, batch } = attempt;
     const around = { held: held(web), ended: ended(web) };
     const timeout = batch ? batchTimeout : pushTimeout;
-    // The lines of a batch share its time and its connection.
+    // The lines of a batch share one duration and one connection.
     const isOfRequest = !batch || batch.line === 1;
     return [
       ...(isOfRequest ? checkWait(attempt, timeout + ROOM, around) : []),
@@ -35,12 +35,11 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
 }
 
 /**
- * A stopped web process cannot answer; once it goes on, its callers get the rest of their time. While
- * the harness stood still, it did not see what came. A web process that has just started has no
- * excuse, but it is said, since a starved machine shows there first.
+ * The time in which the web process was stopped, or the harness stalled, does not count. A recent start of the web process
+ * counts, but the violation mentions it, because an overloaded machine affects new processes first.
  */
 function checkWait(
-  attempt: Attempt,
+  attempt: PushAttempt,
   most: number,
   { held, ended }: { held: Spans; ended: Spans },
 ): Violation[] {
@@ -50,39 +49,39 @@ function checkWait(
   if (!isHung && took <= most) return [];
   const excused = held.lasted(sentAt, endedAt);
   if (took <= most + excused && (!isHung || excused > 0)) return [];
-  const due =
-    `due within ${shownTime(most)} and the ${shownTime(excused)} ` +
-    'that it or the harness was stopped';
-  const what = `${seen(attempt)} after ${shownTime(took)}: ${due}${startOf(attempt, ended)}`;
+  const expected =
+    `expected within ${shownTime(most)} and the ${shownTime(excused)} ` +
+    'in which it was stopped or the harness stalled';
+  const what = `${seen(attempt)} after ${shownTime(took)}: ${expected}${startOf(attempt, ended)}`;
   return [{ rule: 'answered-in-time', ...idOf(attempt), what }];
 }
 
-function startOf({ sentAt, endedAt }: Attempt, ended: Spans): string {
+function startOf({ sentAt, endedAt }: PushAttempt, ended: Spans): string {
   const before = sentAt - (ended.lastEnd(endedAt) ?? -Infinity);
   if (before > JUST_STARTED) return '';
   const when = before < 0 ? 'after' : 'before';
   return `; its web process was started ${shownTime(Math.abs(before))} ${when} it was sent`;
 }
 
-function checkConnection(attempt: Attempt, ended: Spans): Violation[] {
+function checkConnection(attempt: PushAttempt, ended: Spans): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   if (end.kind !== 'lost' && end.kind !== 'refused') return [];
   if (ended.touch(sentAt - SLACK, endedAt + SLACK)) return [];
   const when = shownTime(endedAt);
-  const what = `${seen(attempt)} at ${when}, where it was neither killed nor restarted`;
+  const what = `${seen(attempt)} at ${when}, but its web process was neither killed nor restarted`;
   return [{ rule: 'connection', what }];
 }
 
 interface Calm {
-  /** Since when all is due to be served. */
+  /** From this time, every request must succeed. */
   readonly served: number;
-  /** When the harness, or a server by itself, stood still. */
+  /** Stalls of the harness, and of servers without a fault. */
   readonly excused: Spans;
-  /** Whether the time of the request is judged with it. */
+  /** Whether to check the duration of the request with this attempt. */
   readonly isOfRequest: boolean;
 }
 
-function checkRecovery(attempt: Attempt, { served, excused, isOfRequest }: Calm): Violation[] {
+function checkRecovery(attempt: PushAttempt, { served, excused, isOfRequest }: Calm): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   if (endedAt <= served) return [];
   const isServed = end.kind === 'left' || (end.kind === 'answered' && end.code < 500);
@@ -90,12 +89,12 @@ function checkRecovery(attempt: Attempt, { served, excused, isOfRequest }: Calm)
   const isLate = isOfRequest && sentAt > served;
   const isSlow = isLate && took > QUICK + excused.lasted(sentAt, endedAt);
   if (isServed && !isSlow) return [];
-  const due = `${shownTime(endedAt - served)} after all was due to be served again`;
-  const what = `${seen(attempt)} after ${shownTime(took)}, ${due}`;
+  const when = `${shownTime(endedAt - served)} after the end of the recovery time`;
+  const what = `${seen(attempt)} after ${shownTime(took)}, ${when}`;
   return [{ rule: 'recovery', ...idOf(attempt), what }];
 }
 
-function seen({ name, web, sentAt, end, operation }: Attempt): string {
+function seen({ name, web, sentAt, end, operation }: PushAttempt): string {
   return `operation ${operation}, ${name} sent to ${web} at ${shownTime(sentAt)}, ${ending(end)}`;
 }
 
@@ -104,9 +103,10 @@ function ending(end: AttemptEnd): string {
   return end.kind === 'lost' ? `lost (${end.why})` : end.kind;
 }
 
-const idOf = ({ end }: Attempt) => (end.kind === 'answered' ? { requestId: end.requestId } : {});
+const idOf = ({ end }: PushAttempt) =>
+  end.kind === 'answered' ? { requestId: end.requestId } : {};
 
-/** What the queue still holds when nothing is under way any more. */
+/** The keys that the queue has after the last push is settled. */
 export function checkLeftovers(leftovers: readonly string[]): Violation[] {
-  return leftovers.map((name) => ({ rule: 'leftover', what: `${name} is left, due is nothing` }));
+  return leftovers.map((name) => ({ rule: 'leftover', what: `${name} remains` }));
 }

@@ -1,14 +1,14 @@
-/** Whether a run says anything: a service that does no work breaks no promise either. */
-import type { Attempt } from '../history';
+/** Checks whether a run is meaningful: a service that does no work breaks no promise. */
+import type { PushAttempt } from '../history';
 import type { Evidence, Violation } from './evidence';
 import { collectOperations } from './pushes';
 import { createSpans, shownTime } from './spans';
 
-/** Of the operations that pass, and of the time of the run. */
+/** Share of the valid operations, and of the duration of the run. */
 const LEAST_SERVED = 0.5;
 const MOST_STALLED = 0.1;
 
-/** @returns what makes a whole run worth nothing, whatever else it has found */
+/** @returns the violations that make the whole run meaningless */
 export function checkSoundness({ history, timeZone }: Evidence): Violation[] {
   return [...checkServed(history, timeZone), ...checkMeasurable(history)];
 }
@@ -25,8 +25,8 @@ function checkServed(history: Evidence['history'], timeZone: string): Violation[
   const { operations, accepted, rejected } = countOperations(valid);
   if (accepted > 0 && accepted + rejected >= LEAST_SERVED * operations) return [];
   const what =
-    `of ${operations} operations that pass ${accepted} were accepted and ${rejected} rejected ` +
-    'by state: due is half of them';
+    `of ${operations} valid operations ${accepted} were accepted and ${rejected} rejected ` +
+    'because of a state: expected half of them';
   return [{ rule: 'served', what }];
 }
 
@@ -36,24 +36,24 @@ function checkMeasurable({ attempts, stalls }: Evidence['history']): Violation[]
   const stalled = createSpans(stalls).lasted(from, to);
   if (attempts.length === 0 || stalled <= MOST_STALLED * (to - from)) return [];
   const seen = `${shownTime(stalled)} of ${shownTime(to - from)}`;
-  const what = `not measurable: the harness stood still for ${seen}`;
+  const what = `not measurable: the harness stalled for ${seen}`;
   return [{ rule: 'measurable', what }];
 }
 
-/** What became of whole operations, however many tries they took. */
+/** Operations by result, each with all its tries. */
 export interface OperationCounts {
   readonly operations: number;
-  /** One of its tries was answered 0. */
+  /** A try was answered 0. */
   readonly accepted: number;
-  /** None was, and the last one was rejected for good. */
+  /** No try was answered 0, and the last one was finally rejected. */
   readonly rejected: number;
-  /** The last try settled nothing: its caller had enough of it, or the run ended. */
+  /** The last try left the result unknown: its caller gave up, or the run ended. */
   readonly givenUp: number;
 }
 
 /** @param attempts in the order in which they ended */
-export function countOperations(attempts: readonly Attempt[]): OperationCounts {
-  const last = new Map<number, Attempt['end']>();
+export function countOperations(attempts: readonly PushAttempt[]): OperationCounts {
+  const last = new Map<number, PushAttempt['end']>();
   const accepted = new Set<number>();
   for (const { operation, end } of attempts) {
     last.set(operation, end);
@@ -69,7 +69,7 @@ export function countOperations(attempts: readonly Attempt[]): OperationCounts {
   };
 }
 
-/** A 400 or 404: what else there is of rejections says nothing about the operation. */
-function isRejection(end: Attempt['end']): boolean {
+/** A 400 or 404. Other rejections do not depend on the operation. */
+function isRejection(end: PushAttempt['end']): boolean {
   return end.kind === 'answered' && (end.code === 400 || end.code === 404);
 }

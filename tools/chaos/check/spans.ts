@@ -1,21 +1,21 @@
-/** Times of faults: how long, and whether at all, one of them lasted during a request. */
+/** Times of faults, and their overlap with requests. */
 
 import { firstWhere } from '../../harness/figures';
 import type { Fault, FaultKind, Span } from '../history';
 
 export interface Spans {
-  /** Milliseconds of [from, to] that lie in a span. */
+  /** Milliseconds of [from, to] that lie in spans. */
   lasted(from: number, to: number): number;
-  /** Whether a span has at least an instant in common with [from, to]. */
+  /** Whether a span overlaps with [from, to]. */
   touch(from: number, to: number): boolean;
-  /** The last end of a span that is not after a time. */
+  /** The last end of a span at or before a time. */
   lastEnd(time: number): number | undefined;
 }
 
 /**
- * The faults of some kinds, for each target.
+ * Collects the faults of some kinds for each target.
  *
- * @param everywhere spans that every target has besides its own
+ * @param everywhere additional spans of every target
  * @returns a function from target to its spans
  */
 export function spansOf(
@@ -56,7 +56,7 @@ export function createSpans(of: readonly Span[]): Spans {
   };
 }
 
-/** Overlapping spans become one, so that nothing counts twice. @returns in their order */
+/** Merges overlapping spans, so that no time counts twice. @returns the spans in order */
 function join(spans: readonly Span[]): Span[] {
   const joined: { from: number; to: number }[] = [];
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
@@ -67,5 +67,5 @@ function join(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** A time or a length of the history as people read it: whole milliseconds. */
+/** A time or a duration of the history for people: whole milliseconds. */
 export const shownTime = (ms: number): string => `${Math.round(ms)} ms`;

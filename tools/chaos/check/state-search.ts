@@ -1,22 +1,22 @@
 /**
- * Finds the states of a matter that a push without an effect can have met. A hot matter has tens of
- * thousands of states: each outcome has a way to those in question, and `decide` has the last word.
+ * Finds the possible states of a push without an effect. A hot matter has tens of thousands of states, so each outcome has its
+ * own index of candidates. `decide` then checks the candidates.
  */
 import type { Matter } from '../../../src/domain/matter';
 import type { Operation } from '../../../src/domain/operation';
 import { firstWhere } from '../../harness/figures';
 import type { States } from './sequential-fold';
 
-/** The first and the last index of a state that are in question. */
-export interface Range {
+/** The first and the last possible index of a state. */
+export interface StateRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** @returns indexes of states, ascending: all that can have this result, and possibly more */
-export type FindStates = (op: Operation, result: string, range: Range) => Iterable<number>;
+/** @returns ascending indexes of all states that can have this result, and possibly of other states */
+export type FindStates = (op: Operation, result: string, range: StateRange) => Iterable<number>;
 
-/** Fields by whose values states are found: mostly a value stands in few of them. */
+/** Fields with an index of states by value. Most values occur in few states. */
 const FOUND_BY = [
   'title',
   'summary',
@@ -28,7 +28,7 @@ type FoundBy = (typeof FOUND_BY)[number];
 
 export function createStateSearch(states: States): FindStates {
   const length = states.length;
-  // It never falls: an operation with an older instant has no effect.
+  // Ascending, because an operation with an older time has no effect.
   const watermarks = states.map((state) => state?.sourceUpdatedAt ?? -1);
   const fromWatermark = (least: number) => firstWhere(length, (i) => (watermarks[i] ?? 0) >= least);
   const deleted = states.flatMap((state, index) => (state?.deleted ? [index] : []));
@@ -43,7 +43,7 @@ export function createStateSearch(states: States): FindStates {
       case 'MATTER_DELETED':
         return within(deleted, { from, to });
       case 'ALREADY_DELETED': {
-        // A newer one would have moved the watermark.
+        // A newer operation would have advanced the watermark.
         const least = since === undefined ? 0 : fromWatermark(since);
         return within(deleted, { from: Math.max(from, least), to });
       }
@@ -58,29 +58,29 @@ export function createStateSearch(states: States): FindStates {
       case 'TOO_MANY_PARTIES':
         return every({ from, to });
       default:
-        // Any other outcome is an effect.
+        // All other outcomes are effects.
         return [];
     }
   };
 }
 
-/** What a matter says after an operation, as far as states are found by it. */
+/** The indexed fields of a matter after an operation. */
 function valuesOf(op: Operation): [FoundBy, Matter[FoundBy]][] {
   if (op.op === 'delete') return [];
   const isReopen = op.op === 'reopen' && op.bizStatus === undefined;
-  const said = {
+  const changed = {
     ...op,
     ...(op.op === 'upsert' && op.content),
     ...(isReopen && { bizStatus: 'REOPENED' }),
   };
-  const values: Partial<Record<FoundBy, Matter[FoundBy]>> = said;
+  const values: Partial<Record<FoundBy, Matter[FoundBy]>> = changed;
   return FOUND_BY.flatMap((field) => {
     const value = values[field];
     return value === undefined ? [] : [[field, value]];
   });
 }
 
-/** @returns where a field has a value; made for a field when it is first asked for */
+/** @returns a function that finds the states with a value in a field. The index of a field is created at its first use */
 function createIndexes(states: States) {
   const made = new Map<FoundBy, Map<Matter[FoundBy], number[]>>();
   const make = (field: FoundBy) => {
@@ -100,7 +100,7 @@ function createIndexes(states: States) {
   };
 }
 
-function* within(sorted: readonly number[], { from, to }: Range): Generator<number> {
+function* within(sorted: readonly number[], { from, to }: StateRange): Generator<number> {
   const start = firstWhere(sorted.length, (i) => (sorted[i] ?? 0) >= from);
   for (let i = start; i < sorted.length; i += 1) {
     const index = sorted[i] ?? 0;
@@ -109,6 +109,6 @@ function* within(sorted: readonly number[], { from, to }: Range): Generator<numb
   }
 }
 
-function* every({ from, to }: Range): Generator<number> {
+function* every({ from, to }: StateRange): Generator<number> {
   for (let index = from; index <= to; index += 1) yield index;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../../src/concurrency/clock';
-import type { AuditEntry } from '../../../src/storage/audit/audit-model';
+import { systemClock } from '../../../src/concurrency/timing';
+import type { AuditEntry } from '../../../src/storage/audit';
 import { localTime, shortTime, timeHead } from '../local-time';
 import { momentIn, wholeNumber, withDatabase } from '../option-values';
 import { type Cell, note, printJson, printTable } from '../print';
@@ -17,7 +17,7 @@ interface Options extends DatabaseOptions {
 
 const HEAD = ['OPERATOR', 'COMMAND', 'SUBJECT', 'OUTCOME', 'DETAILS'];
 
-/** `audit`: a table, or NDJSON. */
+/** `audit` prints the audit trail as a table or as NDJSON. */
 export function addAudit(parent: Command, tool: Tool): void {
   const command = parent
     .command('audit')
@@ -36,7 +36,7 @@ export function addAudit(parent: Command, tool: Tool): void {
 async function audit(options: Options, tool: Tool): Promise<void> {
   const { since, operator, client: clientId, limit, json } = options;
   const timeZone = tool.settings.timeZone();
-  const { createAuditTrail } = await import('../../../src/storage/audit/trail.js');
+  const { createAuditTrail } = await import('../../../src/storage/audit.js');
   const found = await withMongo(tool, options, (connection) =>
     createAuditTrail(connection, systemClock).list({ since, operator, clientId }, limit + 1),
   );

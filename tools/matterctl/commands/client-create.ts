@@ -13,7 +13,7 @@ interface Options extends ChangeOptions, SecretOutOptions {
   readonly public?: boolean;
 }
 
-/** `client create`: the one moment at which a secret is shown. */
+/** `client create` creates a client and shows its secret, which cannot be shown again later. */
 export function addClientCreate(parent: Command, tool: Tool): void {
   const command = parent
     .command('create')
@@ -48,7 +48,7 @@ async function createConfidential(options: Options, tool: Tool): Promise<void> {
   }
 }
 
-/** @returns its secret; null for a PUBLIC client */
+/** Creates the client. @returns how its secret is shown; null for a PUBLIC client */
 function create(
   options: Options,
   { type, keys }: { readonly type: 'PUBLIC' | 'CONFIDENTIAL'; readonly keys: readonly string[] },
@@ -59,7 +59,7 @@ function create(
   const details = { systemCode, type };
   const change = { command: 'client create', subject: clientId, clientId, details };
   return withTrail(tool, options, change, async (connection, tell) => {
-    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+    const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, keyRing, Date.now);
     const made = await admin.create({ clientId, systemCode, type });
     tell({ secretId: made.secretId });

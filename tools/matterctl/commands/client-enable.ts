@@ -5,7 +5,7 @@ import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
-/** `client enable` and `client disable`; a disabled client keeps its secrets. */
+/** `client enable` and `client disable`. A disabled client keeps its secrets. */
 export function addClientEnable(parent: Command, tool: Tool): void {
   const add = (verb: 'enable' | 'disable', description: string) =>
     withOperator(parent.command(verb).description(description).argument('<clientId>')).action(
@@ -24,7 +24,7 @@ async function setEnabled(
   const { clientId, enabled } = setting;
   const command = `client ${enabled ? 'enable' : 'disable'}`;
   const change = { command, subject: clientId, clientId, details: {} };
-  const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+  const { createClientAdmin } = await import('../../../src/storage/directory.js');
   await withTrail(tool, options, change, (connection) =>
     createClientAdmin(connection, createKeyRing([]), Date.now).setEnabled(clientId, enabled),
   );

@@ -13,7 +13,7 @@ interface Options extends ChangeOptions {
   readonly default?: boolean;
 }
 
-/** `client limit`: a rate of the client's own, in place of RATE_LIMIT and RATE_BURST. */
+/** `client limit` sets a rate for one client, which overrides RATE_LIMIT and RATE_BURST. */
 export function addClientLimit(parent: Command, tool: Tool): void {
   const command = parent
     .command('limit')
@@ -37,7 +37,7 @@ async function limitClient(clientId: string, options: Options, tool: Tool): Prom
   const asked = { rate, burst, default: options.default };
   const change = { command: 'client limit', subject: clientId, clientId, details: asked };
   const limit = await withTrail(tool, options, change, async (connection, tell) => {
-    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+    const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     const now = await admin.setLimit(clientId, options.default ? null : { rate, burst });
     tell({ limit: now });
@@ -47,7 +47,7 @@ async function limitClient(clientId: string, options: Options, tool: Tool): Prom
   else await printLine(tool.stdout, `limit of client ${clientId}: ${limitText(limit)}`);
 }
 
-/** A client's rate as operators read it. */
+/** The text for the rate of a client. */
 export function limitText(limit: RateOverride | null): string {
   if (!limit) return 'default';
   const { rate = 'default', burst = 'default' } = limit;

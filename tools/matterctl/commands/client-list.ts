@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ClientView } from '../../../src/storage/directory/client-admin';
+import type { ClientView } from '../../../src/storage/directory';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { localTime } from '../local-time';
 import { withDatabase } from '../option-values';
@@ -10,16 +10,18 @@ import { limitText } from './client-limit';
 
 const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'CREATED'];
 const KEYS_HEAD = ['CLIENT', 'KEY', 'MAY', 'ENDS', 'LAST USED'];
-/** Columns of the tables, and of the names in them: with the longest limit a row takes 119. --json has all of it. */
+/** Widths of the columns: a row has at most 119 characters. --json shows whole names. */
 const WIDTH = 120;
 const CLIENT = 28;
 const SYSTEM = 18;
 
-/** `client list`: which secrets and query keys a client has and when they were used last, never the secrets. */
+/**
+ * `client list` prints clients, the ids of their secrets and query keys, and their last uses. It never prints a secret.
+ */
 export function addClientList(parent: Command, tool: Tool): void {
   withDatabase(parent.command('list').description('list the clients')).action(
     async (options: DatabaseOptions) => {
-      const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+      const { createClientAdmin } = await import('../../../src/storage/directory.js');
       const clients = await withMongo(tool, options, (connection) =>
         createClientAdmin(connection, createKeyRing([]), Date.now).list(),
       );
@@ -65,7 +67,7 @@ function pauseLine({ clientId, paused }: ClientView, time: ToTime): string[] {
   return [cut(`${clientId} is paused since ${time(since)}${reason ? `: ${reason}` : ''}`, WIDTH)];
 }
 
-/** Its secrets, then its query keys. */
+/** The secrets of a client, then its query keys. */
 function keyRows({ clientId, secrets, queryKeys }: ClientView, time: ToTime): Cell[][] {
   const client = cut(clientId, CLIENT);
   const used = (date: Date | null | undefined) => (date ? time(date) : 'not used');
@@ -74,9 +76,10 @@ function keyRows({ clientId, secrets, queryKeys }: ClientView, time: ToTime): Ce
       const ends = expiresAt ? endText(expiresAt, time) : null;
       return [client, id, 'push, query', ends, used(lastUsedAt)];
     }),
-    ...queryKeys.map(({ id, expiresAt, revoked, mayPush, lastUsedAt }): Cell[] => {
+    ...queryKeys.map(({ id, expiresAt, revoked, mayPush, noBodies, lastUsedAt }): Cell[] => {
       const ends = revoked ? 'revoked' : endText(expiresAt, time);
-      return [client, id, mayPush ? 'push, query' : 'query', ends, used(lastUsedAt)];
+      const may = `${mayPush ? 'push, query' : 'query'}${noBodies ? ', no bodies' : ''}`;
+      return [client, id, may, ends, used(lastUsedAt)];
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../../src/concurrency/clock';
-import type { Resealed } from '../../../src/storage/directory/reseal';
+import { systemClock } from '../../../src/concurrency/timing';
+import type { Resealed } from '../../../src/storage/directory';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { CommandFailure } from '../failure';
 import { withOperator } from '../option-values';
@@ -20,7 +20,7 @@ at hand: the diagnosis of a rejected signature knows by them that a retired one 
 
 Exit code: 0 every secret that works is under the first key, 1 some are not (or it failed).`;
 
-/** `client reseal`: all secrets under the first key of SECRET_KEYS. */
+/** `client reseal` encrypts all secrets with the first key of SECRET_KEYS. */
 export function addClientReseal(parent: Command, tool: Tool): void {
   const command = parent
     .command('reseal')
@@ -33,7 +33,7 @@ async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
   const keyRing = createKeyRing(tool.settings.secretKeys());
   const details = { keyId: keyRing.sealingKey };
   const change = { command: 'client reseal', subject: null, details };
-  const { resealSecrets } = await import('../../../src/storage/directory/reseal.js');
+  const { resealSecrets } = await import('../../../src/storage/directory.js');
   await withTrail(tool, options, change, async (connection, tell) => {
     let progress = { resealed: 0, total: 0 };
     const hideProgress = showProgress({

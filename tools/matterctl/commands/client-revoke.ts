@@ -10,7 +10,7 @@ interface Options extends ChangeOptions {
   readonly all?: boolean;
 }
 
-/** `client revoke`: ends query keys, within a second. The client's secrets go on. */
+/** `client revoke` makes query keys invalid within a second. The secrets of the client stay valid. */
 export function addClientRevoke(parent: Command, tool: Tool): void {
   const command = parent
     .command('revoke')
@@ -34,7 +34,7 @@ async function revoke(
   const details = { secretId: keyId ?? 'all' };
   const change = { command: 'client revoke', subject: clientId, clientId, details };
   const revoked = await withTrail(tool, options, change, async (connection, tell) => {
-    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+    const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     const ids = await admin.revokeQueryKeys(clientId, keyId);
     tell({ revoked: ids });

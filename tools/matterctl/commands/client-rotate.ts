@@ -14,7 +14,7 @@ interface Options extends ChangeOptions, SecretOutOptions {
 
 const DAY = 86_400_000;
 
-/** `client rotate`: a new secret; the old one goes on for a while, and when it was used last is told. */
+/** `client rotate` creates a new secret. The old one stays valid for some time, and the command prints its last use. */
 export function addClientRotate(parent: Command, tool: Tool): void {
   const command = parent
     .command('rotate')
@@ -36,7 +36,7 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   const change = { command: 'client rotate', subject: clientId, clientId, details };
   const rotateOnce = () =>
     withTrail(tool, options, change, async (connection, tell) => {
-      const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+      const { createClientAdmin } = await import('../../../src/storage/directory.js');
       const admin = createClientAdmin(connection, keyRing, Date.now);
       const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
       const oldSecretEndsAt = old.oldEndsAt.toISOString();

@@ -24,7 +24,7 @@ Ctrl-C in the middle of the round trip deletes that matter first; a second one d
 
 Exit code: 0 all is well, 1 something failed, 2 wrong usage, 130 interrupted.`;
 
-/** `doctor`: why pushes of a client do not get through, seen from where the client is. */
+/** `doctor` finds out why pushes of a client fail. It runs on the machine of the client. */
 export function addDoctor(parent: Command, tool: Tool): void {
   const command = parent
     .command('doctor')

@@ -18,7 +18,7 @@ const ABOUT = `
 In CSV, problems, changes and stale are JSON texts. A cell that a spreadsheet would take for a formula
 begins with a single quote; programs that need the exact texts read NDJSON.`;
 
-/** `log export`: every push that a filter asks for, as fast as its reader takes them. */
+/** `log export` prints all entries that match a filter. Their number is not limited. */
 export function addLogExport(parent: Command, tool: Tool): void {
   const command = withLogFilters(
     parent.command('export').description('print all pushes, the newest first'),

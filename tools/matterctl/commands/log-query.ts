@@ -15,17 +15,17 @@ interface Options extends SourceOptions, FilterOptions {
   readonly oldestFirst?: boolean;
 }
 
-/** A longer table takes long to lay out, and is for programs: "log export". */
-const MOST = 1_000;
+/** Maximum entries, because a longer table takes long to format. "log export" has no maximum. */
+const MAX_ENTRIES = 1_000;
 const HEAD = ['REQUEST ID', 'OP', 'MATTER', 'ATTEMPT', 'RESULT', 'MS'];
 
-/** `log query`: a table, or NDJSON as it is found. */
+/** `log query` prints entries that match a filter, as a table or as NDJSON. */
 export function addLogQuery(parent: Command, tool: Tool): void {
   const command = withLogFilters(
     parent.command('query').description('list pushes, the newest first'),
     tool,
   )
-    .option('--limit <n>', 'most pushes', wholeNumber(1, MOST), 50)
+    .option('--limit <n>', 'most pushes', wholeNumber(1, MAX_ENTRIES), 50)
     .option('--oldest-first', 'the oldest first');
   withSource(command).action((options: Options) => query(options, tool));
 }
@@ -37,14 +37,14 @@ async function query(options: Options, tool: Tool): Promise<void> {
   const rows: Cell[][] = [];
   let end: End = { found: 0, isMore: false, notRecorded: 0 };
   await withSources(tool, options, async ({ log }) => {
-    const tellPlace = createSearchProgress(tool);
+    const showProgress = createSearchProgress(tool);
     const entries = firstEntries(log, filter, {
       limit,
       oldestFirst,
       onPage: (reached) => {
         const { found, next, notRecorded = 0 } = reached;
         end = { found, isMore: next !== undefined, notRecorded };
-        tellPlace(reached);
+        showProgress(reached);
       },
     });
     for await (const view of log.numbered(entries)) {
@@ -54,17 +54,17 @@ async function query(options: Options, tool: Tool): Promise<void> {
   });
   const head = [timeHead('RECEIVED', timeZone), ...HEAD];
   if (rows.length > 0) await printTable(tool.stdout, head, rows);
-  tellEnd(tool, options, end);
+  printEnd(tool, options, end);
 }
 
 interface End {
   readonly found: number;
   readonly isMore: boolean;
-  /** Pushes like these without an entry. */
+  /** Number of rejected pushes that match the filter and have no entry. */
   readonly notRecorded: number;
 }
 
-function tellEnd(
+function printEnd(
   { stderr }: Tool,
   { limit, json }: Options,
   { found, isMore, notRecorded }: End,
@@ -72,7 +72,7 @@ function tellEnd(
   if (isMore) {
     note(
       stderr,
-      `There are more than ${limit}: narrow it, raise --limit (to ${MOST}), or take "log export" for all.`,
+      `There are more than ${limit}: narrow it, raise --limit (to ${MAX_ENTRIES}), or take "log export" for all.`,
     );
   } else if (found === 0 && !json) note(stderr, 'No such pushes.');
   if (notRecorded === 0) return;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
-import type { AuditDetails } from '../../../src/storage/audit/audit-model';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import type { AuditDetails } from '../../../src/storage/audit';
+import type { LogFilter } from '../../../src/storage/push-log';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { wholeNumber, withOperator } from '../option-values';
@@ -19,24 +19,24 @@ Without --apply nothing is sent: it tells how many pushes there are and what the
 ledger as it is now. With --apply they go through the queue like any push, those of one matter in
 their order, and are logged with a link to the push that they resend (resentFrom). Out-of-order control
 holds for them too: what is older than the ledger is ignored as stale. A push that took effect is applied
-once more; one that did not is left out where its caller's own retry under the same idempotency key did;
-without a key nobody can tell, and it is applied.
+once more. A push that failed is left out if a later push of its matter, or a retry under the same
+idempotency key, took effect.
 
-What was rejected for its signature or its client is never sent, nor what was sent again already
-(unless --again), nor retries that were only answered. Bodies are read with the settings of this
+What was rejected for its signature or its client is never sent, nor what was sent again already or
+resolved by a later push (unless --again), nor retries that were only answered. Bodies are read with the settings of this
 command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Name at least --from,
 --request-id, --external-id or --key.
 
 Exit code: 0 all were accepted (or it was a dry run), 1 some were rejected, 2 wrong usage.`;
 
-/** `log resend`: a dry run, unless it is told to apply. */
+/** `log resend` sends logged pushes again. Without --apply, it is a dry run. */
 export function addLogResend(parent: Command, tool: Tool): void {
   const command = withLogFilters(
     parent.command('resend').description('send logged pushes again; without --apply a dry run'),
     tool,
   )
     .option('--apply', 'really send them')
-    .option('--again', 'also those that were sent again before')
+    .option('--again', 'also those that were sent again before, or that a later push resolved')
     .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
     .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
     .addHelpText('after', ABOUT);
@@ -45,7 +45,7 @@ export function addLogResend(parent: Command, tool: Tool): void {
 
 async function resend(options: Options, tool: Tool): Promise<void> {
   const { limit } = options;
-  // What is sent again is logged again: nothing from here on is looked at.
+  // Resent pushes have new entries in the log, so the selection ends at the current time.
   const { to = Date.now(), ...narrowed } = toLogFilter(options);
   const { from, requestId, batchId, externalId, idempotencyKey } = narrowed;
   if (
@@ -70,13 +70,13 @@ async function resend(options: Options, tool: Tool): Promise<void> {
     });
   const done = options.apply ? runRecorded() : withMongo(tool, options, run);
   await done.finally(async () => {
-    // Also where it ended early: what was sent was sent.
+    // Also if the run ended early, because some pushes were sent.
     if (options.json) await printJson(tool.stdout, { summary: report.summary() });
     else await printLines(tool.stdout, report.describe());
   });
 }
 
-/** A resend as the audit trail tells it: what was selected. @param options that decide with the filter what is sent */
+/** The audit entry of a resend: the selection. @param options options that, with the filter, determine what is sent */
 function resendChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
   const { clientId, requestId, batchId, externalId, systemCode } = filter;
   return {
@@ -87,7 +87,7 @@ function resendChange({ from, to, ...filter }: LogFilter, options: AuditDetails)
   };
 }
 
-/** What came of it; each push is in the push log, with its operator. */
+/** The result in the audit entry. The push log has each resent push with its operator. */
 function resendResult({ pushes, matters, rejected, results }: ResendSummary): AuditDetails {
   return { pushes, matters, rejected, results };
 }

@@ -15,12 +15,12 @@ interface Options extends SourceOptions {
   readonly body?: boolean;
 }
 
-/** What was read of one push. */
+/** Everything that was read about one push. */
 interface Found extends EntryDetail {
   readonly attempts: readonly Attempt[];
 }
 
-/** `log show`: one push, its way and its effect. */
+/** `log show` prints one push: its details, its timeline and its changes. */
 export function addLogShow(parent: Command, tool: Tool): void {
   const command = parent
     .command('show')
@@ -49,10 +49,10 @@ async function show(requestId: string, options: Options, tool: Tool): Promise<vo
     );
   }
   if (options.json) await printJson(tool.stdout, toJson(found));
-  else await print(found, timeZone, tool);
+  else await print(found, { timeZone, wantsBody: options.body ?? false }, tool);
 }
 
-/** @returns `batch` where it is the id of one, of which only the lines have entries */
+/** @returns `batch` if the id belongs to a batch, of which only the lines have entries */
 function find(
   requestId: string,
   options: Options,
@@ -69,7 +69,7 @@ function find(
   });
 }
 
-/** @param batchId perhaps */
+/** @param batchId an id that may belong to a batch */
 async function hasLines(log: LogSource, batchId: string): Promise<boolean> {
   const { entries } = await log.page({ batchId }, { limit: 1 });
   return entries.length > 0;
@@ -84,7 +84,16 @@ function toJson({ view, attempts, body, diagnosis }: Found) {
   };
 }
 
-async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<void> {
+interface Printing {
+  readonly timeZone: string;
+  readonly wantsBody: boolean;
+}
+
+async function print(
+  found: Found,
+  { timeZone, wantsBody }: Printing,
+  { stdout }: Tool,
+): Promise<void> {
   const { detailsOf, diagnosisLines, headline, listsOf, waitingText } = await import(
     '../log/entry-details.js'
   );
@@ -95,9 +104,13 @@ async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<
   await printFields(stdout, detailsOf(view, attempts, timeZone));
   await printLines(stdout, listsOf(view, timeZone));
   await printLines(stdout, diagnosis ? diagnosisLines(diagnosis) : []);
-  if (body === undefined) return;
+  if (!wantsBody) return;
   await printLine(stdout, '');
-  // Indented: a line of the body must not look like one of this command.
+  // Indented, so that a line of the body does not look like output of this command.
   const lines = body?.split('\n').map((line) => `  ${line}`);
-  await printLines(stdout, lines ?? ['The body is not kept (any more).']);
+  const none =
+    body === undefined
+      ? 'The query key has no access to bodies.'
+      : 'The body is not kept (any more).';
+  await printLines(stdout, lines ?? [none]);
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import type { LogFilter } from '../../../src/storage/push-log';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { localTime, timeHead } from '../local-time';
 import { matterName, resultText, totalTime } from '../log/entry-text';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { createSearchProgress, firstEntries, type Reached } from '../log/first-entries';
-import { keepPolling, Poll, Watch } from '../log/follow';
+import { keepPolling, LogWatch, Poll } from '../log/follow';
 import { wholeNumber } from '../option-values';
 import { printable, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
@@ -24,7 +24,7 @@ const ABOUT = `
 With --follow a push is told when it is settled; one that stays queued for 3 seconds is told then
 too. A database, or a service, that is away for a while is waited for.`;
 
-/** `log tail`: the newest pushes, a line each, and with --follow those that come. */
+/** `log tail` prints a line for each of the newest pushes, and with --follow for each new push. */
 export function addLogTail(parent: Command, tool: Tool): void {
   const command = withLogFilters(
     parent.command('tail').description('print the newest pushes, the oldest of them first'),
@@ -57,7 +57,7 @@ async function tail(options: Options, tool: Tool): Promise<void> {
   });
 }
 
-/** @throws CommandFailure when interrupted, which is its only end but for errors */
+/** Prints until it is interrupted. @throws CommandFailure when it is interrupted, and the errors of the source */
 async function follow(tailing: Tailing, lines: number, { stderr }: Tool): Promise<void> {
   const stop = new AbortController();
   const interrupt = listenForInterrupt(
@@ -65,31 +65,31 @@ async function follow(tailing: Tailing, lines: number, { stderr }: Tool): Promis
     () => undefined,
   );
   const run = async () => {
-    // In this order nothing that comes in between is lost.
+    // The order of these calls ensures that no push between them is lost.
     await tailing.begin();
     await tailing.printNewest(lines);
     await keepPolling(() => tailing.poll(), stderr, stop.signal);
   };
   try {
     const running = run();
-    // A poll that is under way is left behind, and fails when the connection is closed.
+    // A running poll is not awaited. It fails when the connection is closed.
     running.catch(() => undefined);
     await Promise.race([running, once(stop.signal, 'abort')]);
   } finally {
     interrupt.dispose();
   }
   const signal = interrupt.signal();
-  // Being interrupted is what it was waiting for: there is nothing to say.
+  // No message, because the interrupt is the normal end of this command.
   if (signal) throw new CommandFailure('', exitCodeOf(signal));
 }
 
-/** The newest pushes as they are told: those that are there, then those that come. */
+/** Prints the newest pushes, and then new ones. */
 class Tailing {
   readonly #source: LogSource;
   readonly #filter: LogFilter;
   readonly #print: (view: ShownEntry) => Promise<void>;
   readonly #onPage: (reached: Reached) => void;
-  readonly #watch = new Watch();
+  readonly #watch = new LogWatch();
   readonly #poll: Poll;
 
   constructor({ source, filter, print, onPage }: TailingDependencies) {
@@ -100,18 +100,18 @@ class Tailing {
     this.#poll = new Poll({ source, filter, watch: this.#watch, clock: Date.now });
   }
 
-  /** Prints the newest, the oldest of them first. @param most how many */
+  /** Prints the newest pushes, oldest first. @param most maximum number */
   async printNewest(most: number): Promise<void> {
     if (most > 0) await this.#printAll(this.#newest(most));
   }
 
-  /** Takes what is there for told. */
+  /** Marks all existing pushes as printed. */
   async begin(): Promise<void> {
-    for await (const view of this.#poll.due()) this.#told(view);
+    for await (const view of this.#poll.due()) this.#markShown(view);
     this.#poll.advance();
   }
 
-  /** Prints what came since. */
+  /** Prints the pushes that are new since the last call. */
   async poll(): Promise<void> {
     await this.#printAll(this.#poll.due());
     this.#poll.advance();
@@ -127,12 +127,12 @@ class Tailing {
   async #printAll(entries: AsyncIterable<ShownEntry>): Promise<void> {
     for await (const view of this.#source.numbered(entries)) {
       await this.#print(view);
-      this.#told(view);
+      this.#markShown(view);
     }
   }
 
-  #told({ requestId, state }: ShownEntry): void {
-    this.#watch.told(requestId, state, Date.now());
+  #markShown({ requestId, state }: ShownEntry): void {
+    this.#watch.markShown(requestId, state, Date.now());
   }
 }
 
@@ -143,7 +143,7 @@ interface TailingDependencies {
   readonly onPage: (reached: Reached) => void;
 }
 
-/** An entry as one line of fixed columns, for what comes one by one. The matter comes last: its id may be long, and wide. */
+/** Formats an entry as a line with fixed columns. The matter is last, because its id may be long. */
 export function entryLine(view: ShownEntry, timeZone: string): string {
   const total = totalTime(view);
   return toLine(timeZone, [

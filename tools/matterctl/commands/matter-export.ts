@@ -8,7 +8,7 @@ interface Options extends DatabaseOptions {
   readonly systemCode?: string;
 }
 
-/** `matter export`: NDJSON as fast as its reader takes it. */
+/** `matter export` prints matters as NDJSON. Their number is not limited. */
 export function addMatterExport(parent: Command, tool: Tool): void {
   const command = parent
     .command('export')
@@ -20,7 +20,7 @@ export function addMatterExport(parent: Command, tool: Tool): void {
 async function exportMatters(options: Options, tool: Tool): Promise<void> {
   const timeZone = tool.settings.timeZone();
   const { toMatterView } = await import('../../../src/queries/presenters/matter.js');
-  const { createMatterReader } = await import('../../../src/storage/ledger/matter-reader.js');
+  const { createMatterReader } = await import('../../../src/storage/ledger.js');
   await withMongo(tool, options, async (connection) => {
     for await (const matter of createMatterReader(connection).all(options.systemCode)) {
       await printJson(tool.stdout, toMatterView(matter, timeZone));

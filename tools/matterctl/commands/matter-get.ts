@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MatterView } from '../../../src/protocol/matter-view';
+import type { MatterAnswer } from '../../../src/protocol/matter-view';
 import { CommandFailure } from '../failure';
 import { zonedTime } from '../local-time';
 import { printFields, printJson } from '../print';
@@ -7,7 +7,7 @@ import { type SourceOptions, withSource } from '../source/options';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 
-/** `matter get`; a deleted matter is shown too, it says so. */
+/** `matter get` prints one matter. It also finds a deleted matter, and prints that it is deleted. */
 export function addMatterGet(parent: Command, tool: Tool): void {
   const command = parent
     .command('get')
@@ -32,7 +32,7 @@ async function getMatter(
   else await printFields(tool.stdout, toFields(view, tool.settings.timeZone()));
 }
 
-function toFields({ parties, ...fields }: MatterView, timeZone: string) {
+function toFields({ parties, ...fields }: MatterAnswer, timeZone: string) {
   const names = parties.map(
     ({ partyRole, username, displayName, unread }) =>
       `${partyRole} ${username} (${displayName})${unread ? ' unread' : ''}`,
@@ -44,6 +44,6 @@ function toFields({ parties, ...fields }: MatterView, timeZone: string) {
   return { ...Object.fromEntries(shown), parties: names.join(', ') };
 }
 
-/** `deadlineAt` is a local time of the portal, without an offset. */
+/** `deadlineAt` is a local time in the time zone of the portal, without an offset. */
 const timeText = (time: string, timeZone: string) =>
   time.endsWith('Z') ? zonedTime(time, timeZone) : `${time.replace('T', ' ')} (${timeZone})`;

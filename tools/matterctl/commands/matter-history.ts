@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { inBatches } from '../../../src/concurrency/in-batches';
-import type { MatterKey } from '../../../src/storage/ledger/matters';
+import { inBatches } from '../../../src/concurrency/batcher';
+import type { MatterKey } from '../../../src/storage/ledger';
 import { CommandFailure } from '../failure';
 import { localTime, timeHead, zonedTime } from '../local-time';
 import { resultText, shortChanges, staleText } from '../log/entry-text';
@@ -16,7 +16,7 @@ interface Options extends SourceOptions {
   readonly limit?: number;
 }
 
-/** `matter history`: every push of a matter in the order of receipt. */
+/** `matter history` prints every push of a matter in the order of receipt. */
 export function addMatterHistory(parent: Command, tool: Tool): void {
   const command = parent
     .command('history')
@@ -50,7 +50,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   if (lines.isOutOfOrder()) tell('* took effect before a push above it: REV is the order.');
 }
 
-/** Why there is no history. */
+/** The message if there is no history. */
 async function nothingOf(
   matter: MatterKey,
   matters: MatterSource,
@@ -65,19 +65,19 @@ async function nothingOf(
   );
 }
 
-/** Problems of a rejected body that are named. */
+/** Maximum problems of a rejected body that are printed. */
 const MAX_PROBLEMS = 3;
-/** Beside the revision of a push that took effect before one that was received earlier. */
+/** Marks the revision of a push that took effect before a push that was received earlier. */
 const EARLIER = '*';
 
 const historyHead = (timeZone: string) =>
   toLine(timeHead('RECEIVED', timeZone), 'OP', 'RESULT', 'REV', 'REQUEST ID', 'EFFECT');
 
-/** The pushes of one matter, a line each: what every one of them did to it. */
+/** Formats the pushes of one matter, a line for each, with the effect of the push. */
 interface HistoryLines {
-  /** To be told the pushes in the order of their receipt. */
+  /** Call it with the pushes in the order of their receipt. */
   add(view: ShownEntry): string;
-  /** Whether one took effect after a push that was received later. */
+  /** Whether a push took effect after a push that was received later. */
   isOutOfOrder(): boolean;
 }
 
@@ -106,7 +106,7 @@ export function createHistoryLines(timeZone: string): HistoryLines {
 const againText = ({ resentFrom, operator }: ShownEntry) =>
   resentFrom === null ? '' : `${resentFrom} sent again by ${operator ?? 'an operator'}`;
 
-/** What a push did, or why it did nothing. */
+/** The effect of a push, or why it had none. */
 function effectText(view: ShownEntry, timeZone: string): string {
   const { state, stale, changes, problems, duplicateOf } = view;
   if (state === 'QUEUED') return 'not settled yet';
@@ -140,18 +140,18 @@ function toLine(
 }
 
 interface HistoryOptions {
-  /** Only the newest so many. */
+  /** Maximum pushes: the newest ones. */
   readonly limit?: number | undefined;
-  /** Told what is missing, in a line. */
+  /** Called with a line that states which pushes are missing. */
   readonly tell: (note: string) => void;
 }
 
-type Told = Pick<ShownEntry, 'state' | 'outcome' | 'reason'>;
+type EntryResult = Pick<ShownEntry, 'state' | 'outcome' | 'reason'>;
 
-/** Pushes that are looked at for the one that created the matter. */
+/** Maximum oldest pushes among which the push that created the matter is searched. */
 const BEGINNING = 500;
 
-/** The pushes of one matter in the order of receipt; tells whether the log still has them all. */
+/** The pushes of one matter in the order of receipt. It reports if the log no longer has all of them. */
 async function* historyOf(
   matter: MatterKey,
   source: LogSource,
@@ -163,7 +163,7 @@ async function* historyOf(
   }
   let isFirst = true;
   for await (const batch of inBatches(source.all(matter, { oldestFirst: true }), BEGINNING)) {
-    if (isFirst) tellMissing(batch, tell);
+    if (isFirst) reportMissing(batch, tell);
     isFirst = false;
     yield* batch;
   }
@@ -183,24 +183,25 @@ async function* newestOf(
   for await (const entry of firstEntries(source, matter, { limit, onPage })) newest.push(entry);
   newest.reverse();
   if (isMore) tell(`Only the newest ${limit} pushes: without --limit there are more.`);
-  else tellMissing(newest, tell);
+  else reportMissing(newest, tell);
   yield* newest;
 }
 
-function tellMissing(oldest: readonly Told[], tell: HistoryOptions['tell']): void {
+function reportMissing(oldest: readonly EntryResult[], tell: HistoryOptions['tell']): void {
   if (isWithoutBeginning(oldest)) {
     tell('Older pushes of this matter are no longer kept (PUSH_LOG_RETENTION).');
   }
 }
 
 /**
- * Whether a matter was met that none of its oldest pushes created. All of them are asked, not the
- * first: another may have taken effect before it.
+ * Whether the push that created the matter is missing: one of the oldest pushes found an existing matter, and none of
+ * them created it. It checks all of them, because the first received push need not be the first applied one.
  */
-export function isWithoutBeginning(oldest: readonly Told[]): boolean {
+export function isWithoutBeginning(oldest: readonly EntryResult[]): boolean {
   return oldest.some(hasMet) && !oldest.some(isCreation);
 }
 
-const isCreation = ({ state, outcome }: Told) => state === 'PERSISTED' && outcome === 'CREATED';
-const hasMet = ({ state, reason }: Told) =>
+const isCreation = ({ state, outcome }: EntryResult) =>
+  state === 'PERSISTED' && outcome === 'CREATED';
+const hasMet = ({ state, reason }: EntryResult) =>
   state === 'PERSISTED' || state === 'REPLAYED' || reason === 'MATTER_DELETED';

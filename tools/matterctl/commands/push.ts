@@ -5,8 +5,8 @@ import { CommandFailure, EXIT_USAGE, explain } from '../failure';
 import { exitCodeOf } from '../interrupt';
 import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
 import { printJson, printLines } from '../print';
-import type { PushJob, PushResult } from '../push/run-push';
-import type { Counts } from '../push/tally';
+import type { PushJob, PushRunResult } from '../push/run-push';
+import type { RunCounts } from '../push/tally';
 import { withEncoding } from '../text-file';
 import type { Tool } from '../tool';
 
@@ -26,7 +26,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** A night, and the day on which somebody looks after it. */
+/** Default of --max-wait: long enough for an outage at night that an operator ends on the next day. */
 const MAX_WAIT = 86_400_000;
 
 const ABOUT = `
@@ -53,7 +53,7 @@ With --dry-run the service checks every line as it would be checked, users and a
 matter, no push log, no checkpoint. What the ledger holds is not looked at. Lines that would fail are told on
 stderr, the first hundred, or written to --failures. The exit code is that of a push.`;
 
-/** `push`: a file of pushes, signed and sent. */
+/** `push` signs and sends the pushes of a file. */
 export function addPush(parent: Command, tool: Tool): void {
   const command = parent
     .command('push')
@@ -144,8 +144,8 @@ function writtenBy(file: string | undefined, { checkpoint, failures }: Options) 
 }
 
 /**
- * `x.failed.ndjson` of `x`, and then `x.failed.2.ndjson`, `x.failed.3.ndjson`: what fails of a failure
- * file has a name that is no longer.
+ * The name of the failure file: `x.failed.ndjson` for `x`, and then `x.failed.2.ndjson`, `x.failed.3.ndjson`, so that
+ * names do not grow when a failure file is pushed again.
  */
 export function failureFileOf(file: string): string {
   const [, source, nth] = /^(.+)\.failed(?:\.([1-9]\d{0,5}))?\.ndjson$/.exec(file) ?? [];
@@ -154,7 +154,7 @@ export function failureFileOf(file: string): string {
 }
 
 function toFailure(
-  { signal, error }: NonNullable<PushResult['stopped']>,
+  { signal, error }: NonNullable<PushRunResult['stopped']>,
   { checkpointPath }: PushJob,
 ): CommandFailure {
   const next = checkpointPath === undefined ? '' : '; the same command goes on from here';
@@ -162,23 +162,23 @@ function toFailure(
   return new CommandFailure(`interrupted${next}`, exitCodeOf(signal));
 }
 
-/** The end of a run, for people and for programs. */
-interface Summary extends Counts {
+/** The summary of a run. */
+interface Summary extends RunCounts {
   readonly ok: number;
-  /** Lines that earlier runs had done. */
+  /** Number of lines that earlier runs have done. */
   readonly resumed: number;
-  /** Of this run. */
+  /** Duration of this run. */
   readonly elapsedMs: number;
   /** Lines per second of this run. */
   readonly rate: number;
   readonly finished: boolean;
-  /** Where the failed lines are; null: none failed, or a dry run told them. */
+  /** Path of the failure file; null if no line failed, or if a dry run has printed the failed lines. */
   readonly failuresFile: string | null;
-  /** Nothing was written; the outcome of a line that would be taken is VALID. */
+  /** Whether it was a dry run. The outcome of a valid line is then VALID. */
   readonly dryRun?: true;
 }
 
-function summarize(result: PushResult, { failuresPath, dryRun }: PushJob): Summary {
+function summarize(result: PushRunResult, { failuresPath, dryRun }: PushJob): Summary {
   const { counts, resumed, elapsed, stopped } = result;
   const rate = ((counts.lines - resumed) * 1_000) / Math.max(elapsed, 1);
   return {
@@ -193,7 +193,7 @@ function summarize(result: PushResult, { failuresPath, dryRun }: PushJob): Summa
   };
 }
 
-/** Lines of text. */
+/** The summary as lines of text. */
 function describe(summary: Summary): string[] {
   const { lines, resumed, elapsedMs, rate, failed, retries, replayed, afterFailure } = summary;
   const { warned, warnings } = summary;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber, withJson } from '../option-values';
 import { note, printJson, printTable } from '../print';
-import { GROUP_HEAD, groupRow, tellCut } from '../queue-cells';
+import { GROUP_HEAD, groupRow, printCut } from '../queue-cells';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -9,7 +9,7 @@ interface Options {
   readonly limit: number;
 }
 
-/** `queue oldest`: the keys whose pushes wait longest. */
+/** `queue oldest` prints the matters whose pushes wait longest. */
 export function addQueueOldest(parent: Command, tool: Tool): void {
   const command = parent
     .command('oldest')
@@ -25,6 +25,6 @@ export function addQueueOldest(parent: Command, tool: Tool): void {
     if (groups.length > limit) {
       note(tool.stderr, `${groups.length} keys have waiting pushes: --limit shows more.`);
     }
-    tellCut(tool, cutPartitions);
+    printCut(tool, cutPartitions);
   });
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { lookForStuck, type StuckPartition } from '../../../src/queue/stuck';
-import type { PartitionView } from '../../../src/queue/view';
+import { findStuck, type StuckPartition } from '../../../src/queue/inspect/stuck';
+import type { PartitionView } from '../../../src/queue/inspect/view';
 import { withJson } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
-import { age, jobState, tellStuck } from '../queue-cells';
+import { age, jobState, printStuck } from '../queue-cells';
 import type { Tool } from '../tool';
 
 const HEAD = [
@@ -18,7 +18,7 @@ const HEAD = [
   'FENCED',
 ];
 
-/** `queue partitions`: which worker is at work on which partition. */
+/** `queue partitions` prints the partitions with their owners. */
 export function addQueuePartitions(parent: Command, tool: Tool): void {
   withJson(
     parent
@@ -30,9 +30,7 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { withQueueView } = await import('../queue-view.js');
-    const { partitions, stuck } = await withQueueView(tool, (view) =>
-      lookForStuck(view.partitions),
-    );
+    const { partitions, stuck } = await withQueueView(tool, (view) => findStuck(view.partitions));
     const whyOf = (partition: number) =>
       stuck.find((one) => one.partition === partition)?.why ?? null;
     const views = partitions.map((view) => ({ ...view, stuck: whyOf(view.partition) }));
@@ -41,7 +39,7 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
       const rows = partitions.map((view) => toRow(view, stuck));
       await printTable(tool.stdout, HEAD, rows);
     }
-    tellStuck(tool, stuck);
+    printStuck(tool, stuck);
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { PauseChange } from '../../../src/storage/directory/pause-client';
+import type { PauseChange } from '../../../src/storage/directory';
 import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -9,7 +9,7 @@ interface Options extends ChangeOptions {
   readonly reason?: string;
 }
 
-/** `queue pause` and `queue resume`: what a client has queued is applied all the same. */
+/** `queue pause` and `queue resume` pause and resume a client. Pushes that are already queued are still applied. */
 export function addQueuePause(parent: Command, tool: Tool): void {
   const pause = parent
     .command('pause')
@@ -35,7 +35,7 @@ async function change(
 ): Promise<void> {
   const { clientId, paused } = asked;
   const wanted = { ...asked, reason: options.reason };
-  const { pauseAction, setPaused } = await import('../../../src/storage/directory/pause-client.js');
+  const { pauseAction, setPaused } = await import('../../../src/storage/directory.js');
   await withTrail(tool, options, pauseAction(wanted), (connection) =>
     setPaused(connection, wanted),
   );

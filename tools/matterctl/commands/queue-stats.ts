@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { type Look, lookForStuck } from '../../../src/queue/stuck';
-import type { PushesView } from '../../../src/queue/view';
-import { hottest, type WaitingClient } from '../../../src/queue/waiting-tally';
+import { findStuck, type StuckReport } from '../../../src/queue/inspect/stuck';
+import type { PushesView } from '../../../src/queue/inspect/view';
+import { hottest, type WaitingClient } from '../../../src/queue/inspect/waiting-tally';
 import { withJson } from '../option-values';
 import { type Cell, printFields, printJson, printLine, printTable } from '../print';
-import { age, GROUP_HEAD, groupRow, jobState, tellCut, tellStuck } from '../queue-cells';
+import { age, GROUP_HEAD, groupRow, jobState, printCut, printStuck } from '../queue-cells';
 import type { Tool } from '../tool';
 
-/** Rows of a table: all of it is to be seen at once. */
+/** Maximum rows of a table, so that the output fits on one screen. */
 const TOP = 5;
 const PARTITION_HEAD = ['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'FOR'];
 const CLIENT_HEAD = ['CLIENT', 'WAITING', 'OLDEST'];
 
-/** `queue stats`: one screen. */
+/** `queue stats` prints the state of the queue on one screen. */
 export function addQueueStats(parent: Command, tool: Tool): void {
   withJson(
     parent
@@ -22,18 +22,21 @@ export function addQueueStats(parent: Command, tool: Tool): void {
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { withQueueView } = await import('../queue-view.js');
-    const { look, pushes } = await withQueueView(tool, async (view) => {
-      const look = await lookForStuck(view.partitions);
-      return { look, pushes: await view.pushes() };
+    const { report, pushes } = await withQueueView(tool, async (view) => {
+      const report = await findStuck(view.partitions);
+      return { report, pushes: await view.pushes() };
     });
-    if (json) await printJson(tool.stdout, toStats(look, pushes));
-    else await printScreen(tool, look, pushes);
-    tellStuck(tool, look.stuck);
-    tellCut(tool, pushes.cutPartitions);
+    if (json) await printJson(tool.stdout, toStats(report, pushes));
+    else await printScreen(tool, report, pushes);
+    printStuck(tool, report.stuck);
+    printCut(tool, pushes.cutPartitions);
   });
 }
 
-function toStats({ partitions, stuck }: Look, { groups, clients, cutPartitions }: PushesView) {
+function toStats(
+  { partitions, stuck }: StuckReport,
+  { groups, clients, cutPartitions }: PushesView,
+) {
   const ages = partitions.flatMap(({ oldestMs }) => oldestMs ?? []);
   return {
     waiting: partitions.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -46,9 +49,9 @@ function toStats({ partitions, stuck }: Look, { groups, clients, cutPartitions }
   };
 }
 
-async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<void> {
+async function printScreen(tool: Tool, report: StuckReport, pushes: PushesView): Promise<void> {
   const { stdout } = tool;
-  const stats = toStats(look, pushes);
+  const stats = toStats(report, pushes);
   const gap = () => printLine(stdout, '');
   await printFields(stdout, {
     waiting: stats.waiting,

@@ -8,7 +8,7 @@ const ABOUT = `
 Matter Push never pauses the whole queue. The API and the dashboards of BullMQ can. While the queue is paused, workers
 get no partition jobs and pushes get 503. To pause one client, use "matterctl queue pause".`;
 
-/** `queue unpause`: undoes a pause of the whole queue that was made with BullMQ. */
+/** `queue unpause` ends a pause of the whole queue that an operator has made with BullMQ. */
 export function addQueueUnpause(parent: Command, tool: Tool): void {
   const unpause = parent
     .command('unpause')

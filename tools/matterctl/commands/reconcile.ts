@@ -17,10 +17,10 @@ interface Options extends SourceOptions, ColumnOptions {
   readonly repush?: string;
   readonly orphans?: boolean;
   readonly overwriteNewer?: boolean;
-  /** Of matters that are not here, where the file does not say it. */
+  /** Type for matters that are not in the ledger and whose line states no type. */
   readonly default?: string;
   readonly encoding?: string;
-  /** Most rows of the table. */
+  /** Maximum rows of the table. */
   readonly limit: number;
 }
 
@@ -51,7 +51,7 @@ would reject as they are (their form, or users that it does not know) are named 
 Exit code: 0 nothing differs; 1 something differs, or a line was left out (or the command failed); 2 wrong
 usage, or more than a tenth of the file cannot be read, so that it is not comparable.`;
 
-/** `reconcile`: what a source expects against what the ledger holds. */
+/** `reconcile` compares a file of the source system with the ledger. */
 export function addReconcile(parent: Command, tool: Tool): void {
   const command = parent
     .command('reconcile')
@@ -97,7 +97,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   const { openSource } = await import('../reconcile/open-source.js');
   const { encoding, column: columns } = options;
   const source = await openSource(file, { systemCode, encoding, columns }, tool);
-  tellFields(source, tool);
+  printComparedFields(source, tool);
   const { orphans = false, overwriteNewer = false, default: matterType } = options;
   const job = { ...options, repushPath, orphans, overwriteNewer, matterType, startedAt };
   const { compareFile } = await import('../reconcile/compare-file.js');
@@ -123,8 +123,8 @@ const AS_TEXT = [
   'column (数据 > 从文本/CSV，将该列的数据类型设为“文本”), and save it as CSV again.',
 ];
 
-/** Which fields count, and what of the file does not: nobody should take equal for more than it is. */
-function tellFields(
+/** Prints which fields are compared and what is left out, so that the user knows what "equal" covers. */
+function printComparedFields(
   { columns, statedFields, unknownFields, serials = 0 }: Source,
   tool: Tool,
 ): void {
@@ -153,7 +153,7 @@ function toFailure(summary: Summary): CommandFailure {
   return new CommandFailure([...differ, ...bad].join('; '), EXIT_FAILED);
 }
 
-/** @throws CommandFailure where the input cannot be read twice, or would be written over */
+/** @throws CommandFailure if the input cannot be read twice, or if the re-push file would overwrite it */
 async function checkFiles(file: string, repushPath: string): Promise<void> {
   const input = file === '-' ? undefined : await stat(file);
   if (!input?.isFile()) {
@@ -162,7 +162,7 @@ async function checkFiles(file: string, repushPath: string): Promise<void> {
   const { partOf } = await import('../reconcile/repush-file.js');
   for (const path of [repushPath, partOf(repushPath)]) {
     const there = await stat(path).catch(() => undefined);
-    // By what they are, not by name: a folder may have two names.
+    // Compares the files themselves, not their names, because one file may have several names.
     if (there?.ino === input.ino && there.dev === input.dev) {
       throw new CommandFailure('input and re-push must be two files', EXIT_USAGE);
     }

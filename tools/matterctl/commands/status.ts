@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Status } from '../../../src/status/look';
+import type { ServiceStatus } from '../../../src/status/status';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
@@ -14,7 +14,7 @@ interface Options extends DatabaseOptions {
   readonly watch?: boolean;
 }
 
-/** Milliseconds between two looks of --watch. */
+/** Milliseconds between two reads with --watch. */
 const INTERVAL = 2_000;
 
 const ABOUT = `
@@ -24,7 +24,7 @@ part of the screen empty; the command goes on.
 
 Exit code: 0 both servers answer, 1 one of them does not, 2 wrong usage.`;
 
-/** `status`: one screen. */
+/** `status` prints the state of the service on one screen. */
 export function addStatus(program: Command, tool: Tool): void {
   const command = program
     .command('status')
@@ -37,13 +37,13 @@ export function addStatus(program: Command, tool: Tool): void {
 async function showStatus(options: Options, tool: Tool): Promise<void> {
   const { settings } = tool;
   const timeZone = settings.timeZone();
-  const { lookAtAll } = await import('../../../src/status/look.js');
-  const { MongoLook } = await import('../../../src/status/mongo-look.js');
-  const { openRedisLook } = await import('../status/open-redis-look.js');
-  const mongo = new MongoLook(serverOf(tool, options).url);
-  const redis = openRedisLook(settings.queue());
-  const look = () => lookAtAll(mongo, redis);
-  const print = (status: Status) =>
+  const { readStatus } = await import('../../../src/status/status.js');
+  const { MongoStatusReader } = await import('../../../src/status/mongo-status.js');
+  const { openRedisStatus } = await import('../status/open-redis-status.js');
+  const mongo = new MongoStatusReader(serverOf(tool, options).url);
+  const redis = openRedisStatus(settings.queue());
+  const look = () => readStatus(mongo, redis);
+  const print = (status: ServiceStatus) =>
     options.json
       ? printJson(tool.stdout, status)
       : printLines(tool.stdout, screenOf(status, timeZone).split('\n'));
@@ -52,7 +52,7 @@ async function showStatus(options: Options, tool: Tool): Promise<void> {
     else {
       const status = await look();
       await print(status);
-      // It was said on the screen.
+      // The screen has shown the error.
       if (status.servers.some(({ isReachable }) => !isReachable)) throw new CommandFailure('');
     }
   } finally {
@@ -60,10 +60,10 @@ async function showStatus(options: Options, tool: Tool): Promise<void> {
   }
 }
 
-/** @throws CommandFailure when interrupted, which is its only end */
+/** Prints until it is interrupted. @throws CommandFailure when it is interrupted */
 async function watch(
-  look: () => Promise<Status>,
-  print: (status: Status) => Promise<void>,
+  look: () => Promise<ServiceStatus>,
+  print: (status: ServiceStatus) => Promise<void>,
   { stdout, isPlain }: Pick<Tool, 'stdout'> & { readonly isPlain: boolean },
 ): Promise<void> {
   const stop = new AbortController();
@@ -74,19 +74,19 @@ async function watch(
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true && !isPlain;
   try {
     while (!stop.signal.aborted) {
-      // A look that is under way is left behind.
+      // A running read is not awaited.
       const [status] = await Promise.race([once(stop.signal, 'abort'), Promise.all([look()])]);
       if (stop.signal.aborted) break;
       if (isTerminal) await clearScreen(stdout);
       await print(status);
       if (!isTerminal && !isPlain) await printLine(stdout, '');
-      // Rejects only when stopped, and then the loop ends.
+      // The sleep rejects only if it is stopped, and then the loop ends.
       await sleep(INTERVAL, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   } finally {
     interrupt.dispose();
   }
   const signal = interrupt.signal();
-  // Being interrupted is what it was waiting for: there is nothing to say.
+  // No message, because the interrupt is the normal end of this command.
   if (signal) throw new CommandFailure('', exitCodeOf(signal));
 }

@@ -4,7 +4,7 @@ import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
-/** `user enable` and `user disable`: all of the users, or none of them. */
+/** `user enable` and `user disable` change all of the users, or none if one is unknown. */
 export function addUserEnable(parent: Command, tool: Tool): void {
   const add = (verb: 'enable' | 'disable', description: string) => {
     const command = parent
@@ -22,7 +22,7 @@ export function addUserEnable(parent: Command, tool: Tool): void {
   );
 }
 
-/** Users that the audit trail names. */
+/** Maximum users that the audit trail lists. */
 const MAX_RECORDED = 100;
 
 async function setEnabled(
@@ -34,7 +34,7 @@ async function setEnabled(
   const command = `user ${enabled ? 'enable' : 'disable'}`;
   const details = { users: usernames.length, usernames: usernames.slice(0, MAX_RECORDED) };
   const subject = usernames.length === 1 ? (usernames[0] ?? null) : null;
-  const { setUsersEnabled } = await import('../../../src/storage/directory/user-admin.js');
+  const { setUsersEnabled } = await import('../../../src/storage/directory.js');
   const changed = await withTrail(
     tool,
     options,

@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { USER_COLUMNS } from '../../../src/files/columns';
 import { encodingName } from '../../../src/files/encodings';
-import type { ImportPlan, NewUser } from '../../../src/storage/directory/user-admin';
+import type { ImportPlan, NewUser } from '../../../src/storage/directory';
 import { type ColumnOptions, withColumns } from '../column-options';
 import { CommandFailure } from '../failure';
 import { withOperator } from '../option-values';
 import { note, printJson, printLine, printLines } from '../print';
-import { openTextFile, tellEncoding, withEncoding } from '../text-file';
+import { encodingMessage, openTextFile, withEncoding } from '../text-file';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
 import { type ChangeOptions, withTrail } from '../with-trail';
@@ -24,7 +24,7 @@ With --disable-missing the file is the complete list: the command disables the u
 deletes no users. It shows first how many users it would disable. If these are more than a tenth of the enabled users,
 the command needs --yes. With --dry-run it only shows the numbers.`;
 
-/** `user import`: all lines of a file, or none of them. */
+/** `user import` imports all lines of a file, or none if one is invalid. */
 export function addUserImport(parent: Command, tool: Tool): void {
   const command = parent
     .command('import')
@@ -44,7 +44,7 @@ export function addUserImport(parent: Command, tool: Tool): void {
 async function importFile(file: string, options: Options, tool: Tool): Promise<void> {
   const { users, encoding } = await readUsers(file, options, tool);
   const { disableMissing = false, dryRun = false } = options;
-  const { planImport } = await import('../../../src/storage/directory/user-admin.js');
+  const { planImport } = await import('../../../src/storage/directory.js');
   const plan =
     disableMissing || dryRun
       ? await withMongo(tool, options, (connection) => planImport(connection, users))
@@ -70,12 +70,12 @@ async function importFile(file: string, options: Options, tool: Tool): Promise<v
   }
 }
 
-/** @throws CommandFailure where one line is bad */
+/** @throws CommandFailure if a line is invalid */
 async function readUsers(file: string, { encoding, column }: Options, tool: Tool) {
   const { readUsersCsv } = await import('../users-csv.js');
   const text = await openTextFile(file, encoding);
   if (text.problem) {
-    throw new CommandFailure(`nothing was imported: ${tellEncoding(file, text.problem)}`);
+    throw new CommandFailure(`nothing was imported: ${encodingMessage(file, text.problem)}`);
   }
   const { users, problems } = await readUsersCsv(text.pieces(), column);
   for (const { line, message } of problems) note(tool.stderr, `${file}:${line}: ${message}`);
@@ -86,7 +86,7 @@ async function readUsers(file: string, { encoding, column }: Options, tool: Tool
   return { users, encoding: encodingName(text.encoding) };
 }
 
-/** @throws CommandFailure where so many would be disabled that the file may be an incomplete one */
+/** @throws CommandFailure if so many users would be disabled that the file is probably incomplete */
 function checkMissing(
   { created, updated, enabled }: ImportPlan,
   missing: readonly string[],
@@ -115,9 +115,7 @@ async function importAll({ file, users, missing }: Importing, options: Options, 
     ...(options.disableMissing && { disableMissing: missing.length }),
   };
   const change = { command: 'user import', subject: basename(file), details };
-  const { importUsers, setUsersEnabled } = await import(
-    '../../../src/storage/directory/user-admin.js'
-  );
+  const { importUsers, setUsersEnabled } = await import('../../../src/storage/directory.js');
   return withTrail(tool, options, change, async (connection, tell) => {
     const imported = await importUsers(connection, users);
     const disabled = await setUsersEnabled(connection, missing, false);
@@ -126,7 +124,7 @@ async function importAll({ file, users, missing }: Importing, options: Options, 
   });
 }
 
-/** Users that are named, so that a wrong encoding or a wrong file is noticed. */
+/** Number of users that the preview lists, so that the operator notices a wrong encoding or a wrong file. */
 const SHOWN = 3;
 
 function describe(plan: ImportPlan, disableMissing: boolean): string[] {

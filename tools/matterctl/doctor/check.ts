@@ -1,5 +1,5 @@
-/** What the doctor looks at, in its order, what it finds, and what a rejection says of the caller's set-up. */
-import type { Heard } from './service';
+/** The checks of `matterctl doctor` in their order, their results, and what a rejection reveals about the set-up. */
+import type { ServiceAnswer } from './service';
 
 export const CHECKS = [
   'reachable',
@@ -17,7 +17,7 @@ export interface Check {
   readonly check: CheckName;
   readonly status: 'ok' | 'failed' | 'skipped';
   readonly detail: string;
-  /** Where it failed. */
+  /** What to do; only for a failed check. */
   readonly fix?: string;
 }
 
@@ -38,7 +38,7 @@ const NETWORK =
 const HEADERS =
   'Let the gateway pass X-Client-Id, X-Timestamp and X-Signature on, once each and unchanged.';
 
-/** Rejections that have one meaning, whatever was sent. */
+/** Reasons of rejections that always have the same cause: the check that fails, its detail and its fix. */
 const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: string, fix: string]>> =
   {
     HMAC_HEADERS_MISSING: [
@@ -109,8 +109,15 @@ const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: strin
     ],
   };
 
-/** @returns what an answer other than success says; of `check` where it is about nothing else */
-export function judge({ status, envelope, location, failure }: Heard, check: CheckName): Check {
+/**
+ * The failed check for an answer that is not a success.
+ *
+ * @param check used if the answer does not reveal another check
+ */
+export function checkOf(
+  { status, envelope, location, failure }: ServiceAnswer,
+  check: CheckName,
+): Check {
   if (failure !== undefined) return failed(check, `nobody answers: ${failure}`, NETWORK);
   if (!envelope && location !== undefined) {
     const detail = `something else answers, with status ${status} and a redirect to ${location}`;

@@ -1,29 +1,29 @@
-/** The examination: one check after another, as a business system would come to them. */
+/** Runs the checks of `matterctl doctor` one after another, with requests like those of a source system. */
 import { TIMESTAMP_WINDOW } from '../../../src/protocol/headers';
-import { CHECKS, type Check, failed, judge, passed, skipped } from './check';
+import { CHECKS, type Check, checkOf, failed, passed, skipped } from './check';
 import { roundTrip } from './round-trip';
-import { type Access, callSigned, callUnsigned, type Heard } from './service';
+import { type Access, callSigned, callUnsigned, type ServiceAnswer } from './service';
 
-/** Who is examined, and what ends it early. */
+/** The client that is examined, and the signals that end the examination early. */
 export interface Examined extends Pick<Access, 'url' | 'clientId' | 'secret'> {
-  /** Aborted: nothing more is asked; what the round trip has pushed is still deleted. */
+  /** After its abort, no further check starts. A matter that the round trip has pushed is still deleted. */
   readonly stop: AbortSignal;
-  /** Aborted: not even that is waited for. */
+  /** After its abort, the examination does not wait for this deletion either. */
   readonly cut: AbortSignal;
 }
 
-/** A question that changes nothing. */
+/** A query, which changes nothing. */
 const QUESTION = 'matters/get';
 const BODY = '{"externalIds":["matterctl-doctor"]}';
 const CLOCK_FIX = 'Set the clock of this machine by NTP; see that no gateway changes X-Timestamp.';
 
-/** Every check of the list once, in its order; fewer where it was stopped. */
+/** Yields every check of CHECKS once, in this order; fewer if it is stopped. */
 export async function* examine(examined: Examined): AsyncGenerator<Check> {
   let done = 0;
   for await (const check of examineUntilFailed(examined)) {
-    // A question that was given up says nothing.
+    // After a stop, an aborted query gives no valid result.
     if (examined.stop.aborted && check.check !== 'round trip') return;
-    // Those that hold without having been looked at by themselves.
+    // Checks before this one that had no request of their own.
     const at = CHECKS.indexOf(check.check);
     for (const name of CHECKS.slice(done, at)) yield skipped(name);
     done = at + 1;
@@ -38,7 +38,7 @@ async function* examineUntilFailed(examined: Examined): AsyncGenerator<Check> {
   const sentAt = Date.now();
   const first = await callUnsigned(access, QUESTION);
   const isService = first.envelope?.reason === 'HMAC_HEADERS_MISSING';
-  yield isService ? passed('reachable', `${access.url} answers`) : judge(first, 'reachable');
+  yield isService ? passed('reachable', `${access.url} answers`) : checkOf(first, 'reachable');
   if (!isService) return;
 
   const ahead = aheadOf(first, sentAt);
@@ -46,20 +46,20 @@ async function* examineUntilFailed(examined: Examined): AsyncGenerator<Check> {
   const isRejected = envelope?.reason === 'TIMESTAMP_OUT_OF_WINDOW';
   const clock = clockCheck(ahead, isRejected);
   yield clock;
-  // With a clock that is put right the rest can be looked at all the same.
+  // If the clock of this machine is wrong, the other checks use a corrected time.
   const setRight = { ...access, ahead: isRejected ? ahead : 0 };
   yield* examineSigned(setRight, examined, clock.status === 'failed');
 }
 
-/** @param isClockOff whether that was said already */
+/** @param isClockOff whether the failed check of the clock was already yielded */
 async function* examineSigned(
   access: Access,
   { stop, cut }: Examined,
   isClockOff: boolean,
 ): AsyncGenerator<Check> {
-  const heard = await callSigned(access, QUESTION, BODY);
-  const isSigned = heard.envelope?.code === 0 || (await isBodyAltered(access, heard));
-  const verdict = isSigned ? undefined : judge(heard, heard.envelope ? 'secret' : 'headers');
+  const answer = await callSigned(access, QUESTION, BODY);
+  const isSigned = answer.envelope?.code === 0 || (await isBodyAltered(access, answer));
+  const verdict = isSigned ? undefined : checkOf(answer, answer.envelope ? 'secret' : 'headers');
   if (verdict?.check === 'clock') {
     if (!isClockOff) yield { ...verdict, check: 'headers' };
     return;
@@ -80,15 +80,18 @@ async function* examineSigned(
   yield await roundTrip({ ...access, signal: cut }, stop);
 }
 
-/** A body that is empty cannot be written anew on the way: with it, only the secret counts. */
-async function isBodyAltered(access: Access, { envelope }: Heard): Promise<boolean> {
+/**
+ * Whether something on the way changes the body. An empty body cannot be changed, so its signature depends on the
+ * secret only.
+ */
+async function isBodyAltered(access: Access, { envelope }: ServiceAnswer): Promise<boolean> {
   if (envelope?.reason !== 'SIGNATURE_MISMATCH') return false;
   const empty = await callSigned(access, QUESTION, '');
   return empty.envelope?.reason === 'INVALID_JSON';
 }
 
-/** Milliseconds that the service's clock is ahead of this one. */
-function aheadOf({ clock }: Heard, sentAt: number): number {
+/** Milliseconds by which the clock of the service is ahead of the clock of this machine. */
+function aheadOf({ clock }: ServiceAnswer, sentAt: number): number {
   const here = (sentAt + Date.now()) / 2;
   return clock === undefined ? 0 : clock - here;
 }
@@ -105,7 +108,9 @@ function clockCheck(ahead: number, isRejected: boolean): Check {
   return failed('clock', detail, CLOCK_FIX);
 }
 
-/** What is left alone by everybody who passes bytes on. */
+/**
+ * Bodies that a gateway changes if it parses and rewrites JSON. A gateway that passes bytes on does not change them.
+ */
 const PROBES: readonly (readonly [what: string, body: string])[] = [
   ['nothing special', '{"externalIds":["doctor"]}'],
   ['white space', '{ "externalIds" : [ "doctor" ],\r\n\t"note": "" }\n'],
@@ -116,14 +121,15 @@ const PROBES: readonly (readonly [what: string, body: string])[] = [
   ['200 KiB', `{"externalIds":["doctor"],"note":"${'x'.repeat(200 * 1024)}"}`],
 ];
 
-/** Does the body arrive as it was sent? Gateways that read JSON like to write it anew. */
+/** Checks that bodies arrive unchanged. Some gateways parse JSON and write it in another form. */
 async function alteredBody(access: Access, path: string): Promise<Check> {
   const altered: string[] = [];
   for (const [what, body] of PROBES) {
-    const heard = await callSigned(access, path, body);
-    if (heard.envelope?.code === 0) continue;
-    // Whatever it says of the client or the headers: with the bodies before this one they were right.
-    if (heard.envelope?.reason !== 'SIGNATURE_MISMATCH') return notWith(what, judge(heard, 'body'));
+    const answer = await callSigned(access, path, body);
+    if (answer.envelope?.code === 0) continue;
+    // The client and the headers were right with the previous bodies, so this body causes the rejection.
+    if (answer.envelope?.reason !== 'SIGNATURE_MISMATCH')
+      return notWith(what, checkOf(answer, 'body'));
     altered.push(what);
   }
   if (altered.length === 0) return passed('body', 'it arrives byte for byte');

@@ -1,20 +1,20 @@
-/** A matter that nobody sees is pushed, found, and deleted again, whatever happens in between. */
+/** Pushes a matter that no user sees, finds it, and deletes it again, even if a step in between fails. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Check, failed, judge, passed } from './check';
-import { type Access, callSigned, type Heard } from './service';
+import { type Check, checkOf, failed, passed } from './check';
+import { type Access, callSigned, type ServiceAnswer } from './service';
 
 const KEY = 'X-Idempotency-Key';
-/** How often the deletion is tried, where it may succeed later, and milliseconds in between. */
+/** Maximum attempts to delete the matter, and milliseconds between them. */
 const DELETIONS = 4;
 const BETWEEN_DELETIONS = 1_000;
 
-/** @param stop aborted: what was pushed is deleted at once, without a further look */
+/** @param stop after its abort, the pushed matter is deleted at once, without further checks */
 export async function roundTrip(access: Access, stop: AbortSignal): Promise<Check> {
   const externalId = `matterctl-doctor-${randomBytes(8).toString('hex')}`;
   const pushed = await failureOf(() => pushAndFind(access, externalId, stop));
-  // Also where the push failed: it may be its answer that was lost.
-  const deleted = await failureOf(() => deleteAndLook(access, externalId, stop));
+  // Even if the push failed, because only its answer may have been lost.
+  const deleted = await failureOf(() => deleteAndCheck(access, externalId, stop));
   const failure = pushed ?? deleted;
   if (!failure) {
     const found = stop.aborted ? '' : ', found';
@@ -26,11 +26,11 @@ export async function roundTrip(access: Access, stop: AbortSignal): Promise<Chec
   return failed('round trip', detail + left, fix);
 }
 
-/** Ends a step; `check` says why. */
+/** A step failed; `check` states why. */
 class StepFailed extends Error {
   constructor(
     readonly check: Check,
-    /** The service says for sure that no such matter is there. */
+    /** Whether the service has confirmed that there is no such matter. */
     readonly isNothing = false,
     readonly isRetryable = false,
   ) {
@@ -49,7 +49,7 @@ async function failureOf(work: () => Promise<void>): Promise<StepFailed | undefi
 }
 
 async function pushAndFind(access: Access, externalId: string, stop: AbortSignal): Promise<void> {
-  // Nobody is named in it, so nobody gets to see it.
+  // The matter has no parties, so no user sees it.
   const matter = { matterType: 'NOTICE', externalId, title: 'matterctl doctor: deleted at once' };
   const key = { [KEY]: `${externalId}/created` };
   const { requestId } = await step(access, 'matters/upsert', matter, key);
@@ -62,7 +62,11 @@ async function pushAndFind(access: Access, externalId: string, stop: AbortSignal
   throw new StepFailed(failed('round trip', `${KEY} does not arrive`, fix));
 }
 
-async function deleteAndLook(access: Access, externalId: string, stop: AbortSignal): Promise<void> {
+async function deleteAndCheck(
+  access: Access,
+  externalId: string,
+  stop: AbortSignal,
+): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     const failure = await failureOf(async () => {
       await step(access, 'matters/delete', { externalId });
@@ -83,26 +87,27 @@ async function expectDeleted(access: Access, externalId: string, isDeleted: bool
   throw new StepFailed(failed('round trip', detail, fix));
 }
 
-/** @returns the envelope. @throws StepFailed for any answer but success */
+/** Sends one request. @returns the envelope. @throws StepFailed for every answer except success */
 async function step(
   access: Access,
   path: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ) {
-  const heard = await callSigned(access, path, JSON.stringify(body), headers);
-  if (heard.envelope?.code === 0) return heard.envelope;
-  const { detail, fix = '' } = judge(heard, 'round trip');
+  const answer = await callSigned(access, path, JSON.stringify(body), headers);
+  if (answer.envelope?.code === 0) return answer.envelope;
+  const { detail, fix = '' } = checkOf(answer, 'round trip');
   const check = failed('round trip', `${path}: ${detail}`, fix);
-  throw new StepFailed(check, isNothing(path, heard), isRetryable(heard));
+  throw new StepFailed(check, isNothing(path, answer), isRetryable(answer));
 }
 
-/** Of the push: it was rejected, not lost on its way back. Of the deletion: there is nothing to delete. */
-function isNothing(path: string, { envelope }: Heard): boolean {
+/** Whether the answer proves that there is no matter: the push was rejected, or the deletion found nothing. */
+function isNothing(path: string, { envelope }: ServiceAnswer): boolean {
   if (!envelope) return false;
   if (path === 'matters/delete') return envelope.reason === 'MATTER_NOT_FOUND';
   return path === 'matters/upsert' && (envelope.code < 500 || envelope.reason === 'CLIENT_PAUSED');
 }
 
-/** No answer is one that may come later, too. */
-const isRetryable = ({ envelope, failure }: Heard) => envelope?.retryable ?? failure !== undefined;
+/** Whether another attempt may succeed. Without an answer, it may. */
+const isRetryable = ({ envelope, failure }: ServiceAnswer) =>
+  envelope?.retryable ?? failure !== undefined;

@@ -1,53 +1,53 @@
-/** The service as a business system meets it: through whatever stands between, by HTTP alone. */
+/** Sends requests to the service over HTTP, as a source system does, through the same gateways. */
 import { OPEN_PATH } from '../../../src/protocol/paths';
 import { sign } from '../../../src/protocol/signature';
 import { AnswerTooLarge, exchange } from '../../client/exchange';
 import { envelopeOf } from '../../client/verdict';
 
-/** What came back, from the service or from something on the way. */
-export interface Heard {
+/** An answer, from the service or from something before it, or a failure. */
+export interface ServiceAnswer {
   /** HTTP status. */
   readonly status: number;
-  /** Undefined: it is not the service that answered. */
+  /** Undefined if the answer is not from the service. */
   readonly envelope: ReturnType<typeof envelopeOf>;
-  /** Where a redirect leads. No redirect is followed. */
+  /** Target of a redirect. Redirects are not followed. */
   readonly location?: string | undefined;
-  /** Why nobody answered; the status is 0 then. */
+  /** Why there was no answer; the status is then 0. */
   readonly failure?: string;
   /**
-   * By the service's clock, epoch milliseconds; undefined where it is not the service that answered.
-   * Not the Date header: gateways write their own.
+   * Time of the answer by the clock of the service, epoch milliseconds; undefined if the answer is not from the
+   * service. It is not the Date header, because gateways replace this header.
    */
   readonly clock: number | undefined;
 }
 
 export interface Access {
-  /** Without a slash at its end. */
+  /** URL of the service, without a slash at its end. */
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
-  /** Milliseconds that the caller's clock is to be put forward. */
+  /** Milliseconds to add to the clock of this machine for timestamps. */
   readonly ahead: number;
-  /** Aborted: no answer is waited for any more. */
+  /** After its abort, requests do not wait for their answers. */
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds for an answer: a push may wait for 10 s. */
+/** Milliseconds for an answer: more than the default PUSH_TIMEOUT. */
 const TIMEOUT = 20_000;
-/** Bytes; what the doctor asks for is far shorter. */
+/** Maximum bytes of an answer. Those to the requests of this command are far shorter. */
 const MAX_ANSWER = 1024 * 1024;
 
-/** A request without any signature. */
+/** Sends a request without the headers of a signature. */
 export const callUnsigned = ({ url, signal }: Pick<Access, 'url' | 'signal'>, path: string) =>
   call(`${url}${OPEN_PATH}/${path}`, {}, '{}', signal);
 
-/** @param path below the open path */
+/** Sends a signed request. @param path path after `/api/open/` */
 export function callSigned(
   { url, clientId, secret, ahead, signal }: Access,
   path: string,
   body: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Heard> {
+): Promise<ServiceAnswer> {
   const timestamp = String(Math.floor((Date.now() + ahead) / 1000));
   const signed = {
     'X-Client-Id': clientId,
@@ -62,7 +62,7 @@ async function call(
   headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<ServiceAnswer> {
   try {
     const answer = await exchange(
       {

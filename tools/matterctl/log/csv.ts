@@ -1,5 +1,5 @@
-/** Log entries as a CSV file that spreadsheets open. */
-import { csvRecord } from '../../../src/protocol/csv-cell';
+/** Formats log entries as a CSV file that spreadsheets open. */
+import { csvRecord } from '../../../src/files/csv';
 import {
   entryView,
   type OperatorEntryView,
@@ -10,7 +10,7 @@ import type { ShownEntry } from '../source/sources';
 
 type FieldName = keyof OperatorEntryView;
 
-/** Columns stay where they are: what is not named here, a later field too, comes behind them. */
+/** The first columns, in this order. Other fields, also future ones, follow, so that no column ever moves. */
 const FIRST: readonly FieldName[] = [
   ...(['requestId', 'receivedAt', 'deadlineAt', 'clientId', 'systemCode', 'operation'] as const),
   ...(['externalId', 'idempotencyKey', 'attempt', 'state', 'outcome', 'reason'] as const),
@@ -25,12 +25,12 @@ function columnsOf({ shape }: { readonly shape: object }): readonly FieldName[] 
   return [...first, ...shown.filter((name) => !FIRST.includes(name))];
 }
 
-/** Log entries as the rows of a CSV file. @param ofOperators whether the rows have what only operators are told */
+/** @param ofOperators whether the rows have the fields that only operators see */
 export function csvOf(ofOperators: boolean) {
   const names = columnsOf(ofOperators ? operatorEntryView : entryView);
   return {
     header: () => csvRecord(names),
-    /** Lists and objects are JSON texts; what is absent or empty is an empty cell. */
+    /** Lists and objects become JSON texts. An absent value and an empty list become an empty cell. */
     row: (view: ShownEntry) => csvRecord(names.map((name) => printable(toText(view[name])))),
   };
 }

@@ -1,16 +1,17 @@
-/** Everything that the log knows of a push, for people. */
-import type { Diagnosis, Finding } from '../../../src/protocol/diagnosis';
-import type { FieldError } from '../../../src/protocol/field-error';
+/** Formats everything that the push log has about one push. */
+
 import { type OperatorEntryView, operatorEntryView } from '../../../src/protocol/log-entry';
+import type { Diagnosis, Finding } from '../../../src/protocol/log-page';
+import type { FieldError } from '../../../src/protocol/warnings';
 import { localTime } from '../local-time';
 import { type Cell, printable } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
 import { changeLines, matterName, resultText, staleText } from './entry-text';
 import { firstEntries } from './first-entries';
 
-/** Other attempts that are named. */
+/** Maximum other attempts that are listed. */
 const MAX_NAMED = 10;
-/** Attempts of one key that are looked at: as many as are numbered (key-uses.ts). */
+/** Maximum attempts with one key that are read: as many as have a number (`storage/push-log/lookups.ts`). */
 const MAX_COUNTED = 100;
 
 /** One use of an idempotency key. */
@@ -21,7 +22,10 @@ export interface Attempt {
   readonly state: ShownEntry['state'];
 }
 
-/** All uses of an entry's idempotency key: its tries, and whoever else took the key. @returns none without a key */
+/**
+ * All pushes with the idempotency key of an entry: its retries, and other pushes with the same key. Empty without a
+ * key.
+ */
 export async function attemptsOf(
   { systemCode, clientId, operation, idempotencyKey }: ShownEntry,
   source: Pick<LogSource, 'page'>,
@@ -36,13 +40,13 @@ export async function attemptsOf(
   return attempts;
 }
 
-/** One line: what it was and what became of it. */
+/** One line: the operation, the matter and the result of a push. */
 export function headline(view: ShownEntry, timeZone: string): string {
   const what = `${view.operation}, ${matterName(view)}: ${resultText(view)}`;
   return printable(`${what} (times in ${timeZone})`);
 }
 
-/** A field, or a line that is made of several. */
+/** A line of the output: a field of the entry, or a text that is made of several fields. */
 type Line = keyof OperatorEntryView | 'otherAttempts' | 'body';
 
 const LINES: readonly Line[] = [
@@ -51,16 +55,16 @@ const LINES: readonly Line[] = [
   ...(['stale', 'revision', 'duplicateOf', 'resentFrom', 'operator', 'mark'] as const),
   ...(['worker', 'traceId'] as const),
 ];
-/** Shown in the headline, on the way in time, in lists, or with the body. */
+/** Fields that the headline, the timeline, a list or the line of the body shows. */
 const SHOWN_APART: readonly Line[] = [
   ...(['operation', 'receivedAt', 'deadlineAt', 'queuedAt', 'startedAt', 'settledAt'] as const),
   ...(['problems', 'warnings', 'changes', 'bodyHash', 'bodySize'] as const),
 ];
-/** Every other field, a later one too, comes behind them. */
+/** All other fields, also future ones, follow in this order. */
 const FIELDS = Object.keys(operatorEntryView.shape) as (keyof OperatorEntryView)[];
 const OTHERS = FIELDS.filter((field) => ![...LINES, ...SHOWN_APART].includes(field));
 
-/** Names of lines that are not that of their field in words. */
+/** Names of lines that differ from the name of their field. */
 const NAMES: Partial<Record<Line, string>> = {
   clientId: 'client',
   systemCode: 'system',
@@ -69,7 +73,7 @@ const NAMES: Partial<Record<Line, string>> = {
   operator: 'resent by',
 };
 
-/** Names and values; what a push does not have is left out. */
+/** The names and values of the lines. A line without a value is left out. */
 export function detailsOf(
   view: ShownEntry,
   attempts: readonly Attempt[],
@@ -88,7 +92,7 @@ export function detailsOf(
   return Object.fromEntries(lines.filter(([, value]) => value !== null));
 }
 
-/** `duplicateOf` is "duplicate of". */
+/** The name of a line, for example "duplicate of" for `duplicateOf`. */
 const nameOf = (line: Line) =>
   NAMES[line] ?? line.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
@@ -97,7 +101,7 @@ function toCell(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Lists, each under its title. */
+/** The lists of an entry (problems, warnings, changes), each with its title. */
 export function listsOf(view: ShownEntry, timeZone: string): string[] {
   const lines = [
     ...block('problems', view.problems.map(problemLine)),
@@ -109,7 +113,7 @@ export function listsOf(view: ShownEntry, timeZone: string): string[] {
 
 const problemLine = ({ field, message }: FieldError) => `${field}: ${message}`;
 
-/** Of a push that nobody has settled yet. */
+/** The text for a push that is not settled yet. */
 export function waitingText(deadlineAt: string, now: number, timeZone: string): string {
   const deadline = localTime(deadlineAt, timeZone);
   const isOver = Date.parse(deadlineAt) <= now;
@@ -135,7 +139,7 @@ function otherAttempts({ requestId }: ShownEntry, all: readonly Attempt[]): stri
 const block = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 
-/** What was wrong with a rejected signature: a block under its title. */
+/** The lines of a signature diagnosis, with a title. */
 export function diagnosisLines({ findings }: Diagnosis): string[] {
   return ['', 'signature', ...findings.flatMap(findingLines).map((line) => `  ${printable(line)}`)];
 }

@@ -1,40 +1,44 @@
-/** Words for an entry of the push log: its result, its matter, and what it changed. */
+/** Texts for a push-log entry: its result, its matter, and what it changed. */
 
 import type { FieldChange } from '../../../src/domain/changes';
 import { shortTime } from '../local-time';
 import type { ShownEntry } from '../source/sources';
 
-/** The outcome or reason, or that it is not settled; and what is special about it. */
+/** The outcome or the reason of a push, or its state if it has neither; and whether it was replayed or reused a key. */
 export function resultText({ state, outcome, reason, mark }: ShownEntry): string {
   const notes = [state === 'REPLAYED' && 'replayed', mark === 'KEY_REUSED' && 'key reused'];
-  const told = notes.filter((note) => note !== false).join(', ');
+  const noted = notes.filter((note) => note !== false).join(', ');
   const result = outcome ?? reason ?? state;
-  return told === '' ? result : `${result} (${told})`;
+  return noted === '' ? result : `${result} (${noted})`;
 }
 
-/** Milliseconds from receipt to settlement; null: not settled. Two machines may have said when. */
+/**
+ * Milliseconds from receipt to settlement; null if the push is not settled. At least zero: the two clocks may differ.
+ */
 export function totalTime({ receivedAt, settledAt }: ShownEntry): number | null {
   if (settledAt === null) return null;
   return Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt));
 }
 
-/** Only the system where the log does not know the matter: of most rejected bodies. */
+/**
+ * `system/externalId`; only the system if the log does not know the matter, for example because the body was invalid.
+ */
 export function matterName({ systemCode, externalId }: ShownEntry): string {
   const system = systemCode ?? '-';
   return externalId === null ? system : `${system}/${externalId}`;
 }
 
-/** How a push was ignored: which instant lost against which. */
+/** Why a push was stale: its own time and the newer time of the matter. */
 export function staleText({ stale }: ShownEntry, timeZone: string): string | null {
   if (!stale) return null;
   const [sent, stored] = [stale.sent, stale.stored].map((at) => shortTime(at, timeZone));
   return `ignored: sent ${sent} older than ${stored}`;
 }
 
-/** Parties of one list in the short form. */
+/** Maximum parties of one list in the short form. */
 const MAX_PARTIES = 5;
 
-/** For a line: `bizStatus PENDING → DONE, title, +ASSIGNEE li.lei`. */
+/** All changes in one line, such as `bizStatus PENDING → DONE, title, +ASSIGNEE li.lei`. */
 export function shortChanges(changes: readonly FieldChange[], timeZone: string): string {
   return changes.flatMap((change) => shortChange(change, timeZone)).join(', ');
 }
@@ -51,7 +55,7 @@ function shortChange(change: FieldChange, timeZone: string): string[] {
   return [values === undefined ? field : `${field} ${values}`];
 }
 
-/** For a block: one line a field, and one for each list of parties. */
+/** The changes in several lines: one for each field, and one for each list of parties. */
 export function changeLines(changes: readonly FieldChange[], timeZone: string): string[] {
   return changes.flatMap((change) => {
     const { field, added, removed, unread } = change;
@@ -66,7 +70,7 @@ export function changeLines(changes: readonly FieldChange[], timeZone: string): 
   });
 }
 
-/** @returns undefined where only the name of the field was kept */
+/** The old and the new value. @returns undefined if the log has only the name of the field */
 function valuesOf(change: FieldChange, timeZone: string): string | undefined {
   const { field, from, to } = change;
   if (to === undefined) return undefined;

@@ -1,11 +1,11 @@
-/** The options that narrow a look into the push log, and the filter that they make. */
+/** The options that filter the push log, and the filter that they make. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OUTCOMES } from '../../../src/domain/decide';
 import { ALL_REASONS } from '../../../src/protocol/errors';
 import { likelyName } from '../../../src/protocol/likely-name';
+import type { LocalDay } from '../../../src/protocol/local-day';
 import { LOG_STATES, type LogState } from '../../../src/protocol/log-states';
-import type { LocalDay } from '../../../src/protocol/time';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import type { LogFilter } from '../../../src/storage/push-log';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { dayIn, momentIn, toRequestId } from '../option-values';
 import type { Tool } from '../tool';
@@ -13,14 +13,14 @@ import type { Tool } from '../tool';
 export interface FilterOptions {
   readonly systemCode?: string;
   readonly clientId?: string;
-  /** With it the client signs, and the log is that of its own system. */
+  /** With this option, the client of `--client-id` signs, and the log is that of its system. */
   readonly secretFile?: string;
   readonly requestId?: string;
   readonly batch?: string;
   readonly key?: string;
   readonly externalId?: string;
   readonly operation?: string;
-  /** Any of them. */
+  /** The push must have one of these outcomes. */
   readonly outcome?: readonly string[];
   readonly reason?: readonly string[];
   readonly failed?: boolean;
@@ -31,13 +31,13 @@ export interface FilterOptions {
   /** Another name for `from`. */
   readonly since?: number;
   readonly to?: number;
-  /** In place of both ends. */
+  /** A whole day, instead of `from` and `to`. */
   readonly on?: LocalDay;
 }
 
 const TIMES = 'e.g. 2026-05-01T08:00, 24h (a day ago), today, yesterday (their beginnings)';
 
-/** Every look at many entries takes these. */
+/** Adds the filter options to a command. */
 export function withLogFilters(command: Command, { settings }: Tool): Command {
   const toMoment = momentIn(settings.timeZone);
   const toDay = dayIn(settings.timeZone);
@@ -64,14 +64,14 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
     .option('--on <day>', 'received on today, yesterday, or a day such as 2026-05-01', toDay);
 }
 
-/** @throws CommandFailure with exit code 2 where options do not go together */
+/** @throws CommandFailure with exit code 2 if two options exclude each other */
 export function toLogFilter(options: FilterOptions): LogFilter {
   const { systemCode, requestId, batch: batchId, key, externalId, operation, state } = options;
   const { outcome, reason, failed, stillFailed } = options;
   const isSigned = options.secretFile !== undefined;
   const clientId = isSigned ? undefined : options.clientId;
   const { from, to } = windowOf(options);
-  // Their indexes begin with the system: without it the whole log would be looked through.
+  // The indexes of matters and keys begin with the system. Without it, the database would read the whole log.
   const hasSystem = systemCode !== undefined || isSigned;
   if (!hasSystem && externalId !== undefined) throw needsSystem('--external-id');
   if (!hasSystem && key !== undefined) throw needsSystem('--key');
@@ -90,7 +90,7 @@ export function toLogFilter(options: FilterOptions): LogFilter {
   return { ...asked, operation, result, failed, stillFailed, state, from, to };
 }
 
-/** @throws CommandFailure with exit code 2 where it is given twice, or ends before it begins */
+/** @throws CommandFailure with exit code 2 if the window is stated twice, or ends before it begins */
 function windowOf({ from, since, to, on }: FilterOptions): Pick<LogFilter, 'from' | 'to'> {
   if (from !== undefined && since !== undefined) {
     throw new CommandFailure('--since is another name for --from: give one of them', EXIT_USAGE);
@@ -115,7 +115,9 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   state: LOG_STATES,
 };
 
-/** Of an option that may be given several times, and take several at once, in any case: `A,b`. */
+/**
+ * Parsers of options that may be repeated and may have several values, such as `A,b`. Upper and lower case are equal.
+ */
 const toOutcomes = (text: string, before: readonly string[] = []) => [
   ...before,
   ...text.split(',').map((word) => toKnown(word.trim(), 'outcome')),
@@ -125,7 +127,7 @@ const toReasons = (text: string, before: readonly string[] = []) => [
   ...text.split(',').map((word) => toKnown(word.trim(), 'reason')),
 ];
 
-/** @throws InvalidArgumentError with the word that was likely meant, and all that there are */
+/** @throws InvalidArgumentError whose message suggests the likely word and lists all words */
 function toKnown(text: string, kind: string): string {
   const word = text.toUpperCase();
   const known = KINDS[kind] ?? [];

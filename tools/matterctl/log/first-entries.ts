@@ -1,25 +1,25 @@
-/** The first entries that a filter asks for, however many short pages that takes. */
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import type { LogOrder } from '../../../src/storage/push-log/search';
+/** Reads the first entries that match a filter. It reads as many pages as needed, because a page can be short. */
+import type { LogFilter, LogOrder } from '../../../src/storage/push-log';
 import { zonedTime } from '../local-time';
 import { note } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
 import type { Tool } from '../tool';
 
 export interface FirstOptions extends LogOrder {
-  /** Most entries. */
+  /** Maximum entries. */
   readonly limit: number;
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onPage?: (reached: Reached) => void;
 }
 
 export interface Reached {
+  /** Number of entries found so far. */
   readonly found: number;
-  /** Where the search would go on; undefined at the end of the log. */
+  /** Position of the next page; undefined at the end of the log. */
   readonly next: string | undefined;
-  /** Up to where in time it has come, epoch milliseconds, where that is known. */
+  /** Time of receipt that the search has reached, epoch milliseconds; undefined if it is unknown. */
   readonly place: number | undefined;
-  /** As of the first page. */
+  /** `notRecorded` of the first page. */
   readonly notRecorded: number | undefined;
 }
 
@@ -45,13 +45,13 @@ export async function* firstEntries(
 /** Milliseconds between two lines of progress. */
 const INTERVAL = 2_000;
 
-/** The progress of a long search, on stderr. @returns to be told of each page; silent while the search is short */
+/** Shows the progress of a long search on stderr. @returns the function to call after each page */
 export function createSearchProgress({ stderr, settings }: Tool): (reached: Reached) => void {
   const timeZone = settings.timeZone();
-  let told = Date.now();
+  let printedAt = Date.now();
   return ({ found, next, place }) => {
-    if (next === undefined || Date.now() - told < INTERVAL) return;
-    told = Date.now();
+    if (next === undefined || Date.now() - printedAt < INTERVAL) return;
+    printedAt = Date.now();
     const from = place === undefined ? '' : ` from ${zonedTime(place, timeZone)}`;
     note(stderr, `${found} found, searching on${from}`);
   };

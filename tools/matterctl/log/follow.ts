@@ -1,8 +1,10 @@
-/** Follows the log: what is new in it, what of that was told already, and a poll that waits for servers that are away. */
+/**
+ * Follows the push log: finds new entries, remembers which ones were shown, and waits while a server is unavailable.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../src/concurrency/clock';
+import type { Clock } from '../../../src/concurrency/timing';
 import type { LogState } from '../../../src/protocol/log-states';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import type { LogFilter } from '../../../src/storage/push-log';
 import { firstIdAt, receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { backoff } from '../../client/backoff';
 import { MatterPushError } from '../../client/error';
@@ -15,10 +17,10 @@ import type { Tool } from '../tool';
 const INTERVAL = 1_000;
 
 /**
- * Polls until it is stopped; a server that is away for a while is told once and waited for.
+ * Polls until it is stopped. If the database or the service is unavailable, it prints this once and keeps trying.
  *
  * @param interval milliseconds between polls
- * @throws what `poll` throws, but for failures of the database or the service that pass
+ * @throws errors of `poll` that do not mean that the database or the service is unavailable
  */
 export async function keepPolling(
   poll: () => Promise<void>,
@@ -40,7 +42,7 @@ export async function keepPolling(
       failures += 1;
     }
     const wait = failures === 0 ? interval : backoff(failures);
-    // Rejects only when stopped, and then the loop ends.
+    // The sleep rejects only if it is stopped, and then the loop ends.
     await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
   }
 }
@@ -48,30 +50,30 @@ export async function keepPolling(
 async function isAway(error: unknown): Promise<boolean> {
   if (error instanceof MatterPushError) return error.retryable;
   if (isOfDatabase(error)) return true;
-  const { isSocketError } = await import('../../../src/storage/driver-errors.js');
+  const { isSocketError } = await import('../../../src/infra/driver-errors.js');
   return isSocketError(error);
 }
 
 export interface PollDependencies {
   readonly source: Pick<LogSource, 'page' | 'all'>;
   readonly filter: LogFilter;
-  readonly watch: Watch;
+  readonly watch: LogWatch;
   readonly clock: Clock;
 }
 
-/** Milliseconds that are read again. */
-const TRAIL = 30_000;
+/** Milliseconds before the newest entry that each poll reads again. */
+const REREAD_SPAN = 30_000;
 
 /**
- * Reads what is new in the log. An entry becomes visible later than its id says (it is recorded
- * after the id was made, and settled later still), so the last seconds are read again each time.
+ * Reads new entries of the log. An entry becomes visible later than the time in its id, because it is written after its
+ * id was made, and settled even later. So each poll reads the last seconds again.
  */
 export class Poll {
   readonly #source: PollDependencies['source'];
   readonly #filter: LogFilter;
-  readonly #watch: Watch;
+  readonly #watch: LogWatch;
   readonly #clock: Clock;
-  /** Where reading begins, epoch milliseconds; undefined while the log is empty. */
+  /** Time of receipt from which the next poll reads, epoch milliseconds; undefined while the log is empty. */
   #from: number | undefined;
   #next: number | undefined;
 
@@ -82,12 +84,14 @@ export class Poll {
     this.#clock = clock;
   }
 
-  /** Gives the entries that are to be told now; those that it gave last may come again until told. */
+  /**
+   * Yields the entries to show now. It yields an entry again in the next poll unless `LogWatch.told` was called for it.
+   */
   async *due(): AsyncGenerator<ShownEntry> {
     const last = await this.#newest();
     if (last === undefined) return;
-    // Neither our clock nor one of theirs may move the window past what is still to come.
-    this.#next = Math.min(last, this.#clock()) - TRAIL;
+    // The earlier of two clocks, so that neither a wrong clock here nor one of the service skips later entries.
+    this.#next = Math.min(last, this.#clock()) - REREAD_SPAN;
     const begin = Math.max(this.#from ?? this.#next, this.#filter.from ?? 0);
     yield* this.#late(begin);
     const window = { ...this.#filter, from: begin, to: last + 1 };
@@ -96,20 +100,20 @@ export class Poll {
     }
   }
 
-  /** After all of `due` was told: the next poll begins later. */
+  /** Call it after all entries of `due` were shown. The next poll then begins later. */
   advance(): void {
     if (this.#next === undefined) return;
     this.#from = Math.max(this.#from ?? this.#next, this.#next);
     this.#watch.forget(firstIdAt(this.#from));
   }
 
-  /** When the newest entry was received, by the clocks of the service. */
+  /** Time of receipt of the newest entry, by the clock of the service. */
   async #newest(): Promise<number | undefined> {
     const { entries } = await this.#source.page({}, { limit: 1 });
     return entries[0] && receivedAtOf(entries[0].requestId);
   }
 
-  /** Those that are still queued although they have left the window. */
+  /** The entries to show among those that are older than the window and were still queued in the last poll. */
   async *#late(begin: number): AsyncGenerator<ShownEntry> {
     for (const id of this.#watch.unsettled(firstIdAt(begin))) {
       const one = { ...this.#filter, requestId: id };
@@ -124,50 +128,50 @@ export class Poll {
   }
 }
 
-/** How long a push may be queued before that is told, in milliseconds. */
-const TELL_AFTER = 3_000;
-/** Unsettled entries out of the window that are still looked after. */
+/** Milliseconds after which a push that is still queued is shown as such. */
+const SHOW_AFTER = 3_000;
+/** Maximum queued entries older than the window that are watched. */
 const MAX_UNSETTLED = 100;
 
 /**
- * What of the log was told already. An entry is seen again and again while it is young: it is told
- * once it is settled; and before that too, where it stays queued for long.
+ * Remembers which entries were shown, because polls read young entries several times. An entry is shown once it is
+ * settled, and also before if it stays queued for long.
  */
-export class Watch {
+export class LogWatch {
   readonly #settled = new Set<string>();
-  readonly #queued = new Map<string, { readonly since: number; readonly isTold: boolean }>();
+  readonly #queued = new Map<string, { readonly since: number; readonly isShown: boolean }>();
 
-  /** Whether an entry that was read has to be told now. */
+  /** Whether to show an entry now. */
   isDue(id: string, state: LogState, now: number): boolean {
     if (state !== 'QUEUED') return !this.#settled.has(id);
-    // By our own clock since we saw it: that of the service may be another.
+    // Measured by the clock of this machine since the first read, because the clock of the service may differ.
     const seen = this.#queued.get(id);
-    if (!seen) this.#queued.set(id, { since: now, isTold: false });
-    return seen !== undefined && !seen.isTold && now - seen.since >= TELL_AFTER;
+    if (!seen) this.#queued.set(id, { since: now, isShown: false });
+    return seen !== undefined && !seen.isShown && now - seen.since >= SHOW_AFTER;
   }
 
-  /** It was told. */
-  told(id: string, state: LogState, now: number): void {
+  /** Call it after the entry was shown. */
+  markShown(id: string, state: LogState, now: number): void {
     if (state === 'QUEUED') {
-      this.#queued.set(id, { since: this.#queued.get(id)?.since ?? now, isTold: true });
+      this.#queued.set(id, { since: this.#queued.get(id)?.since ?? now, isShown: true });
     } else {
       this.#queued.delete(id);
       this.#settled.add(id);
     }
   }
 
-  /** Forgets the settled ones below an id: they are not read any more. */
+  /** Forgets settled entries with an id below this one, because they are not read again. */
   forget(below: string): void {
     for (const id of this.#settled) if (id < below) this.#settled.delete(id);
     for (const id of this.unsettled(below).slice(0, -MAX_UNSETTLED)) this.#queued.delete(id);
   }
 
-  /** Those below an id that were queued when they were seen last. */
+  /** The ids below this one of entries that were queued when they were last read. */
   unsettled(below: string): readonly string[] {
     return [...this.#queued.keys()].filter((id) => id < below).sort();
   }
 
-  /** It is gone, or no longer what is asked for. */
+  /** Forgets an entry that was deleted or does not match the filter any more. */
   drop(id: string): void {
     this.#queued.delete(id);
   }

@@ -1,12 +1,12 @@
-/** The way of one push in steps: when it was where, for how long, and a line a step with its time as a bar. */
+/** The timeline of one push: a line for each step, with its time, its duration, and a bar for the duration. */
 
 import type { EntryView } from '../../../src/protocol/log-entry';
 import { localTime } from '../local-time';
 
-/** Characters for the whole way. */
+/** Width of all bars together, in characters. */
 const WIDTH = 40;
 
-/** @returns lines of name, local time, milliseconds since the step before, and the bar */
+/** @returns a line for each step: name, local time, milliseconds since the previous step, and bar */
 export function timelineLines({ steps, total }: Timeline, timeZone: string): string[] {
   const whole = steps.reduce((sum, { took = 0 }) => sum + took, 0);
   let before = 0;
@@ -17,11 +17,14 @@ export function timelineLines({ steps, total }: Timeline, timeZone: string): str
     const parts = [name.padEnd(9), localTime(at, timeZone), duration(step), bar, noteOf(step)];
     return parts.join('  ').trimEnd();
   });
-  const isWorthTelling = total !== undefined && steps.length > 2;
-  return isWorthTelling ? [...lines, `${'total'.padEnd(34)}  ${millis(total)}`] : lines;
+  const hasTotal = total !== undefined && steps.length > 2;
+  return hasTotal ? [...lines, `${'total'.padEnd(34)}  ${millis(total)}`] : lines;
 }
 
-/** Where a share begins within the whole, and how long it is; what took time is seen. */
+/**
+ * @param start start of the step as a share of the total time
+ * @param share its duration; above 0, the bar is visible
+ */
 function drawBar(start: number, share: number): string {
   if (share === 0) return '';
   const left = Math.min(Math.round(start * WIDTH), WIDTH - 1);
@@ -29,24 +32,24 @@ function drawBar(start: number, share: number): string {
   return ' '.repeat(left) + '█'.repeat(length);
 }
 
-/** No bound: how far two clocks are apart shows only where it is more than the step took. */
+/** Only a minimum, because a difference of two clocks is visible only if it is larger than the duration of the step. */
 const noteOf = ({ skew }: Step) => (skew > 0 ? `(clocks differ by ${skew} ms or more)` : '');
 const duration = ({ took }: Step) => (took === undefined ? '' : millis(took));
 const millis = (value: number) => `${value} ms`.padStart(10);
 
 export interface Step {
   readonly name: string;
-  /** Epoch milliseconds, by the clock that said so. */
+  /** Epoch milliseconds, by the clock of the process that recorded the step. */
   readonly at: number;
-  /** Milliseconds since the step before, never negative; undefined for the first. */
+  /** Milliseconds since the previous step, never negative; undefined for the first step. */
   readonly took: number | undefined;
-  /** By how much the step before is later, where two clocks differ; else 0. */
+  /** Milliseconds by which the previous step is later than this one, because two clocks differ; otherwise 0. */
   readonly skew: number;
 }
 
 export interface Timeline {
   readonly steps: readonly Step[];
-  /** Milliseconds from receipt to settlement; undefined: not settled. */
+  /** Milliseconds from receipt to settlement; undefined if the push is not settled. */
   readonly total: number | undefined;
 }
 
@@ -56,8 +59,8 @@ export type Times = Pick<
 >;
 
 /**
- * Receipt and settlement are of the clocks of `web` and `worker`, queue and start of that of Redis.
- * A push that was rejected or replayed at once was never queued and has fewer steps.
+ * The times of receipt and settlement are from the clocks of `web` and the worker, the other two from the Redis clock.
+ * A push that was never queued, because it was rejected or replayed at once, has fewer steps.
  */
 export function timelineOf({ state, receivedAt, queuedAt, startedAt, settledAt }: Times): Timeline {
   const known: [name: string, at: string | null][] = [

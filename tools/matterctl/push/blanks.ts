@@ -1,6 +1,6 @@
-/** What is no part of a line of a push file: the same as in a batch, so that a file may be sent as one. */
+/** Removes characters that are not part of a line of a push file. A batch of a caller has the same rules. */
 
-/** Others, such as an ideographic space, are in the way in JSON too. */
+/** Blanks that are removed. Others, such as an ideographic space, are not allowed in JSON either. */
 const BLANKS = ' \t\r';
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -12,6 +12,6 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** A mark stands at the start of the file alone. @param line its number, from 1 */
+/** Removes the byte order mark, which only the first line can have. @param line number of the line, from 1 */
 export const withoutMark = (text: string, line: number) =>
   line === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;

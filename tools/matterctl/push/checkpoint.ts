@@ -1,4 +1,4 @@
-/** The checkpoint file: lets an interrupted run of the same input go on where it was, with the same run id. */
+/** The checkpoint file. With it, a later run of the same input continues an interrupted run, with the same run id. */
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -13,15 +13,15 @@ const CHECKPOINT = z.object({
   version: z.literal(1),
   /** Part of every idempotency key of the run. */
   runId: z.string().min(1),
-  /** What was pushed; null for standard input, which nobody can recognize. */
+  /** Size and hash of the input file; null for standard input, which cannot be compared. */
   input: z.object({ size: COUNT, sha256: z.string() }).nullable(),
   clientId: z.string(),
   url: z.string(),
-  /** All lines up to it are done. */
+  /** Number of a line. All lines up to it are done. */
   doneThrough: COUNT,
-  /** Ranges of lines above it that are done too. */
+  /** Ranges of later lines that are done too. */
   doneAbove: z.array(z.tuple([COUNT, COUNT]).readonly()),
-  /** Bytes of the failure file that belong to the lines that are done. */
+  /** Bytes of the failure file that belong to done lines. */
   failuresSize: COUNT,
   counts: z.object({
     lines: COUNT,
@@ -29,11 +29,11 @@ const CHECKPOINT = z.object({
     outcomes: COUNTS,
     failures: COUNTS,
     retries: COUNT,
-    // Checkpoints of earlier versions have none.
+    // Absent in checkpoints of earlier versions.
     retryReasons: COUNTS.default({}),
     replayed: COUNT,
     afterFailure: COUNT,
-    // Not in checkpoints of older versions.
+    // Absent in checkpoints of earlier versions.
     warned: COUNT.default(0),
     warnings: COUNTS.default({}),
   }),
@@ -43,8 +43,8 @@ export type Checkpoint = z.infer<typeof CHECKPOINT>;
 export type RunIdentity = Pick<Checkpoint, 'input' | 'clientId' | 'url'>;
 
 /**
- * @returns undefined where there is none: the run starts at the first line
- * @throws CommandFailure where it belongs to another run
+ * @returns undefined if there is no checkpoint, so that the run starts at the first line
+ * @throws CommandFailure if the checkpoint belongs to another input, client or service
  */
 export async function loadCheckpoint(
   path: string,
@@ -63,7 +63,7 @@ export async function loadCheckpoint(
   );
 }
 
-/** Written whole or not at all: a kill in the middle leaves the one before. */
+/** Replaces the file in one step, so that a killed process leaves the previous checkpoint. */
 export async function saveCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
   await writeFile(`${path}.next`, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.next`, path);
@@ -77,7 +77,7 @@ function parse(text: string): Checkpoint | undefined {
   try {
     return CHECKPOINT.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not JSON: told like any other file that is not a checkpoint.
+    // Not JSON. The caller reports any file that is not a checkpoint.
     return undefined;
   }
 }
@@ -95,16 +95,16 @@ function difference(found: Checkpoint, wanted: RunIdentity): string | undefined 
 const INTERVAL = 1_000;
 
 export interface CheckpointWriter {
-  /** Saves a last time, after which nothing is written any more. */
+  /** Saves a last time and stops. */
   stop(): Promise<void>;
 }
 
 /**
- * Saves at once, which shows early whether it can, and then once a second, never twice at once.
+ * Saves a checkpoint at once, so that a problem with the file shows early, and then every second. Saves never overlap.
  *
- * @param path undefined: nothing is saved
- * @param state taken in one piece: what is done, and the counts of it
- * @param onError told of a save that failed; the run should end
+ * @param path undefined: no checkpoints
+ * @param state returns the state of one moment: the done lines, and their counts
+ * @param onError called if a save failed; the run should then end
  * @param onSave called before each save
  */
 export async function startCheckpoints(
@@ -135,19 +135,19 @@ export async function startCheckpoints(
   };
 }
 
-/** Recognizes an input file, and counts its lines for the time left. */
+/** Identifies the content of an input file. */
 export interface Fingerprint {
   readonly size: number;
   readonly sha256: string;
-  /** Lines with something in them. */
+  /** Number of lines that are not empty, for the remaining time. */
   readonly lines: number;
 }
 
 const LINE_FEED = 10;
 const BLOCK = 1024 * 1024;
 
-/** Reads the whole file once: a change anywhere in it means that line numbers may have moved. */
-export async function fingerprintOf(path: string): Promise<Fingerprint> {
+/** Reads the whole file, because after any change in it the line numbers of the checkpoint may be wrong. */
+export async function fileFingerprint(path: string): Promise<Fingerprint> {
   const hash = createHash('sha256');
   let size = 0;
   let lines = 0;
@@ -158,7 +158,7 @@ export async function fingerprintOf(path: string): Promise<Fingerprint> {
     size += block.length;
     let start = 0;
     for (let end = block.indexOf(LINE_FEED); end !== -1; end = block.indexOf(LINE_FEED, start)) {
-      // One byte is the carriage return of a blank line.
+      // A line with one byte is an empty line with a carriage return.
       if (length + end - start > 1) lines += 1;
       length = 0;
       start = end + 1;

@@ -1,26 +1,26 @@
-/** What fails in a dry run is told, and written nowhere. */
+/** Prints the lines that fail in a dry run, instead of writing a failure file. */
 import { noteAboveBar } from '../print';
 import type { Tool } from '../tool';
 import type { FailureFile } from './push-line';
 
-/** Lines that are told; the summary counts all of them. */
-const MAX_TOLD = 100;
+/** Maximum lines that are printed. The summary counts all of them. */
+const MAX_PRINTED = 100;
 
-/** In place of a failure file: a line on stderr for each of the first hundred lines that fail. */
-export function tellFailures({ stderr }: Pick<Tool, 'stderr'>): FailureFile {
+/** @returns an object for use as a failure file, which prints a line on stderr for each failed line */
+export function printFailures({ stderr }: Pick<Tool, 'stderr'>): FailureFile {
   let failed = 0;
-  const tell = (text: string) => noteAboveBar(stderr, text);
+  const print = (text: string) => noteAboveBar(stderr, text);
   return {
     add: (failure) => {
       failed += 1;
       const { line, code, reason, message } = failure;
-      if (failed <= MAX_TOLD)
-        tell(`line ${line}: ${code === null ? '' : `${code} `}${reason} ${message}`);
+      if (failed <= MAX_PRINTED)
+        print(`line ${line}: ${code === null ? '' : `${code} `}${reason} ${message}`);
     },
     size: () => 0,
     close: () => {
-      if (failed > MAX_TOLD)
-        tell(`and ${failed - MAX_TOLD} more: --failures <file> keeps all of them`);
+      if (failed > MAX_PRINTED)
+        print(`and ${failed - MAX_PRINTED} more: --failures <file> keeps all of them`);
     },
   };
 }

@@ -1,4 +1,6 @@
-/** A line of the file on its way: what orders it, what it takes of a batch, and how often it was tried. */
+/**
+ * A line of the file from its first attempt to its result: its key for the order, its size in a batch, its attempts.
+ */
 import type { Line } from '../../client/line-order';
 import { type OutgoingPush, onceInBatch, sizeInBatch } from '../../client/try-pushes';
 import type { PushLine } from './push-line';
@@ -10,17 +12,17 @@ export class FileLine implements Line {
   readonly once: string | undefined;
   company = Number.POSITIVE_INFINITY;
   readonly push: OutgoingPush;
-  /** How often it was sent. */
+  /** Number of attempts. */
   tries = 0;
-  /** Tries that failed for what may lie in the line. */
+  /** Number of failed attempts of which the line itself may be the cause. Only these are limited. */
   counted = 0;
-  /** When it was sent first, in milliseconds of `performance.now`. */
+  /** Time of the first attempt, in milliseconds of `performance.now`. */
   startedAt: number | undefined;
 
   /**
-   * @param idempotencyKey for a line without a key of its own
-   * @param isOrdered whether it waits for the lines of its matter before it
-   * @param left told when nothing is done with it any more
+   * @param idempotencyKey the key of the push, unless the line has its own
+   * @param isOrdered whether the line waits for earlier lines of its matter
+   * @param left called when the line has a result, or when the run has stopped
    */
   constructor(
     readonly line: PushLine,
@@ -33,7 +35,7 @@ export class FileLine implements Line {
     this.key = isOrdered ? externalId : undefined;
     this.push = { operation, body, idempotencyKey: key ?? idempotencyKey };
     this.size = sizeInBatch(this.push);
-    // Keys that the run gives are different ones.
+    // Only own keys can be equal. The run gives each line another key.
     this.once = key === undefined ? undefined : onceInBatch(this.push);
   }
 }

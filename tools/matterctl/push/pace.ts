@@ -1,33 +1,35 @@
-/** How large batches are and how many are under way: as much as the service takes, and no more. */
+/** Adapts the size and the number of concurrent batches to what the service can process. */
 
 export interface PaceLimits {
-  /** Lines of a batch. */
+  /** Maximum lines of a batch. */
   readonly lines: number;
-  /** Batches under way. */
+  /** Maximum concurrent batches. */
   readonly requests: number;
 }
 
-/** Milliseconds. A batch that is answered as soon as this leaves room for more. */
+/** Milliseconds. If a batch takes less, the service can process more. */
 const QUICK = 1_000;
-/** Milliseconds. One that takes longer waits behind others in the service. */
+/** Milliseconds. If a batch takes longer, it waits behind other pushes in the service. */
 const SLOW = 4_000;
 const FIRST_REQUESTS = 2;
 const LESS = 0.7;
 
-/** A batch that goes out; it tells under which pace it went. */
+/** Identifies the limits under which a batch was sent. */
 export type PaceTicket = number;
 
 export class Pace {
   readonly #most: PaceLimits;
   #lines: number;
   #requests: number;
-  /** Raised with each cut: of those that were under way together, the first tells it all. */
+  /**
+   * Number of reductions. Of the batches that were sent under the same limits, only the first slow one reduces them.
+   */
   #cuts = 0;
 
   constructor(most: PaceLimits) {
     this.#most = most;
     this.#lines = most.lines;
-    // Single pushes are as many as they were asked to be: there is nothing to find out.
+    // Single pushes use the full concurrency that the user has set. Their number does not adapt.
     this.#requests = most.lines === 1 ? most.requests : Math.min(FIRST_REQUESTS, most.requests);
   }
 
@@ -46,7 +48,7 @@ export class Pace {
     else if (took < QUICK) this.#grow();
   }
 
-  /** The service has no room for it, or does not work. */
+  /** The service has rejected the batch because of load, or because a server is unavailable. */
   refused(ticket: PaceTicket): void {
     if (this.#most.lines > 1) this.#cut(ticket, 0.5);
   }
@@ -61,7 +63,7 @@ export class Pace {
   #grow(): void {
     const { lines, requests } = this.#most;
     if (this.#lines < lines) this.#lines = Math.min(this.#lines * 2, lines);
-    // One more for each time that as many as are allowed were answered.
+    // One more after as many answers as there may be concurrent batches.
     else this.#requests = Math.min(this.#requests + 1 / this.#requests, requests);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One line of a push file: `{"op":"upsert|status|reopen|delete","body":{...},"key"?:"..."}`, or that in
- * the `text` of a line of a failure file; and how a line that failed is written into such a file.
+ * Reads lines of push files, and writes failed lines into failure files. A line is
+ * `{"op":"upsert|status|reopen|delete","body":{...},"key"?:"..."}`. In a failure file, the field `text` may contain it.
  */
 
 import { closeSync, existsSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
@@ -8,23 +8,23 @@ import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../../../src/domain/operation';
 import { IDEMPOTENCY_KEY } from '../../../src/protocol/headers';
 import type { MatterPushError } from '../../client/error';
-import type { RawLine } from '../streams';
+import type { TextLine } from '../streams';
 import { trimBlanks, withoutMark } from './blanks';
 
 export interface PushLine {
   readonly number: number;
   readonly op: OperationName;
-  /** What orders it among the others; absent: it depends on none. */
+  /** Lines with the same id keep their order. A line without an id depends on no other line. */
   readonly externalId: string | undefined;
-  /** The line's own X-Idempotency-Key. */
+  /** X-Idempotency-Key that the line itself states. */
   readonly key: string | undefined;
   /** The bytes to sign and to send. */
   readonly body: Buffer;
-  /** The line as it stands in the file. */
+  /** The line as in the file. */
   readonly text: string;
 }
 
-/** A line that cannot be pushed; `text` is what stands there. */
+/** A line that cannot be pushed. `text` is its content. */
 export interface BadLine {
   readonly number: number;
   readonly reason: 'UNKNOWN_OPERATION' | 'MALFORMED_LINE';
@@ -44,11 +44,11 @@ const SHAPE = z.object({
     .optional(),
 });
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** What a decoder puts where bytes are no UTF-8: such a line, written anew, would be another one. */
+/** The character with which a decoder replaces invalid bytes. A line with it is no longer the line of the user. */
 const REPLACEMENT = '\ufffd';
 
 /** @returns undefined for a blank line */
-export function parsePushLine({ number, bytes }: RawLine): PushLine | BadLine | undefined {
+export function parsePushLine({ number, bytes }: TextLine): PushLine | BadLine | undefined {
   const bad = (message: string, text: string): BadLine => {
     return { number, reason: 'MALFORMED_LINE', message, text };
   };
@@ -61,14 +61,16 @@ export function parsePushLine({ number, bytes }: RawLine): PushLine | BadLine | 
   }
 }
 
-/** @throws SyntaxError, or RangeError where the JSON is nested too deeply */
+/** @throws SyntaxError, or RangeError if the JSON is nested too deeply */
 function parseText(number: number, text: string): PushLine | BadLine {
   const json: unknown = JSON.parse(text);
-  const mended = textOf(json);
-  return mended === undefined ? parseJson(number, json, text) : parseMended(number, mended);
+  const corrected = textOf(json);
+  return corrected === undefined
+    ? parseJson(number, json, text)
+    : parseCorrected(number, corrected);
 }
 
-/** The line that a failure file keeps as a text, whole or mended; also written as the JSON that it is. */
+/** The line in the field `text` of a failure file. A user may have corrected it, also as JSON instead of a text. */
 function textOf(json: unknown): string | undefined {
   if (typeof json !== 'object' || json === null || !('text' in json) || 'op' in json) return;
   const { text } = json;
@@ -76,10 +78,10 @@ function textOf(json: unknown): string | undefined {
   return typeof text === 'object' && text !== null ? JSON.stringify(text) : undefined;
 }
 
-/** What is still wrong goes into the next failure file as that text, not as a text in a text. */
-function parseMended(number: number, text: string): PushLine | BadLine {
+/** Parses such a line. If it is still invalid, the next failure file gets the same text, not a text within a text. */
+function parseCorrected(number: number, text: string): PushLine | BadLine {
   const bad = { number, reason: 'MALFORMED_LINE', text } as const;
-  // Its bytes were no UTF-8, and are not known any more: as JSON it may be right, its words are not.
+  // Some of its original bytes were not UTF-8 and are lost. It may be valid JSON, but its words are wrong.
   if (text.includes(REPLACEMENT)) return { ...bad, message: 'text still holds U+FFFD characters' };
   try {
     return parseJson(number, JSON.parse(text), text);
@@ -99,47 +101,46 @@ function parseJson(number: number, json: unknown, text: string): PushLine | BadL
     return { number, reason, message: issue?.message ?? '', text };
   }
   const { op, key } = parsed.data;
-  // Not zod's copy: what is sent is what stands in the file, in its order.
+  // Without zod's copy, because the body must have the fields and the order of the file.
   const { body } = json as { body: Record<string, unknown> };
   const externalId = typeof body.externalId === 'string' ? body.externalId : undefined;
   return { number, op, externalId, key, body: Buffer.from(JSON.stringify(body)), text };
 }
 
-/** A line that failed, with what stands in the file. */
+/** A failed line in a failure file. The fields of the original line are added to it. */
 export interface FailedLine {
   readonly line: number;
-  /** null: it was never sent. */
+  /** Null if the line was never sent. */
   readonly code: number | null;
   readonly reason: string;
   readonly message: string;
   readonly requestId: string | null;
-  /** Its idempotency key, where it was sent. */
+  /** Idempotency key with which the line was sent. */
   readonly key?: string | undefined;
-  /** The line itself, where it is no JSON. */
+  /** The original line, if it is not JSON. */
   readonly text?: string;
 }
 
 /**
- * The lines that failed for good, in a form that can be pushed again after mending: `parsePushLine`
- * reads it, and knows the line in a `text`.
+ * The file of the lines that failed finally. A user can correct the lines and push the file, because `parsePushLine`
+ * reads its form.
  */
 export interface FailureFile {
-  /** Written before the line counts as done; failures are few, so it may block. */
+  /** Writes a line before it counts as done. It blocks the process, which is acceptable, because few lines fail. */
   add(failure: FailedLine): void;
-  /** Bytes written. */
+  /** Size of the file in bytes. */
   size(): number;
   close(): void;
 }
 
 /**
- * Opens the file with the first failure.
+ * The first failed line creates the file.
  *
- * @param keep bytes of it that belong to the run that is continued; what stands behind them is of
- *   lines that will be pushed again
+ * @param keep bytes at the start of the file to keep. The rest belongs to lines that will be pushed again
  */
 export function createFailureFile(path: string, keep: number): FailureFile {
   let fd: number | undefined;
-  // Somebody may have moved it away meanwhile.
+  // A user may have moved the file since the last run.
   let size = existsSync(path) ? keep : 0;
   if (size > 0) truncateSync(path, size);
   else rmSync(path, { force: true });
@@ -156,18 +157,18 @@ export function createFailureFile(path: string, keep: number): FailureFile {
 }
 
 /**
- * A rejected push. The idempotency key stays with it: should the push have been applied after all
- * (its answer was lost), pushing it again changes nothing.
+ * The failed line of a rejected push. It keeps the idempotency key: if the push took effect and only its answer was
+ * lost, another attempt changes nothing.
  */
 export function rejectedLine(push: PushLine, error: MatterPushError): FailedLine {
   const { code, reason, message, requestId, idempotencyKey: key } = error;
   const whole: object = JSON.parse(push.text);
-  // Beside the body, which is known to be, there may be what cannot be written.
+  // The body can be written as JSON. Other fields of the line may be nested too deeply.
   const json = isWritable(whole) ? whole : { op: push.op, body: JSON.parse(String(push.body)) };
   return { ...json, key, line: push.number, code, reason, message, requestId };
 }
 
-/** A line that was never sent: as it stands where it is JSON, else its text. */
+/** The failed line for a line that was never sent: its fields if it is JSON, otherwise its text. */
 export function badLine({ number: line, reason, message, text }: BadLine): FailedLine {
   const told = { line, code: null, reason, message, requestId: null };
   try {
@@ -175,18 +176,18 @@ export function badLine({ number: line, reason, message, text }: BadLine): Faile
     const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
     if (isObject && isWritable(json)) return { ...json, ...told };
   } catch {
-    // Not JSON, which is what is being reported.
+    // Not JSON. The failed line contains the text.
   }
   return { text, ...told };
 }
 
-/** What is nested too deeply can be read, and not written again. */
+/** Whether the object can be written as JSON. Very deep JSON can be parsed but not written. */
 function isWritable(json: object): boolean {
   try {
     JSON.stringify(json);
     return true;
   } catch {
-    // RangeError: the depth of the call stack.
+    // RangeError: the call stack is too deep.
     return false;
   }
 }

@@ -1,5 +1,5 @@
-/** What is noted of a line that came to its end, and what ends the whole run. */
-import type { PushData } from '../../../src/protocol/envelope';
+/** Records the results of lines, and finds rejections that end the whole run. */
+import type { PushData } from '../../../src/protocol/push-data';
 import { isFromElsewhere, MatterPushError } from '../../client/error';
 import { type Answered, isElsewhereForAll, type Rejected } from '../../client/verdict';
 import { CommandFailure } from '../failure';
@@ -12,23 +12,23 @@ import {
   rejectedLine,
 } from './push-line';
 import type { DoneLines } from './run-state';
-import type { Tally } from './tally';
+import type { PushTally } from './tally';
 import { isOfTheService, type PostReader } from './waits';
 
 export interface Noting {
   readonly done: DoneLines;
-  readonly tally: Tally;
+  readonly tally: PushTally;
   readonly failures: FailureFile;
 }
 
-/** The service rejects the client or the path, for every line alike. */
+/** Rejections of the client or the path. The service would reject every other line too. */
 const FOR_ALL_CODES = [401, 403];
 const FOR_ALL_REASONS = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
-const MISMATCH = 'SIGNATURE_MISMATCH';
+const SIGNATURE_MISMATCH = 'SIGNATURE_MISMATCH';
 const TO_THE_CAUSE =
   'matterctl doctor, with the same --client-id and --secret-file, finds the cause';
 
-/** Notes how lines end. */
+/** Records the result of each line. */
 export class LineEnds {
   readonly #run: Noting;
   readonly #failedIds = new Set<string>();
@@ -37,7 +37,7 @@ export class LineEnds {
     this.#run = run;
   }
 
-  /** It was never sent. */
+  /** The line cannot be pushed and was never sent. */
   unreadable(line: BadLine): void {
     this.#fail(line.number, line.reason, badLine(line));
   }
@@ -51,7 +51,7 @@ export class LineEnds {
   rejected(file: FileLine, rejection: Rejected): void {
     this.#noteOrder(file);
     const { tries, push, line, key } = file;
-    const error = new MatterPushError(namedTooLarge(rejection, push.body.length), {
+    const error = new MatterPushError(asTooLarge(rejection, push.body.length), {
       ...{ tries, idempotencyKey: push.idempotencyKey },
     });
     this.#fail(file.number, error.reason, rejectedLine(line, error));
@@ -70,44 +70,44 @@ export class LineEnds {
   }
 }
 
-/** The service's default, in bytes. */
+/** The default of BODY_LIMIT of the service, in bytes. */
 const BODY_LIMIT = 1_048_576;
 
-/** A connection that breaks while too long a body is sent often loses the answer that says so. */
-function namedTooLarge(rejection: Rejected, bytes: number): Rejected {
+/** If a connection breaks while a very long body is sent, the service has probably rejected its length. */
+function asTooLarge(rejection: Rejected, bytes: number): Rejected {
   if (rejection.code !== 0 || bytes <= BODY_LIMIT) return rejection;
   const message = `${rejection.message}; the body has ${bytes} bytes, and BODY_LIMIT is ${BODY_LIMIT} by default`;
   return { ...rejection, message, reason: 'BODY_TOO_LARGE' };
 }
 
-/** Finds what lies in the client or the address, and not in a line. */
+/** Finds rejections whose cause is the client or the address, and not a line. */
 export class ForAllCheck {
-  readonly #askByPost: () => Promise<PostReader>;
+  readonly #checkPost: () => Promise<PostReader>;
   #isReached = false;
   #fromElsewhere = 0;
 
-  /** @param askByPost asks something that changes nothing, by POST and signed, as pushes are */
-  constructor(askByPost: () => Promise<PostReader>) {
-    this.#askByPost = askByPost;
+  /** @param checkPost sends a query with a signed POST, as pushes are sent, and returns who has answered */
+  constructor(checkPost: () => Promise<PostReader>) {
+    this.#checkPost = checkPost;
   }
 
-  /** To be called with each answer. */
-  heard(verdict: Answered | Rejected): void {
+  /** Call it with each answer. */
+  noteAnswer(verdict: Answered | Rejected): void {
     this.#isReached ||= verdict.requestId !== null;
   }
 
-  /** @throws CommandFailure where every other line would fail the same way */
+  /** @throws CommandFailure if every other line would fail in the same way */
   async check(rejection: Rejected): Promise<void> {
     const { code, reason, message, retryable, requestId } = rejection;
     if (isFromElsewhere(rejection)) {
       if (isElsewhereForAll(rejection)) throw notTheService(rejection);
-      // A gateway may reject a batch for its size or for one line, if it lets other requests through.
+      // A gateway that passes other requests on may reject a batch because of its size or because of one line.
       if (!isOfTheService(rejection)) await this.#requireService(rejection);
       return;
     }
     const isForAll = FOR_ALL_CODES.includes(code) || FOR_ALL_REASONS.includes(reason);
     if (retryable || !isForAll) return;
-    const where = reason === MISMATCH ? ` (requestId ${requestId}): ${TO_THE_CAUSE}` : '';
+    const where = reason === SIGNATURE_MISMATCH ? ` (requestId ${requestId}): ${TO_THE_CAUSE}` : '';
     throw new CommandFailure(
       `the service rejects every push: ${code} ${reason} ${message}${where}`,
     );
@@ -116,20 +116,21 @@ export class ForAllCheck {
   async #requireService(rejection: Rejected): Promise<void> {
     this.#fromElsewhere += 1;
     const isHopeless = !this.#isReached && this.#fromElsewhere > MAX_BEFORE_FIRST;
-    if (isHopeless || (await this.#askByPost()) === 'elsewhere') throw notTheService(rejection);
+    if (isHopeless || (await this.#checkPost()) === 'elsewhere') throw notTheService(rejection);
   }
 }
 
 /**
- * Pushes that something else may reject before the service has answered one. One bad line in a batch is found with
- * fewer requests.
+ * Maximum pushes that something before the service may reject until the service has answered the first one. To find one
+ * bad line in a batch, fewer requests are enough.
  */
 const MAX_BEFORE_FIRST = 50;
 
 /**
- * No line has failed for it: the run can be started again with another address.
+ * Something other than the service has answered. No line has failed, so the user can start the run again with another
+ * address.
  *
- * @param line the number of the line that was sent alone
+ * @param line number of the line, if it was sent alone
  */
 export function notTheService({ message }: Rejected, line?: number): CommandFailure {
   const why = line === undefined ? '' : `, or does a gateway reject line ${line}`;

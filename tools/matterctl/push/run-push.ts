@@ -1,4 +1,4 @@
-/** A whole run: the lines of a file, in order per key, to the service, with checkpoints. */
+/** A run of `matterctl push`: sends the lines of a file to the service, in order for each matter, with checkpoints. */
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -9,18 +9,18 @@ import { CommandFailure, EXIT_USAGE } from '../failure';
 import { listenForInterrupt } from '../interrupt';
 import { note } from '../print';
 import { showProgress } from '../progress';
-import { readLines } from '../streams';
-import { asUtf8, markedAsUtf8, openTextFile, tellEncoding } from '../text-file';
+import { readTextLines } from '../streams';
+import { asUtf8, encodingMessage, markedAsUtf8, openTextFile } from '../text-file';
 import type { Tool } from '../tool';
 import {
   type Checkpoint,
-  fingerprintOf,
+  fileFingerprint,
   loadCheckpoint,
   type RunIdentity,
   removeCheckpoint,
   startCheckpoints,
 } from './checkpoint';
-import { tellFailures } from './dry-run';
+import { printFailures } from './dry-run';
 import { Pace } from './pace';
 import { type BadLine, createFailureFile, type PushLine, parsePushLine } from './push-line';
 import { LineEnds } from './push-work';
@@ -29,67 +29,67 @@ import { createRunState, type DoneLines, type RunState } from './run-state';
 import { BatchSender } from './send-batch';
 import { sendLines } from './send-lines';
 import { Standstill } from './standstill';
-import type { Counts } from './tally';
-import { askByPost, askService, createWaitTeller } from './waits';
+import type { RunCounts } from './tally';
+import { checkPost, checkService, createWaitReporter } from './waits';
 
 export interface PushJob {
-  /** A path; undefined: standard input. */
+  /** Path of the file; undefined: standard input. */
   readonly file: string | undefined;
-  /** Of the file, as the user names it; undefined: it is found out. */
+  /** Encoding that the user names; undefined: it is detected. */
   readonly encoding?: string | undefined;
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
-  /** Most lines that go in one request; 1: each is a push of its own. */
+  /** Maximum lines in one request; 1: each line is sent as a single push. */
   readonly batch: number;
-  /** Most requests at the same time. */
+  /** Maximum concurrent requests. */
   readonly concurrency: number;
-  /** Most tries after the first that fail for what may lie in the line. */
+  /** Maximum retries of a line if the line itself may be the cause of the failures. */
   readonly retries: number;
   /** Milliseconds that a line may wait for the service. */
   readonly maxWait: number;
   readonly checkpointPath: string | undefined;
-  /** undefined, in a dry run: they are told on stderr. */
+  /** Path of the failure file; undefined in a dry run, which prints failed lines on stderr. */
   readonly failuresPath: string | undefined;
-  /** Whether the service is to check the lines only; without a checkpoint. */
+  /** Whether the service only checks the lines. Such a run has no checkpoint. */
   readonly dryRun: boolean;
   /** Whether to ignore an existing checkpoint. */
   readonly restart: boolean;
 }
 
-/** Counts are those of the whole input, also of what earlier, interrupted runs did. */
-export interface PushResult {
-  readonly counts: Counts;
-  /** Lines that earlier runs had done. */
+export interface PushRunResult {
+  /** Counts of the whole input, including the lines of earlier, interrupted runs. */
+  readonly counts: RunCounts;
+  /** Number of lines that earlier runs have done. */
   readonly resumed: number;
-  /** Of this run, in milliseconds. */
+  /** Duration of this run in milliseconds. */
   readonly elapsed: number;
-  /** Why it ended before the last line: a signal, or else an error. */
+  /** Why the run ended before the last line: a signal, or an error. */
   readonly stopped:
     | { readonly signal: NodeJS.Signals | undefined; readonly error: unknown }
     | undefined;
 }
 
 const INTERRUPTED = new Error('interrupted');
-/** Milliseconds for one try of a push: longer than the service's PUSH_TIMEOUT. */
+/** Milliseconds for one request: longer than the default PUSH_TIMEOUT of the service. */
 const TRY_TIMEOUT = 30_000;
 
 /**
- * @throws CommandFailure where a checkpoint does not fit or another process pushes the file, and what
- *   the files' system calls throw
+ * @throws CommandFailure if the checkpoint belongs to another run or another process pushes the file; system errors of
+ *   files
  */
-export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
+export async function runPush(job: PushJob, tool: Tool): Promise<PushRunResult> {
   const { checkpointPath } = job;
   if (checkpointPath === undefined) return runLocked(job, tool, () => {});
   const lock = await lockRun(`${checkpointPath}.lock`, tool.settings.timeZone());
   return runLocked(job, tool, lock.renew).finally(lock.release);
 }
 
-/** @param renewLock shows that the run lives */
-async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promise<PushResult> {
+/** @param renewLock shows other hosts that the run is alive */
+async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promise<PushRunResult> {
   const { file, url, clientId, checkpointPath } = job;
   const encoding = file === undefined ? undefined : await encodingOfPushes(file, job.encoding);
-  const print = file === undefined ? undefined : await fingerprintOf(file);
+  const print = file === undefined ? undefined : await fileFingerprint(file);
   const input = print ? { size: print.size, sha256: print.sha256 } : null;
   const state = await openState(job, { input, clientId, url }, tool);
   const stop = new AbortController();
@@ -98,7 +98,7 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
   const standstill = new Standstill(stop.signal);
   const hideProgress = showProgress({
     stderr: tool.stderr,
-    // Bytes of another character look like line ends in UTF-16.
+    // In UTF-16, bytes of other characters look like line feeds, so the number of lines is unknown.
     total: encoding?.startsWith('utf-16') ? undefined : print?.lines,
     things: 'lines',
     state: () => ({ ...toProgress(state.tally.counts()), isStanding: standstill.isStanding() }),
@@ -120,15 +120,15 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
 }
 
 /**
- * Nothing of a file is sent whose encoding is doubtful. A line that is not UTF-8 in a file that is UTF-8 otherwise
- * fails alone.
+ * Detects the encoding. No line of a file with a doubtful encoding is sent. If only some lines are not UTF-8, only
+ * these lines fail.
  *
- * @throws CommandFailure naming the line
+ * @throws CommandFailure that names the doubtful line
  */
 async function encodingOfPushes(file: string, given: string | undefined): Promise<string> {
   const { encoding = 'utf-8', problem } = await openTextFile(file, given);
   if (problem && problem.why !== 'mostly-utf-8' && problem.why !== 'unknown') {
-    throw new CommandFailure(`nothing was pushed: ${tellEncoding(file, problem)}`, EXIT_USAGE);
+    throw new CommandFailure(`nothing was pushed: ${encodingMessage(file, problem)}`, EXIT_USAGE);
   }
   return encoding;
 }
@@ -139,14 +139,14 @@ async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promi
   const earlier = isFresh ? undefined : await loadCheckpoint(checkpointPath, identity);
   const failures =
     failuresPath === undefined
-      ? tellFailures(tool)
+      ? printFailures(tool)
       : createFailureFile(failuresPath, earlier?.failuresSize ?? 0);
   const state = createRunState(identity, failures, earlier);
-  if (earlier) tellResume(tool, earlier, state.resumed);
+  if (earlier) printResume(tool, earlier, state.resumed);
   return state;
 }
 
-/** @returns the signal that ended it, if one did; a failure is the reason of `stop` */
+/** @returns the signal that has ended the run, if any. A failure of the run is the reason of `stop` */
 async function pushAll(
   source: Readable,
   job: PushJob,
@@ -156,7 +156,7 @@ async function pushAll(
 ): Promise<NodeJS.Signals | undefined> {
   const { url, clientId, secret, concurrency } = job;
   const cut = new AbortController();
-  // Every request listens to it.
+  // Every request listens to the signal, so there can be more listeners than the default limit.
   setMaxListeners(0, cut.signal);
   const interrupt = listenForInterrupt(
     () => stop.abort(INTERRUPTED),
@@ -169,14 +169,14 @@ async function pushAll(
     ...{ ...job, ...state, pace, ends, sender },
     tryPushes: job.dryRun ? verifyPushes : tryPushes,
     gate: createGate(),
-    teller: createWaitTeller(tool),
-    askService: () => askService(url),
-    askByPost: () => askByPost(sender),
+    reporter: createWaitReporter(tool),
+    checkService: () => checkService(url),
+    checkPost: () => checkPost(sender),
     stop: stop.signal,
     cut: cut.signal,
   });
   const lines = pending(source, state.done, stop.signal);
-  // A failure of the run is the reason of `stop` too, where the caller reads it.
+  // The caller reads the failure from the reason of `stop`.
   const { dryRun } = job;
   await sendLines(lines, { ...state, dryRun, batches, pace, ends, stop }).catch(() => undefined);
   interrupt.dispose();
@@ -184,16 +184,16 @@ async function pushAll(
   return interrupt.signal();
 }
 
-/** The lines that are not done, parsed; ends early when stopped. */
+/** Yields the parsed lines that are not done yet. It ends early if the run is stopped. */
 async function* pending(
   input: Readable,
   done: DoneLines,
   stop: AbortSignal,
 ): AsyncGenerator<PushLine | BadLine> {
-  // Standard input may have nothing to read for a long time.
+  // A read of standard input may wait for a long time, so a stop must end it.
   stop.addEventListener('abort', () => input.destroy(), { once: true });
   try {
-    for await (const raw of readLines(input)) {
+    for await (const raw of readTextLines(input)) {
       if (done.has(raw.number)) continue;
       const line = parsePushLine(raw);
       if (line) yield line;
@@ -204,9 +204,13 @@ async function* pending(
   }
 }
 
-const toProgress = ({ lines, failed }: Counts) => ({ done: lines, note: `${failed} failed` });
+const toProgress = ({ lines, failed }: RunCounts) => ({ done: lines, note: `${failed} failed` });
 
-function tellResume({ stderr }: Tool, { doneThrough, doneAbove }: Checkpoint, lines: number): void {
+function printResume(
+  { stderr }: Tool,
+  { doneThrough, doneAbove }: Checkpoint,
+  lines: number,
+): void {
   const above = doneAbove.length > 0 ? ' and some after it' : '';
   note(stderr, `Resuming: ${lines} lines are done, up to line ${doneThrough}${above}.`);
 }

@@ -1,24 +1,24 @@
-/** What a run knows of its lines, and how it goes on from a checkpoint. */
+/** The state of a run, which a checkpoint saves and restores. */
 import { randomBytes } from 'node:crypto';
 import type { Checkpoint, RunIdentity } from './checkpoint';
 import type { FailureFile } from './push-line';
-import { Tally } from './tally';
+import { PushTally } from './tally';
 
 export interface RunState {
-  /** Prefix of the idempotency keys of lines that have none of their own. */
+  /** Prefix of the idempotency keys of lines without their own key. */
   readonly runId: string;
   readonly done: DoneLines;
-  readonly tally: Tally;
+  readonly tally: PushTally;
   readonly failures: FailureFile;
-  /** Lines that earlier runs had done. */
+  /** Number of lines that earlier runs have done. */
   readonly resumed: number;
-  /** All of it at one moment. */
+  /** The checkpoint for the current state. */
   readonly snapshot: () => Checkpoint;
 }
 
 /**
- * @param failures takes the lines that fail
- * @param earlier the checkpoint of the run that is continued
+ * @param failures the file for failed lines
+ * @param earlier the checkpoint of the run to continue
  */
 export function createRunState(
   identity: RunIdentity,
@@ -27,7 +27,7 @@ export function createRunState(
 ): RunState {
   const runId = earlier?.runId ?? randomBytes(9).toString('base64url');
   const done = new DoneLines(earlier?.doneThrough, earlier?.doneAbove);
-  const tally = new Tally(earlier?.counts);
+  const tally = new PushTally(earlier?.counts);
   const snapshot = (): Checkpoint => ({
     version: 1,
     runId,
@@ -40,21 +40,21 @@ export function createRunState(
   return { runId, done, tally, failures, resumed: tally.counts().lines, snapshot };
 }
 
-/** First and last number, both included. */
+/** Numbers of the first and the last line, both included. */
 export type Range = readonly [number, number];
 
-/** Which lines are done: all up to a watermark, and some above it that overtook a slow one. */
+/** The numbers of the done lines: all up to a watermark, and later lines that have overtaken a slow one. */
 export class DoneLines {
   readonly #above: Set<number>;
   #through: number;
 
-  /** @param through all lines up to it are done */
+  /** @param through all lines up to this number are done @param above ranges of later lines that are done */
   constructor(through = 0, above: readonly Range[] = []) {
     this.#through = through;
     this.#above = new Set(above.flatMap(([first, last]) => numbers(first, last)));
   }
 
-  /** All lines up to it are done. */
+  /** The watermark: all lines up to this number are done. */
   get through(): number {
     return this.#through;
   }
@@ -73,7 +73,7 @@ export class DoneLines {
     while (this.#above.delete(this.#through + 1)) this.#through += 1;
   }
 
-  /** The lines above the watermark, as ascending ranges. */
+  /** The done lines after the watermark, as ascending ranges. */
   above(): Range[] {
     const ranges: [number, number][] = [];
     for (const line of [...this.#above].sort((a, b) => a - b)) {

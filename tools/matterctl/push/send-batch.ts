@@ -1,11 +1,11 @@
-/** Lines in batches, from their first try to their answer: what lies in the service is waited for. */
+/** Sends lines in batches and judges the answers: it waits for the service, and repeats or fails lines. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../../client/backoff';
 import type { BatchVerdict } from '../../client/batch-verdict';
 import { isFromElsewhere } from '../../client/error';
 import {
   BATCH_BYTES,
-  bytesOf,
+  batchBytesOf,
   halfOf,
   hasTooManyBytes,
   hasTooManyLines,
@@ -18,73 +18,73 @@ import { CommandFailure } from '../failure';
 import type { FileLine } from './file-line';
 import type { PaceTicket } from './pace';
 import { ForAllCheck, notTheService } from './push-work';
-import type { Left, Sending } from './sending';
+import type { Remaining, Sending } from './sending';
 import { causeOf, duration, isOfTheService } from './waits';
 
-/** A try that is over. */
+/** One attempt to send a batch, after its answer. */
 interface Try {
   readonly batch: readonly FileLine[];
   readonly ticket: PaceTicket;
-  /** `moves` of the standstill before it. */
+  /** `moves` of the standstill before the attempt. */
   readonly before: number;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly took: number;
 }
 
-/** The service has not applied it, because an earlier line of its matter has to be sent again. */
+/** Reason of a line that was not applied, because an earlier line of its matter has to be sent again. */
 const SKIPPED = 'SKIPPED_AFTER_FAILURE';
-/** Milliseconds for which a service that knows no batches is not asked again. */
-const WITHOUT_BATCHES = 60_000;
+/** Milliseconds in which no batch is sent to a service that does not support batches. */
+const BATCH_RETRY_PAUSE = 60_000;
 const NO_VERDICT = toRejected(
   { code: 500, message: '', reason: 'NO_RESULT', requestId: null, errors: [], warnings: [] },
   undefined,
 );
-/** A shorter first wait is not worth a word. */
+/** Milliseconds. A shorter first wait is not printed. */
 const SHORT = 2_000;
 
 /**
- * A rejection that lies in the service costs a line nothing. One that may lie in the line, such as a
- * connection that breaks, counts as a try, unless the service is down or says so itself; which line of a
- * batch it is, is found by sending fewer together.
+ * If the service is the cause of a rejection, the attempt does not count for the retries of a line. If a line may be
+ * the cause, for example of a broken connection, it counts, unless the service is down. To find the line in a batch,
+ * the lines are sent in smaller batches.
  */
 export class BatchSender {
   readonly #sending: Sending;
   readonly #forAll: ForAllCheck;
   #wasReached = false;
-  /** What the service takes, as far as is known. */
+  /** Maximum lines and bytes that the service accepts in a batch, as far as known. */
   #mostLines = Number.POSITIVE_INFINITY;
   #mostBytes = BATCH_BYTES;
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
 
   constructor(sending: Sending) {
     this.#sending = sending;
-    this.#forAll = new ForAllCheck(sending.askByPost);
+    this.#forAll = new ForAllCheck(sending.checkPost);
   }
 
-  /** Most lines of the next batch. */
+  /** Maximum lines of the next batch. */
   mostLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
     return Math.min(this.#sending.pace.limits().lines, this.#mostLines);
   }
 
-  /** Most bytes of the next batch. */
+  /** Maximum bytes of the next batch. */
   mostBytes(): number {
     return this.#mostBytes;
   }
 
   /**
-   * One try. Lines that come to their end are noted.
+   * Sends lines once, and records the lines that have a result.
    *
-   * @returns undefined: the run was stopped before the lines got their answer
-   * @throws CommandFailure where every other line would fail the same way, where the service was never
-   *   reached, or not for `maxWait`
+   * @returns the lines to send again; undefined if the run was stopped before the answer
+   * @throws CommandFailure if every other line would fail in the same way, if the service was never reached, or if it
+   *   was not available for `maxWait`
    */
-  async send(lines: readonly FileLine[]): Promise<Left | undefined> {
+  async send(lines: readonly FileLine[]): Promise<Remaining | undefined> {
     const { standstill, gate, pace, stop, cut } = this.#sending;
     await standstill.pass(lines[0]?.number ?? 0);
     await gate.pass(stop).catch(() => undefined);
     if (stop.aborted) return undefined;
-    // It may have shrunk meanwhile.
+    // The maximum may have become smaller while the lines waited.
     const batch = this.#fitting(lines);
     const rest = lines.slice(batch.length);
     const [ticket, before, startedAt] = [pace.begin(), standstill.moves(), performance.now()];
@@ -100,7 +100,7 @@ export class BatchSender {
     return rest.length > 0 ? { ...left, again: [...left.again, ...rest] } : left;
   }
 
-  /** The first of some lines, as many as the service takes now: one at least. */
+  /** The first of the lines, as many as the service accepts now, but at least one. */
   #fitting(lines: readonly FileLine[]): readonly FileLine[] {
     let bytes = 0;
     const end = lines.findIndex(({ size }, n) => {
@@ -110,26 +110,27 @@ export class BatchSender {
     return end === -1 ? lines : lines.slice(0, end);
   }
 
-  #judge(tried: Try, { whole, lines }: BatchVerdict): Promise<Left> {
+  #judge(tried: Try, { whole, lines }: BatchVerdict): Promise<Remaining> {
     if (!whole) return this.#judgeLines(tried, lines);
     if (tried.batch.length === 1) return this.#judgeLines(tried, [whole]);
     return this.#judgeWhole(tried, whole);
   }
 
-  async #judgeWhole(tried: Try, whole: Rejected): Promise<Left> {
+  async #judgeWhole(tried: Try, whole: Rejected): Promise<Remaining> {
     const { batch } = tried;
-    this.#forAll.heard(whole);
+    this.#forAll.noteAnswer(whole);
     if (takesNoBatches(whole)) {
-      this.#noBatchesUntil = performance.now() + WITHOUT_BATCHES;
-      // The service is there: nobody else would end a standstill.
+      this.#noBatchesUntil = performance.now() + BATCH_RETRY_PAUSE;
+      // The service has answered, so a standstill must end here.
       this.#wasReached = true;
       this.#sending.standstill.moved();
       return { again: batch, wait: 0 };
     }
     await this.#forAll.check(whole);
     if (hasTooManyLines(whole)) this.#mostLines = halfOf(batch.length);
-    if (hasTooManyBytes(whole)) this.#mostBytes = Math.min(this.#mostBytes, halfOf(bytesOf(batch)));
-    // Its lines go in halves, in case it lies in one of them; those behind them are to go more slowly too.
+    if (hasTooManyBytes(whole))
+      this.#mostBytes = Math.min(this.#mostBytes, halfOf(batchBytesOf(batch)));
+    // The lines are sent again in halves, because one of them may be the cause. The following batches slow down too.
     if (tookTooLong(whole)) this.#sending.pace.refused(tried.ticket);
     this.#wasReached ||= whole.code !== 0;
     const isOfLine = mayLieInOneLine(whole) && (await this.#mayBeALine(whole));
@@ -139,14 +140,14 @@ export class BatchSender {
     return this.#again(batch, whole, whole.retryable ? backoff(1, whole.retryAfter) : 0);
   }
 
-  async #judgeLines(tried: Try, verdicts: readonly (Answered | Rejected)[]): Promise<Left> {
+  async #judgeLines(tried: Try, verdicts: readonly (Answered | Rejected)[]): Promise<Remaining> {
     const { ends, retries } = this.#sending;
     const again: FileLine[] = [];
     const rejections: Rejected[] = [];
     let isCounted = false;
     for (const [index, line] of tried.batch.entries()) {
       const verdict = verdicts[index] ?? NO_VERDICT;
-      this.#forAll.heard(verdict);
+      this.#forAll.noteAnswer(verdict);
       if (verdict.kind === 'answered') {
         ends.accepted(line, verdict);
         continue;
@@ -158,7 +159,7 @@ export class BatchSender {
         isCounted = true;
       }
       const isOver = !verdict.retryable || line.counted > retries;
-      // Only the service decides that a line fails.
+      // Only an answer of the service itself may fail a line.
       if (isOver && isFromElsewhere(verdict)) throw notTheService(verdict, line.number);
       if (isOver) ends.rejected(line, verdict);
       else {
@@ -175,25 +176,25 @@ export class BatchSender {
     again: readonly FileLine[],
     rejections: readonly Rejected[],
     hasMoved: boolean,
-  ): Left {
+  ): Remaining {
     const { standstill, pace } = this.#sending;
     if (hasMoved) {
       this.#wasReached = true;
       standstill.moved();
     }
-    // Why the others were skipped.
+    // The reason why the other lines were skipped.
     const rejection = rejections.find(({ reason }) => reason !== SKIPPED) ?? rejections[0];
     if (rejection) return this.#refused(tried, again, rejection);
     pace.answered(tried.ticket, tried.took);
     return { again, wait: 0 };
   }
 
-  /** It lies in the service, or in lines that have tries left. */
-  #refused(tried: Try, again: readonly FileLine[], rejection: Rejected): Left {
-    const { standstill, pace, gate, teller } = this.#sending;
+  /** The service is the cause of the rejection, or lines that may be sent again. */
+  #refused(tried: Try, again: readonly FileLine[], rejection: Rejected): Remaining {
+    const { standstill, pace, gate, reporter } = this.#sending;
     if (isRateLimit(rejection)) {
       gate.pause(rejection.retryAfter ?? backoff(1));
-      teller.slowed(causeOf(rejection, this.#sending));
+      reporter.slowed(causeOf(rejection, this.#sending));
       standstill.moved();
       return this.#again(again, rejection, 0);
     }
@@ -207,8 +208,8 @@ export class BatchSender {
     return left;
   }
 
-  /** @throws CommandFailure where the oldest of them has waited too long */
-  #again(again: readonly FileLine[], rejection: Rejected, wait: number): Left {
+  /** @throws CommandFailure if the oldest of the lines has waited longer than `maxWait` */
+  #again(again: readonly FileLine[], rejection: Rejected, wait: number): Remaining {
     const { maxWait, tally } = this.#sending;
     const now = performance.now();
     const waited = now - Math.min(...again.map(({ startedAt = now }) => startedAt));
@@ -220,23 +221,27 @@ export class BatchSender {
     return { again, wait };
   }
 
-  /** Whether it may lie in a line: not where the service is down, or was never there. */
+  /** Whether a line may be the cause of the rejection. It is not if the service is down or was never reached. */
   async #mayBeALine(rejection: Rejected): Promise<boolean> {
     if (!this.#wasReached || isOfTheService(rejection)) return false;
-    return !rejection.retryable || (await this.#sending.askService()) !== 'down';
+    return !rejection.retryable || (await this.#sending.checkService()) !== 'down';
   }
 
-  /** @throws CommandFailure where the service has never been reached: the address may be wrong */
+  /**
+   * Reports that the run stands still.
+   *
+   * @throws CommandFailure if the service was never reached: the address may be wrong
+   */
   #stand(number: number, rejection: Rejected): void {
-    const { standstill, teller, retries } = this.#sending;
+    const { standstill, reporter, retries } = this.#sending;
     const { tries, wait, since } = standstill.rejected(number, rejection.retryAfter);
     if (wait === undefined) return;
     const cause = causeOf(rejection, this.#sending);
     if (!this.#wasReached && tries > retries) throw new CommandFailure(cause);
-    if (tries > 1 || wait > SHORT) teller.standing(cause, since, wait);
+    if (tries > 1 || wait > SHORT) reporter.standing(cause, since, wait);
   }
 }
 
-/** Waits, unless the run is stopped. */
+/** Waits for `wait` milliseconds, or until the run is stopped. */
 export const waitFor = (wait: number, stop: AbortSignal) =>
   sleep(wait, undefined, { signal: stop }).catch(() => undefined);

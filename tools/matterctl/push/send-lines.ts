@@ -1,4 +1,4 @@
-/** All lines of a file, in batches that keep the order of each matter. */
+/** Sends all lines of a file in batches. It keeps the order of the lines of each matter. */
 import { setMaxListeners } from 'node:events';
 import { Dispatcher } from '../../client/dispatcher';
 import { readAhead } from '../run-ordered';
@@ -9,30 +9,31 @@ import type { LineEnds } from './push-work';
 import { type BatchSender, waitFor } from './send-batch';
 
 export interface LineSending {
-  /** Prefix of the idempotency keys of lines that have none of their own. */
+  /** Prefix of the idempotency keys of lines without their own key. */
   readonly runId: string;
-  /** Nothing takes effect: lines of one matter go side by side too. */
+  /** In a dry run, pushes have no effect, so lines of one matter need no order. */
   readonly dryRun: boolean;
   readonly batches: BatchSender;
   readonly pace: Pace;
   readonly ends: LineEnds;
-  /** Ends the run; a failure of the run is its reason. */
+  /** Its abort ends the run. The reason is the failure of the run. */
   readonly stop: AbortController;
 }
 
-/** Lines, and bytes of them, that may wait for their turn. */
+/** Maximum lines that are read but have no result, and maximum bytes of them. */
 const WINDOW_LINES = 10_000;
 const WINDOW_BYTES = 64 * 1024 * 1024;
 
 /**
- * @returns when all that was sent has ended; after a stop some lines may not have been sent
- * @throws what the source threw, or what ended the run
+ * Resolves when all sent lines have a result. After a stop, some lines are not sent.
+ *
+ * @throws the error of the source, or the failure of the run
  */
 export async function sendLines(
   source: AsyncIterable<PushLine | BadLine>,
   { runId, dryRun, batches, pace, ends, stop }: LineSending,
 ): Promise<void> {
-  // Every batch that waits listens to it.
+  // Every waiting batch listens to the signal, so there can be more listeners than the default limit.
   setMaxListeners(0, stop.signal);
   const waiting = new Set<FileLine>();
   const limits = () => {
@@ -63,7 +64,7 @@ export async function sendLines(
       dispatcher.again(again);
     }
   };
-  // What is read in one go may go together.
+  // Lines that are read in one tick are added together, so that they can be in one batch.
   let gathered: FileLine[] = [];
   const enter = () => {
     const lines = gathered;

@@ -1,4 +1,4 @@
-/** What sends the lines of a run, and what a try leaves. */
+/** The parts that send the lines of a run, and the result of one attempt. */
 import type { BatchVerdict } from '../../client/batch-verdict';
 import type { Gate } from '../../client/gate';
 import type { Sender } from '../../client/sender';
@@ -7,8 +7,8 @@ import type { FileLine } from './file-line';
 import type { Pace } from './pace';
 import type { LineEnds } from './push-work';
 import type { Standstill } from './standstill';
-import type { Tally } from './tally';
-import type { PostReader, Pushing, ServiceState, WaitTeller } from './waits';
+import type { PushTally } from './tally';
+import type { PostReader, Pushing, ServiceState, WaitReporter } from './waits';
 
 export type TryPushes = (
   pushes: readonly OutgoingPush[],
@@ -22,23 +22,23 @@ export interface Sending extends Pushing {
   readonly gate: Gate;
   readonly pace: Pace;
   readonly standstill: Standstill;
-  readonly teller: WaitTeller;
-  readonly tally: Tally;
+  readonly reporter: WaitReporter;
+  readonly tally: PushTally;
   readonly ends: LineEnds;
-  /** Most tries after the first that fail for what may lie in the line. */
+  /** Maximum retries of a line if the line itself may be the cause of the failures. */
   readonly retries: number;
   /** Milliseconds that a line may wait for the service. */
   readonly maxWait: number;
-  readonly askService: () => Promise<ServiceState>;
-  readonly askByPost: () => Promise<PostReader>;
-  /** Begins nothing new. */
+  readonly checkService: () => Promise<ServiceState>;
+  readonly checkPost: () => Promise<PostReader>;
+  /** After its abort, no further batch is sent. */
   readonly stop: AbortSignal;
-  /** Cuts off what is under way. */
+  /** Its abort ends the requests that wait for an answer. */
   readonly cut: AbortSignal;
 }
 
-/** What a try has left: lines to be sent again, and after how many milliseconds. */
-export interface Left {
+/** The lines to send again after an attempt, and the milliseconds to wait before. */
+export interface Remaining {
   readonly again: readonly FileLine[];
   readonly wait: number;
 }

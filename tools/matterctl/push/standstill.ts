@@ -1,18 +1,18 @@
 /**
- * Holds up a whole run while nothing goes through: one line tries now and then, the lowest, and the
- * others follow once one gets an answer. A service that comes back is not met by all of them at once,
- * and no line uses up its tries on an outage.
+ * Stops a whole run while the service accepts no line. Meanwhile only the first waiting line is tried from time to
+ * time. When a line gets an answer, all lines continue. So a service that recovers does not get all lines at once, and
+ * no line uses up its retries during an outage.
  */
 import { backoff } from '../../client/backoff';
 import { createLeastFirst } from '../../client/least-first';
 
 /** What a rejection means for the run. */
 export interface Stand {
-  /** How many tries in a row were rejected. */
+  /** Number of consecutive rejected attempts. */
   readonly tries: number;
-  /** Milliseconds until the next try; undefined: it was settled before. */
+  /** Milliseconds until the next attempt; undefined if another line has already scheduled it. */
   readonly wait: number | undefined;
-  /** Milliseconds that nothing has moved. */
+  /** Milliseconds since the run stands still. */
   readonly since: number;
 }
 
@@ -25,21 +25,21 @@ export class Standstill {
   readonly #stop: AbortSignal;
   readonly #waiting = createLeastFirst<Waiter>();
   #moves = 0;
-  /** How many tries in a row were rejected; 0: the run moves. */
+  /** Number of consecutive rejected attempts; 0: the run does not stand still. */
   #tries = 0;
   #began = 0;
-  /** Whose turn it is to try. */
+  /** The line that makes the next attempt. */
   #trying: number | undefined;
   #isTryFree = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param stop aborted: nobody waits any more */
+  /** @param stop after its abort, no line waits */
   constructor(stop: AbortSignal) {
     this.#stop = stop;
     stop.addEventListener('abort', () => this.#releaseAll(), { once: true });
   }
 
-  /** Waits while the run stands still, unless it is this line's turn to try, or the run was stopped. */
+  /** Waits while the run stands still, unless this line makes the next attempt or the run is stopped. */
   async pass(line: number): Promise<void> {
     if (!this.isStanding() || this.#stop.aborted) return;
     if (this.#isTryFree) {
@@ -50,7 +50,7 @@ export class Standstill {
     await new Promise<void>((go) => this.#waiting.add({ number: line, go }));
   }
 
-  /** A line got an answer: the service works. */
+  /** A line got an answer, so the service works and the run continues. */
   moved(): void {
     this.#moves += 1;
     if (!this.isStanding()) return;
@@ -60,16 +60,16 @@ export class Standstill {
     this.#releaseAll();
   }
 
-  /** How often something moved: one number at two moments means that nothing did between them. */
+  /** Number of calls of `moved`. If it is the same at two times, no line got an answer in between. */
   moves(): number {
     return this.#moves;
   }
 
   /**
-   * The line was rejected for what lies in the service, and nothing moved meanwhile. Where the run
-   * stands still already and it was not the line's turn to try, that says nothing new.
+   * The line was rejected because of the service, and no other line got an answer meanwhile. If the run stands still
+   * already and another line makes the next attempt, this changes nothing.
    *
-   * @param atLeast what the service asks to wait, in milliseconds
+   * @param atLeast milliseconds that the service wants the caller to wait (Retry-After)
    */
   rejected(line: number, atLeast: number | undefined): Stand {
     const now = performance.now();

@@ -1,32 +1,32 @@
-/** What became of the lines: counts per outcome and per reason of failure. */
+/** Counts the results of lines, by outcome and by reason of failure. */
 import type { Warning } from '../../../src/protocol/warnings';
 import type { PushResult } from '../../client/matter-push-client';
 
-/** JSON-safe, since it is part of a checkpoint. */
-export interface Counts {
-  /** Lines that came to their end, blank ones left out. */
+/** The counts of a run. They are JSON values, because a checkpoint contains them. */
+export interface RunCounts {
+  /** Lines with a result. Blank lines are not counted. */
   readonly lines: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
   readonly retries: number;
-  /** The same by the reason of the rejection before each. */
+  /** Retries by the reason of the rejection before. */
   readonly retryReasons: Readonly<Record<string, number>>;
-  /** Answers that repeated an earlier outcome. */
+  /** Answers that repeated the result of an earlier push. */
   readonly replayed: number;
-  /** Lines that were sent although an earlier one of their key had failed. */
+  /** Lines that were sent although an earlier line of their matter had failed. */
   readonly afterFailure: number;
   /** Lines that were accepted with warnings. */
   readonly warned: number;
-  /** Lines per warning: its kind, its field, and the field that was probably meant. */
+  /** Lines by warning. The name of a warning has its kind, its field, and the field that was probably meant. */
   readonly warnings: Readonly<Record<string, number>>;
 }
 
-/** Different warnings that are told apart: a file may have as many misspelt fields as it has lines. */
+/** Maximum warnings with a count of their own, because every line of a file may have another unknown field. */
 const MAX_WARNINGS = 100;
 const OTHERS = 'others';
 
-export class Tally {
+export class PushTally {
   readonly #outcomes: Map<string, number>;
   readonly #failures: Map<string, number>;
   readonly #warnings: Map<string, number>;
@@ -36,8 +36,8 @@ export class Tally {
   #afterFailure: number;
   #warned: number;
 
-  /** @param from the counts of the run that is continued */
-  constructor(from?: Counts) {
+  /** @param from the counts of the run to continue */
+  constructor(from?: RunCounts) {
     this.#outcomes = new Map(Object.entries(from?.outcomes ?? {}));
     this.#failures = new Map(Object.entries(from?.failures ?? {}));
     this.#warnings = new Map(Object.entries(from?.warnings ?? {}));
@@ -73,7 +73,7 @@ export class Tally {
     this.#afterFailure += 1;
   }
 
-  counts(): Counts {
+  counts(): RunCounts {
     const failed = sum(this.#failures);
     return {
       lines: sum(this.#outcomes) + failed,
@@ -92,7 +92,7 @@ export class Tally {
 
 type Accepted = Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>;
 
-/** The same for all parties of a list. */
+/** The name of a warning. It has no positions in lists, so it is the same for all parties of a list. */
 function nameOf({ kind, field, suggestion }: Warning): string {
   const meant = suggestion === undefined ? '' : ` (${suggestion}?)`;
   return `${kind} ${field.replace(/\[\d+\]/g, '[]')}${meant}`;

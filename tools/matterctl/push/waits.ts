@@ -1,4 +1,4 @@
-/** Why a run waits: its cause in one sentence, how the service is asked, and how often a wait is reported. */
+/** Why a run waits: the sentence for a cause, requests that check the service, and the lines that report waits. */
 
 import { queryPath, READY_PATH } from '../../../src/protocol/paths';
 import type { Rejection } from '../../client/error';
@@ -9,13 +9,13 @@ import { envelopeOf } from '../../client/verdict';
 import { noteAboveBar, printable } from '../print';
 import type { Tool } from '../tool';
 
-/** Whom the sentence of a cause is about. */
+/** The names in a sentence. */
 export interface Pushing {
   readonly url: string;
   readonly clientId: string;
 }
 
-/** What is rejected with these lies in the service, for all lines alike. */
+/** Reasons of which the service is the cause, so that they concern all lines, with a sentence for each. */
 const SENTENCES: Readonly<Record<string, string>> = {
   DATABASE_UNAVAILABLE: "the service's database (MongoDB) does not answer, or rejects writes",
   DATABASE_NOT_PREPARED: "the service's database is not prepared: the release step has to be run",
@@ -33,20 +33,20 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 const RATE_LIMITED = 429;
 const PAUSED = 'CLIENT_PAUSED';
-const OF_A_GATEWAY = ['HTTP_502', 'HTTP_503', 'HTTP_504'];
-/** Whether a rejection says nothing about its line: it does not count as one of the line's tries. */
+const GATEWAY_REASONS = ['HTTP_502', 'HTTP_503', 'HTTP_504'];
+/** Whether the service is the cause of a rejection. Then the attempt does not count for the retries of the line. */
 export function isOfTheService({ code, reason }: Pick<Rejection, 'code' | 'reason'>): boolean {
   return (
     code === RATE_LIMITED ||
     reason in SENTENCES ||
-    // Of a version that knows more bounds than this one.
+    // A reason that only a later version of the service has.
     (code === 503 && !reason.startsWith('HTTP_')) ||
-    OF_A_GATEWAY.includes(reason) ||
+    GATEWAY_REASONS.includes(reason) ||
     UNREACHABLE.includes(reason)
   );
 }
 
-/** @returns a sentence without its end, in lower case */
+/** The sentence for a rejection, in lower case and without a full stop. */
 export function causeOf(rejection: Rejection, { url, clientId }: Pushing): string {
   const { code, reason } = rejection;
   const message = printable(rejection.message);
@@ -56,7 +56,7 @@ export function causeOf(rejection: Rejection, { url, clientId }: Pushing): strin
   }
   const sentence = SENTENCES[reason];
   if (sentence !== undefined) return `${sentence} (${code} ${reason})`;
-  if (OF_A_GATEWAY.includes(reason)) return `something before the service answers ${code}`;
+  if (GATEWAY_REASONS.includes(reason)) return `something before the service answers ${code}`;
   if (code === 0) return `the service at ${url} cannot be reached (${message})`;
   return `the service answers ${code} ${reason} (${message})`;
 }
@@ -66,33 +66,33 @@ function rateOf(rate: number | undefined, clientId: string): string {
   return `the client ${clientId} has used up its rate${some}; an operator raises it with: matterctl client limit ${clientId} --rate <pushes a second>`;
 }
 
-/** What answers a signed question by POST; `silent`: nothing that says which. */
+/** Who answers a signed POST: the service, or something else; `silent`: no answer that shows it. */
 export type PostReader = 'service' | 'elsewhere' | 'silent';
 
-/** `down`: no answer, or one that says so; `other`: an answer that is not one of Matter Push. */
+/** `down`: the service does not answer or is not ready. `other`: the answer is not from Matter Push. */
 export type ServiceState = 'ready' | 'down' | 'other';
 
 /** Milliseconds for the service to answer. */
 const READY_TIMEOUT = 3_000;
 
-/** Asks whether the service works, where a line alone cannot tell. @param url of the service */
-export async function askService(url: string): Promise<ServiceState> {
+/** Checks whether the service is ready. @param url URL of the service */
+export async function checkService(url: string): Promise<ServiceState> {
   try {
     const answer = await exchange({
       ...{ method: 'GET', url: url + READY_PATH, timeout: READY_TIMEOUT },
     });
     if (answer.status >= 500) return 'down';
     const envelope = envelopeOf(answer);
-    // Else the page of a gateway that does not let this path through.
+    // Without an envelope, it is the page of a gateway that does not pass this path on.
     return envelope === undefined ? 'other' : envelope.code === 0 ? 'ready' : 'down';
   } catch {
-    // No answer: the service is down, whatever the network calls it.
+    // Without an answer, the service counts as down, whatever the network error is.
     return 'down';
   }
 }
 
-/** Whether the service answers a signed POST at this address, or something in front of it does. */
-export async function askByPost(sender: Sender): Promise<PostReader> {
+/** Checks whether the service itself answers a signed POST, or something before it. */
+export async function checkPost(sender: Sender): Promise<PostReader> {
   try {
     const request = { path: queryPath('clients/me'), body: Buffer.from('{}') };
     const answer = await sender.send({ ...request, idempotencyKey: undefined });
@@ -100,49 +100,49 @@ export async function askByPost(sender: Sender): Promise<PostReader> {
     const { status } = answer;
     return status === 408 || status === RATE_LIMITED || status > 500 ? 'silent' : 'elsewhere';
   } catch {
-    // No answer says nothing about who would have given it.
+    // Without an answer, it is unknown who would have answered.
     return 'silent';
   }
 }
 
-/** Milliseconds between two lines about waits, whatever they say. */
+/** Minimum milliseconds between two lines about waits. */
 const INTERVAL = 10_000;
-/** Milliseconds until a cause is told again that slows the run down without stopping it. */
+/** Minimum milliseconds between two lines about a slower run. */
 const SLOW_INTERVAL = 600_000;
-/** Reports a run's waits, throttled, and no single retries. */
-export interface WaitTeller {
-  /** Nothing goes through. @param since, wait milliseconds that it lasts, and until the next try */
+/** Prints why a run waits, at most every ten seconds. It does not print single retries. */
+export interface WaitReporter {
+  /** The run stands still. @param since milliseconds since it does @param wait milliseconds until the next attempt */
   standing(cause: string, since: number, wait: number): void;
-  /** The run goes on more slowly. */
+  /** The run continues more slowly. */
   slowed(cause: string): void;
 }
 
-/** @param clock milliseconds; it must not jump, as the time of day may */
-export function createWaitTeller(
+/** @param clock a monotonic clock in milliseconds */
+export function createWaitReporter(
   { stderr }: Pick<Tool, 'stderr'>,
   clock: () => number = () => performance.now(),
-): WaitTeller {
-  let toldAt = Number.NEGATIVE_INFINITY;
+): WaitReporter {
+  let printedAt = Number.NEGATIVE_INFINITY;
   let slowedAt = Number.NEGATIVE_INFINITY;
-  const tell = (line: string): boolean => {
-    if (clock() - toldAt < INTERVAL) return false;
-    toldAt = clock();
+  const print = (line: string): boolean => {
+    if (clock() - printedAt < INTERVAL) return false;
+    printedAt = clock();
     noteAboveBar(stderr, line);
     return true;
   };
   return {
     standing: (cause, since, wait) => {
       const lasted = since < 1_000 ? '' : ` (for ${duration(since)})`;
-      tell(`Waiting${lasted}: ${cause}. Trying again in ${duration(wait)}.`);
+      print(`Waiting${lasted}: ${cause}. Trying again in ${duration(wait)}.`);
     },
     slowed: (cause) => {
       if (clock() - slowedAt < SLOW_INTERVAL) return;
-      if (tell(`Slowed down: ${cause}.`)) slowedAt = clock();
+      if (print(`Slowed down: ${cause}.`)) slowedAt = clock();
     },
   };
 }
 
-/** Milliseconds in words: `40 s`, `12 min`, `3 h 5 min`. */
+/** Formats milliseconds as `40 s`, `12 min` or `3 h 5 min`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(Math.ceil(milliseconds / 1_000), 1);
   if (seconds < 120) return `${seconds} s`;

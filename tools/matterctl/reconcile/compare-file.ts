@@ -1,5 +1,5 @@
-/** One run: a checked file against the ledger, with progress, report and re-push file. */
-import { formatLocal, parseDateTime } from '../../../src/protocol/time';
+/** Compares a checked file with the ledger: shows the progress, prints the report, and writes the re-push file. */
+import { formatUnambiguous } from '../../../src/protocol/time';
 import type { RepushLine } from '../../../src/queries/reconcile/repush';
 import { note } from '../print';
 import { showProgress } from '../progress';
@@ -17,23 +17,23 @@ import {
 import { createCheckRepush, createRepushFile, type RepushFile } from './repush-file';
 import { listOrphans, reconcile } from './run-reconcile';
 import { createProblems, type Problems, type Source } from './source';
-import { createTally, type Tally } from './tally';
+import { createTally, type DifferenceTally } from './tally';
 
 export interface FileJob extends SourceOptions {
-  /** Undefined: that of the client that asks. */
+  /** Undefined: the system of the client that signs. */
   readonly systemCode?: string | undefined;
   readonly repushPath: string;
   readonly orphans: boolean;
   readonly overwriteNewer: boolean;
-  /** Of matters that are not here, where the file does not say it. */
+  /** Type for matters that are not in the ledger and whose line states no type. */
   readonly matterType?: string | undefined;
-  /** When the reading began, epoch milliseconds. */
+  /** Start of the read of the file, epoch milliseconds. */
   readonly startedAt: number;
-  /** Most rows of the table. */
+  /** Maximum rows of the table. */
   readonly limit: number;
 }
 
-/** @throws DatabaseSetupError, and what the files' system calls throw; no re-push file is left then */
+/** @throws CommandFailure, and system errors of files; then no re-push file is left */
 export async function compareFile(source: Source, job: FileJob, tool: Tool): Promise<Summary> {
   const { repushPath, startedAt } = job;
   const tally = createTally();
@@ -63,7 +63,7 @@ interface Comparing {
   readonly job: FileJob;
   readonly tool: Tool;
   readonly ledger: MatterSource;
-  readonly tally: Tally;
+  readonly tally: DifferenceTally;
   readonly report: Report;
   readonly repushFile: RepushFile;
   readonly problems: Problems;
@@ -87,7 +87,7 @@ async function compareAll(comparing: Comparing): Promise<void> {
   if (job.orphans) await listOrphans(reconciling);
 }
 
-/** @returns takes lines into the re-push file, and names those that the service would reject */
+/** @returns a function that adds lines to the re-push file, and records the lines that the service would reject */
 function createLineSink({ tool, ledger, tally, repushFile, problems }: Comparing) {
   const check = createCheckRepush({
     timeZone: tool.settings.timeZone(),
@@ -107,7 +107,7 @@ function createLineSink({ tool, ledger, tally, repushFile, problems }: Comparing
   };
 }
 
-function showTally(tally: Tally, source: Source, { stderr }: Tool): () => void {
+function showTally(tally: DifferenceTally, source: Source, { stderr }: Tool): () => void {
   const state = () => {
     const { compared, equal } = tally.counts();
     return { done: compared, note: `${compared - equal} differ` };
@@ -115,11 +115,7 @@ function showTally(tally: Tally, source: Source, { stderr }: Tool): () => void {
   return showProgress({ stderr, total: source.size, things: 'matters', state });
 }
 
-/** With an offset only in the hour that clocks repeat: there the local form may mean the other one. */
 function deadlineIn({ settings }: Tool): (instant: number) => string {
   const timeZone = settings.timeZone();
-  return (instant) => {
-    const local = formatLocal(instant, timeZone);
-    return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
-  };
+  return (instant) => formatUnambiguous(instant, timeZone);
 }

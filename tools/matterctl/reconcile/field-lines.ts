@@ -1,4 +1,4 @@
-/** The lines of a file that states fields, one after the other: the file may be larger than the memory. */
+/** Reads the lines of a CSV or NDJSON file with fields one after another, because it may be larger than the memory. */
 import { fieldsOf } from '../../../src/files/cells';
 import {
   type GivenColumn,
@@ -8,31 +8,32 @@ import {
   missingColumns,
 } from '../../../src/files/columns';
 import { CsvError, CsvReader, type CsvRecord } from '../../../src/files/csv';
-import type { RawLine } from '../streams';
+import type { TextLine } from '../streams';
 
-/** Neither fields nor a problem: a blank line. */
+/** A line of the file. A blank line has neither fields nor a problem. */
 export interface FieldLine {
-  /** From 1, as an editor counts. */
+  /** From 1, as in an editor. */
   readonly line: number;
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly problem?: string;
-  /** The problem is that of the whole file: nothing behind it can be read. */
+  /** True: the problem concerns the whole file, and no further line can be read. */
   readonly isFatal?: boolean;
 }
 
-/** A column of a table and the field that it holds; undefined: it is not used. */
+/** A column of a CSV file. */
 export interface Column {
   readonly name: string;
+  /** Undefined if the column is not used. */
   readonly field: string | undefined;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export async function* readNdjson(lines: AsyncIterable<RawLine>): AsyncGenerator<FieldLine> {
+export async function* readNdjson(lines: AsyncIterable<TextLine>): AsyncGenerator<FieldLine> {
   for await (const raw of lines) yield toFieldLine(raw);
 }
 
-function toFieldLine({ number: line, bytes }: RawLine): FieldLine {
+function toFieldLine({ number: line, bytes }: TextLine): FieldLine {
   if (!bytes) return { line, problem: 'the line is too long' };
   try {
     const text = utf8.decode(bytes).trim();
@@ -47,13 +48,13 @@ function toFieldLine({ number: line, bytes }: RawLine): FieldLine {
 }
 
 export interface ReadingCsv {
-  /** Of the user: they go before what is guessed. */
+  /** The columns that the user states. They override the guess. */
   readonly given: readonly GivenColumn[];
-  /** Told the columns of the header. */
+  /** Called with the columns of the header. */
   readonly onColumns?: (columns: readonly Column[]) => void;
 }
 
-/** An empty cell states nothing: its field is undefined. A bad header is the only line given. */
+/** Yields the lines of a CSV file. An empty cell states no field. If the header is invalid, it is the only line. */
 export async function* readCsv(
   pieces: AsyncIterable<string>,
   { given, onColumns }: ReadingCsv,

@@ -1,4 +1,4 @@
-/** Opens a file to reconcile, whatever its form. */
+/** Opens a file for a comparison with the ledger. It detects the form of the file. */
 
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
@@ -6,27 +6,27 @@ import type { GivenColumn } from '../../../src/files/columns';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { note } from '../print';
 import { showProgress } from '../progress';
-import { type RawLine, readLines } from '../streams';
-import { asUtf8, openTextFile, type TextFile, tellEncoding } from '../text-file';
+import { readTextLines, type TextLine } from '../streams';
+import { asUtf8, encodingMessage, openTextFile, type TextFile } from '../text-file';
 import type { Settings, Tool } from '../tool';
 import { type Column, readCsv, readNdjson } from './field-lines';
 import { openPushes } from './push-source';
 import { openRows } from './row-source';
 import { createProblems, type Problems, type Source } from './source';
 
-/** How a file is read. */
+/** How to read a file. */
 export interface Reading {
-  /** Undefined: that of the client that will ask. */
+  /** Undefined: the system of the client that signs. */
   readonly systemCode: string | undefined;
-  /** Undefined: it is found out. */
+  /** Undefined: the encoding is detected. */
   readonly encoding?: string | undefined;
   readonly columns?: readonly GivenColumn[] | undefined;
 }
 
 /**
- * Reads all of the file. Bad lines are named on stderr and left out.
+ * Reads and checks the whole file. It prints bad lines on stderr and leaves them out.
  *
- * @throws CommandFailure (exit code 2) where nothing of it can be compared
+ * @throws CommandFailure (exit code 2) if no line of the file can be compared
  */
 export async function openSource(
   file: string,
@@ -46,15 +46,15 @@ export async function openSource(
   const source = await open(opening, problems, () => {
     lines += 1;
   }).finally(hideProgress);
-  tellLeftOut(source, problems, tool);
-  // More likely an export that failed than a system without matters.
+  printLeftOut(source, problems, tool);
+  // A failed export is more likely than a system without matters.
   if (source.size === 0) {
     throw new CommandFailure(`${file} states nothing that can be compared`, EXIT_USAGE);
   }
   return source;
 }
 
-function tellLeftOut({ leftOut, size }: Source, problems: Problems, { stderr }: Tool): void {
+function printLeftOut({ leftOut, size }: Source, problems: Problems, { stderr }: Tool): void {
   if (leftOut === 0) return;
   problems.tell();
   const lines = leftOut === 1 ? '1 bad line is' : `${leftOut} bad lines are`;
@@ -69,14 +69,14 @@ interface Opening {
   readonly columns: readonly GivenColumn[];
 }
 
-/** @throws CommandFailure where it is not known how the file is to be read */
+/** @throws CommandFailure if the encoding of the file is doubtful */
 async function open(
   { file, systemCode, settings, text, columns: given }: Opening,
   problems: Problems,
   onLine: () => void,
 ): Promise<Source> {
   const timeZone = settings.timeZone();
-  const lines = () => readLines(asUtf8(createReadStream(file), encodingOfLines(file, text)));
+  const lines = () => readTextLines(asUtf8(createReadStream(file), encodingOfLines(file, text)));
   const form = await detectForm(file, text);
   if (form === 'pushes') {
     const concluded = settings.concluded();
@@ -98,7 +98,7 @@ async function open(
   return { ...source, columns, unknownFields: unused.map(({ name }) => name) };
 }
 
-/** In a file of lines those that are not UTF-8 are left out; the others are read. */
+/** The encoding of a file of lines. If only some lines are not UTF-8, these are left out. */
 function encodingOfLines(file: string, { encoding, problem }: TextFile): string {
   if (encoding !== undefined) return encoding;
   if (problem.why === 'mostly-utf-8' || problem.why === 'unknown') return 'utf-8';
@@ -106,30 +106,30 @@ function encodingOfLines(file: string, { encoding, problem }: TextFile): string 
 }
 
 const notComparable = (file: string, problem: NonNullable<TextFile['problem']>) =>
-  new CommandFailure(`nothing was compared: ${tellEncoding(file, problem)}`, EXIT_USAGE);
+  new CommandFailure(`nothing was compared: ${encodingMessage(file, problem)}`, EXIT_USAGE);
 
 /**
- * The form of a file; nobody has to say it. `csv` and `rows` (NDJSON) state a few fields of a matter a line; `pushes` is what
- * `matterctl push` was given.
+ * The form of a file, which is detected. Each line of `csv` and `rows` (NDJSON) states some fields of a matter.
+ * `pushes` is a file for `matterctl push`.
  */
 type InputForm = 'csv' | 'rows' | 'pushes';
 
 const NDJSON = new Set(['.ndjson', '.jsonl']);
 
-/** The extension decides where it says something, else the first line that is not blank. */
+/** Detects the form by the extension, or else by the first line that is not blank. */
 async function detectForm(path: string, text: TextFile): Promise<InputForm> {
   const extension = extname(path).toLowerCase();
   if (extension === '.csv') return 'csv';
   const encoding = text.encoding ?? 'utf-8';
-  const first = await firstLine(readLines(asUtf8(createReadStream(path), encoding)));
+  const first = await firstLine(readTextLines(asUtf8(createReadStream(path), encoding)));
   if (!NDJSON.has(extension) && !first.startsWith('{')) return 'csv';
-  // By look, not by parsing: a broken first line is to be reported as one of its form. In a failure file they
-  // stand in a text.
+  // A pattern instead of a parser, so that a broken first line is reported as a line of its form. In a failure file, a
+  // text contains the line, with escaped quotes.
   return /"op\\?"\s*:/.test(first) && /"body\\?"\s*:/.test(first) ? 'pushes' : 'rows';
 }
 
-/** Leaving the loop closes the file. */
-async function firstLine(lines: AsyncIterable<RawLine>): Promise<string> {
+/** The first line that is not blank. The return closes the file. */
+async function firstLine(lines: AsyncIterable<TextLine>): Promise<string> {
   for await (const { bytes } of lines) {
     const text = bytes?.toString('utf8').trim();
     if (text !== '') return text ?? '';

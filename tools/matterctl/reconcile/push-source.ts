@@ -1,6 +1,6 @@
 /**
- * A file of pushes: folded with the service's own rules into what the ledger must hold. One state
- * per externalId is in memory, not the lines: a state grows with its matter, not with its pushes.
+ * Reads a file of pushes, and computes with the rules of the service which matters the ledger must have. In memory is
+ * one state for each externalId, not the lines, so the memory does not grow with the number of pushes.
  */
 import { createHash } from 'node:crypto';
 import { fold, type PriorResult } from '../../../src/domain/fold';
@@ -10,26 +10,26 @@ import { fieldErrors, parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
 import type { Folded } from '../../../src/queries/reconcile/expected';
 import { type PushLine, parsePushLine } from '../push/push-line';
-import type { RawLine } from '../streams';
+import type { TextLine } from '../streams';
 import type { Problems, Source } from './source';
 
 export interface PushFile {
-  readonly lines: () => AsyncIterable<RawLine>;
+  readonly lines: () => AsyncIterable<TextLine>;
   readonly systemCode: string;
   readonly timeZone: string;
   readonly concluded: ReadonlySet<string>;
 }
 
 interface State {
-  /** Undefined: no push made a matter of it yet. */
+  /** Undefined if no push has created the matter yet. */
   readonly matter: Matter | undefined;
-  /** Of pushes with an idempotency key of their own. */
+  /** Results of pushes with an idempotency key, by fingerprint. */
   readonly priorResults: ReadonlyMap<string, PriorResult>;
 }
 
 const NEW: State = { matter: undefined, priorResults: new Map() };
 
-/** @param onLine called with each line that was read */
+/** @param onLine called after each line is read */
 export async function openPushes(
   push: PushFile,
   problems: Problems,
@@ -81,7 +81,7 @@ function toSource(
   };
 }
 
-/** @returns (the built function) a message where the service would reject the body */
+/** @returns a function that parses the body of a line; it returns a message if the service would reject the body */
 function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | string {
   const parsers = createBodyParsers({ timeZone, clock: Date.now });
   return ({ op, body }) => {
@@ -97,14 +97,14 @@ function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | st
   };
 }
 
-/** A push that the domain rejects changes nothing, as in the service. */
+/** Applies a push to a state. A push that `fold` rejects changes nothing, as in the service. */
 function apply(
   { matter, priorResults }: State,
   push: ParsedBody & PushLine,
   { systemCode, concluded }: PushFile,
 ): State {
   const { externalId = '', operation } = push;
-  // The service answers a repeated key with the first outcome, if the body is the same too.
+  // The service answers a push with the same key and body as an earlier one with the result of the earlier push.
   const idempotencyFingerprint =
     push.key === undefined ? undefined : `${push.op}\n${push.key}\n${digestOf(push.body)}`;
   const context = { systemCode, externalId, now: 0, newMatterId: 0n, names: new Map(), concluded };

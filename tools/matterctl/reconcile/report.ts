@@ -1,4 +1,4 @@
-/** What a comparison prints: its differences, all of them as NDJSON or a table of the first ones, and its end. */
+/** Prints the result of a comparison: all differences as NDJSON or the first ones as a table, and the summary. */
 
 import type { Side } from '../../../src/queries/reconcile/find';
 import type { Obstacle } from '../../../src/queries/reconcile/repush';
@@ -7,15 +7,15 @@ import { type Cell, printJson, printLine, printTable } from '../print';
 import type { Tool } from '../tool';
 import type { Entry } from './run-reconcile';
 import type { Source } from './source';
-import type { Counts } from './tally';
+import type { DifferenceCounts } from './tally';
 
 export interface Report {
   add(entry: Entry): Promise<void>;
-  /** What was held back until now. */
+  /** Prints what `add` has collected. */
   finish(): Promise<void>;
 }
 
-/** Characters of a value, and of both sides together. */
+/** Maximum characters of a value, and of both sides together. */
 const MAX_VALUE = 30;
 const MAX_SIDES = 120;
 
@@ -23,7 +23,7 @@ export function createJsonReport({ stdout }: Tool): Report {
   return { add: (entry) => printJson(stdout, entry), finish: async () => undefined };
 }
 
-/** @param limit most rows */
+/** @param limit maximum rows */
 export function createTableReport({ stdout, settings }: Tool, limit: number): Report {
   const timeZone = settings.timeZone();
   const head = ['EXTERNAL ID', 'DIFFERENCE', timeHead('YOURS → HERE', timeZone), 'RE-PUSH'];
@@ -47,7 +47,7 @@ function toRow({ externalId, difference, yours, here, repush }: Entry, timeZone:
   return [externalId, difference, clip(both, MAX_SIDES), repush];
 }
 
-/** The same with its times in the zone that the title of the column names. */
+/** A side with its times in the time zone that the title of the column names. */
 function localSide(side: Side, timeZone: string): Side {
   if (!side) return null;
   const fields = Object.entries(side).map(([name, value]) => {
@@ -61,11 +61,11 @@ function sides(yours: Side, here: Side): string {
   if (!yours) return `not in the file → ${values(here)}`;
   if (!here) return `${values(yours)} → not here`;
   const names = Object.keys(yours);
-  const told = names.map((name) => {
+  const changes = names.map((name) => {
     const change = `${toText(yours[name])} → ${toText(here[name])}`;
     return names.length === 1 && name !== 'title' ? change : `${name}: ${change}`;
   });
-  return told.join(', ');
+  return changes.join(', ');
 }
 
 const values = (side: Side) =>
@@ -83,19 +83,19 @@ function clip(text: string, max: number): string {
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
-/** The end of a comparison, for people and for programs. */
-export interface Summary extends Counts {
-  /** Where the lines to push are; null: there are none. */
+/** The summary of a comparison. */
+export interface Summary extends DifferenceCounts {
+  /** Path of the re-push file; null if it has no lines. */
   readonly repushFile: string | null;
-  /** Matters of which a file of pushes holds no upsert: they were not compared. */
+  /** Number of matters without an upsert in a file of pushes. They were not compared. */
   readonly withoutUpsert: number;
-  /** Pushes whose externalId the service made: they were not compared. */
+  /** Number of pushes without an externalId, which the service assigns. They were not compared. */
   readonly withoutId: number;
-  /** Bad lines of the file: they were named and not compared. */
+  /** Number of bad lines. They were printed and not compared. */
   readonly leftOut: number;
-  /** More than a tenth of the file could not be read: whatever was found in the rest says nothing of the whole. */
+  /** False if more than a tenth of the file could not be read, because the other lines then prove nothing. */
   readonly comparable: boolean;
-  /** The reading of the file included. */
+  /** Duration in milliseconds, including the read of the file. */
   readonly elapsedMs: number;
 }
 
@@ -109,7 +109,7 @@ const WHY: Readonly<Record<Obstacle, string>> = {
 };
 
 export function summarize(
-  counts: Counts,
+  counts: DifferenceCounts,
   { withoutUpsert, withoutId, leftOut, size }: Source,
   run: { readonly repushPath: string; readonly elapsedMs: number },
 ): Summary {
@@ -120,9 +120,9 @@ export function summarize(
   return { ...counts, repushFile, withoutUpsert, withoutId, leftOut, comparable, elapsedMs };
 }
 
-export const isEqual = ({ differences }: Counts) => Object.keys(differences).length === 0;
+export const isEqual = ({ differences }: DifferenceCounts) => Object.keys(differences).length === 0;
 
-/** The end of a comparison as lines of text. */
+/** The summary as lines of text. */
 export function describe(summary: Summary): string[] {
   const { compared, equal, differences, elapsedMs } = summary;
   const rows = [
@@ -141,7 +141,7 @@ export function describe(summary: Summary): string[] {
   return [...rows, ...aboutRepush(summary)];
 }
 
-/** The first line, where the file as a whole was not compared. */
+/** The first line of the summary if the file is not comparable; otherwise no line. */
 export function notComparable({ comparable, compared, leftOut, differences }: Summary): string[] {
   if (comparable) return [];
   const unread = leftOut + (differences.DAMAGED_ID ?? 0);

@@ -1,24 +1,24 @@
-/** The file that `matterctl push` takes to mend what differs: how it is written, and what of it would fail. */
+/** Writes the re-push file, with which `matterctl push` corrects the ledger, and finds lines that would be rejected. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { PushError } from '../../../src/protocol/errors';
 import { username } from '../../../src/protocol/fields';
 import { createBodyParsers } from '../../../src/protocol/requests';
-import { createCheckBody } from '../../../src/pushes/validate-push';
+import { createCheckBody } from '../../../src/pushes/pushes';
 import type { RepushLine } from '../../../src/queries/reconcile/repush';
 
-/** It is there only once it is whole. */
+/** A file that has its name only after it is complete. */
 export interface RepushFile {
   add(line: RepushLine): void;
-  /** Puts it in its place; without a line, one of an earlier run is taken away. */
+  /** Gives the file its name. If it has no lines, it removes the file of an earlier run. */
   finish(): void;
-  /** Leaves nothing of it behind. */
+  /** Removes an incomplete file. */
   discard(): void;
 }
 
-/** While it is written it has another name: half a file would mend half of what differs. */
+/** The name of the file while it is incomplete, so that no user pushes an incomplete file. */
 export const partOf = (path: string) => `${path}.part`;
 
-/** @param path what stands there is replaced */
+/** @param path path of the file. An existing file is replaced */
 export function createRepushFile(path: string): RepushFile {
   const part = partOf(path);
   let fd: number | undefined;
@@ -47,7 +47,7 @@ export function createRepushFile(path: string): RepushFile {
   };
 }
 
-/** A new file: one that was left behind may have other permissions. */
+/** Creates a new file, because one of a killed run may have other permissions. */
 function open(part: string): number {
   rmSync(part, { force: true });
   return openSync(part, 'wx', 0o600);
@@ -57,16 +57,16 @@ export interface RepushCheckDependencies {
   /** PORTAL_TIME_ZONE and CONCLUDED_STATUSES, which must be those of the service. */
   readonly timeZone: string;
   readonly concluded: ReadonlySet<string>;
-  /** Of some usernames, those that no enabled user of the portal has. */
+  /** Returns the usernames without an enabled portal user. */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** @returns for each line why it would be rejected; undefined: it would pass */
+/** Checks lines. @returns for each line the reason why it would be rejected; undefined if it would be accepted */
 export type CheckRepush = (lines: readonly RepushLine[]) => Promise<(string | undefined)[]>;
 
 /**
- * Which lines of a re-push file the service would reject, by the service's own rules: their form, and
- * whether their users are known. A matter may be right in its source and still not pass.
+ * Checks lines of a re-push file with the rules of the service: their form, and whether their users are known. The
+ * service may reject a matter that is valid in its source system.
  */
 export function createCheckRepush(deps: RepushCheckDependencies): CheckRepush {
   const { timeZone, concluded } = deps;
@@ -76,7 +76,7 @@ export function createCheckRepush(deps: RepushCheckDependencies): CheckRepush {
   const check = createCheckBody({ parsers, concluded, clock, unknownUsers: users.unknown });
   const problemOf = async ({ op, body }: RepushLine): Promise<string | undefined> => {
     try {
-      // As it stands in the file: without what is undefined.
+      // The body as in the file, without undefined fields.
       await check(JSON.parse(JSON.stringify(body)), { operation: op, headerErrors: [] });
       return undefined;
     } catch (error) {
@@ -91,22 +91,22 @@ export function createCheckRepush(deps: RepushCheckDependencies): CheckRepush {
   };
 }
 
-/** Asks about each user once. */
-function createKnownUsers(ask: RepushCheckDependencies['unknownUsers']) {
-  const asked = new Set<string>();
+/** Looks up each username only once. */
+function createKnownUsers(lookUp: RepushCheckDependencies['unknownUsers']) {
+  const known = new Set<string>();
   const unknown = new Set<string>();
   return {
     learn: async (names: readonly string[]) => {
-      const open = [...new Set(names)].filter((name) => !asked.has(name));
+      const open = [...new Set(names)].filter((name) => !known.has(name));
       if (open.length === 0) return;
-      for (const name of await ask(open)) unknown.add(name);
-      for (const name of open) asked.add(name);
+      for (const name of await lookUp(open)) unknown.add(name);
+      for (const name of open) known.add(name);
     },
     unknown: async (names: readonly string[]) => names.filter((name) => unknown.has(name)),
   };
 }
 
-/** The users that a body names, as far as they can be names at all. */
+/** The valid usernames in a body. */
 function namesIn({ body }: RepushLine): string[] {
   const { parties, initiatorUsername } = body;
   const named = Array.isArray(parties)

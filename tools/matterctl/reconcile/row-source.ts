@@ -1,7 +1,6 @@
-/** A file of rows: read once to check all of it, and again to compare. */
+/** Reads a file of rows twice: first to check the whole file, then to compare it. */
 
-import * as rules from '../../../src/protocol/fields';
-import { parseDateTime, parseInstant } from '../../../src/protocol/time';
+import { isExternalId } from '../../../src/protocol/field-rules';
 import type { Row } from '../../../src/queries/reconcile/expected';
 import { createReadRow, isRowField } from '../../../src/queries/reconcile/read-row';
 import { CommandFailure, EXIT_USAGE } from '../failure';
@@ -11,15 +10,15 @@ import type { Problems, Source } from './source';
 export interface RowFile {
   readonly file: string;
   readonly timeZone: string;
-  /** Starts at the first line with each call. */
+  /** Reads the lines. Each call starts at the first line. */
   readonly read: () => AsyncIterable<FieldLine>;
 }
 
 /**
- * Only the ids stay in memory: they tell duplicates and orphans.
+ * Checks the file. Only the ids stay in memory, to find duplicates and orphans.
  *
- * @param onLine called with each line that was read
- * @throws CommandFailure (exit code 2) where the file as a whole cannot be read
+ * @param onLine called after each line is read
+ * @throws CommandFailure (exit code 2) if the file cannot be read
  */
 export async function openRows(
   { file, timeZone, read }: RowFile,
@@ -53,13 +52,13 @@ export async function openRows(
 }
 
 class CheckedRows {
-  /** Where each externalId stands. */
+  /** The line of each externalId. */
   readonly lines = new Map<string, number>();
   readonly ofBadLines = new Set<string>();
   readonly unknownFields = new Set<string>();
   readonly statedFields = new Set<string>();
   serials = 0;
-  /** Bad lines that name no matter. */
+  /** Number of bad lines without a valid externalId. */
   unnamed = 0;
   readonly #parse: RowParser;
   readonly #problems: Problems;
@@ -90,9 +89,8 @@ class CheckedRows {
 
   #leaveOut(line: number, messages: readonly string[], id: unknown): void {
     for (const message of messages) this.#problems.add(line, message);
-    const { data } = rules.externalId.safeParse(id);
-    if (data === undefined) this.unnamed += 1;
-    else if (!this.lines.has(data)) this.ofBadLines.add(data);
+    if (!isExternalId(id)) this.unnamed += 1;
+    else if (!this.lines.has(id)) this.ofBadLines.add(id);
   }
 }
 
@@ -111,7 +109,7 @@ async function* rowsOf(
   }
 }
 
-/** What a field must be that the contract's rule rejects: the rule's own words are for callers. */
+/** Messages about invalid fields. The messages of the service are written for callers, not for users of files. */
 const EXPECTED: Readonly<Record<string, string>> = {
   externalId: 'must be a text of 1 to 128 characters on one line',
   bizStatus: 'must be upper snake case such as IN_REVIEW, at most 64 characters',
@@ -128,30 +126,22 @@ type RowParser = (fields: Readonly<Record<string, unknown>>) => ParsedRow;
 
 interface ParsedRow {
   readonly row?: Row | undefined;
-  /** Without a row: everything that is wrong with the line. */
+  /** All problems of the line, if it has no row. */
   readonly problems: readonly string[];
   readonly serials: number;
 }
 
 /**
- * Checks the fields of one line and makes a row of them: what is compared and what a re-push may send.
- *
- * @param timeZone in which local date-times are read
+ * @param timeZone the time zone of times without a zone
+ * @returns a function that checks the fields of one line and makes a row of them
  */
 function createRowParser(timeZone: string): RowParser {
-  const statusCode = rules.text(128);
-  const readRow = createReadRow({
-    isExternalId: (value) => rules.externalId.safeParse(value).success,
-    isStatus: (value) => rules.bizStatus.safeParse(value).success,
-    isStatusCode: (value) => statusCode.safeParse(value).success,
-    parseInstant: (value) => parseInstant(value, timeZone),
-    parseDateTime: (text) => parseDateTime(text, timeZone),
-  });
+  const readRow = createReadRow(timeZone);
   return (fields) => {
     const { row, wrong, serials } = readRow(fields);
-    return { row, problems: wrong.map((name) => tell(name, fields[name])), serials };
+    return { row, problems: wrong.map((name) => problemText(name, fields[name])), serials };
   };
 }
 
-const tell = (name: string, value: unknown) =>
+const problemText = (name: string, value: unknown) =>
   value === undefined ? `${name} is missing` : `${name} ${EXPECTED[name] ?? 'is not valid'}`;

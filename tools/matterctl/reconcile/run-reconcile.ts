@@ -1,17 +1,17 @@
-/** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
+/** Compares the expected matters of a file with the ledger in batches, and then lists orphans. */
 
-import { inBatches } from '../../../src/concurrency/in-batches';
+import { inBatches } from '../../../src/concurrency/batcher';
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
 import { createDoubts, type Doubt, isExponent } from '../../../src/queries/reconcile/doubts';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
 import {
-  type Found,
+  doubtDifference,
+  type FoundDifference,
   find,
-  foundDoubt,
   type Side,
   toSide,
-  withSettledTime,
+  withLedgerTime,
 } from '../../../src/queries/reconcile/find';
 import {
   isNewerHere,
@@ -22,15 +22,15 @@ import {
 } from '../../../src/queries/reconcile/repush';
 import type { MatterSource } from '../source/sources';
 import type { Source } from './source';
-import type { Kind, Tally } from './tally';
+import type { DifferenceTally, FindingKind } from './tally';
 
-/** One difference, as it is printed. */
+/** One difference of a matter, as the report prints it. */
 export interface Entry {
   readonly externalId: string;
-  readonly difference: Kind;
+  readonly difference: FindingKind;
   readonly yours: Side;
   readonly here: Side;
-  /** The operation of the re-push file's line for this matter, or why there is none. */
+  /** The operation of the line in the re-push file for this matter, or why there is no line. */
   readonly repush: OperationName | Obstacle | null;
 }
 
@@ -38,14 +38,14 @@ export interface Reconciling {
   readonly systemCode: string;
   readonly source: Source;
   readonly ledger: Pick<MatterSource, 'byKeys' | 'orphans'>;
-  readonly tally: Tally;
+  readonly tally: DifferenceTally;
   readonly options: RepushOptions;
   readonly onEntry: (entry: Entry) => Promise<void>;
-  /** Told the lines to push of some matters together. */
+  /** Called with lines for the re-push file, several together. */
   readonly onLines: (lines: readonly RepushLine[]) => Promise<void>;
 }
 
-/** Keys of one query. */
+/** Maximum ids of one query. */
 const BATCH = 500;
 
 export async function reconcile(job: Reconciling): Promise<void> {
@@ -57,13 +57,14 @@ export async function reconcile(job: Reconciling): Promise<void> {
   };
   for await (const expectedMatters of inBatches(source.expectedMatters(), BATCH)) {
     const ids = expectedMatters.map(({ expected }) => expected.externalId);
-    const held = new Map<string, Matter>();
-    for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
+    const stored = new Map<string, Matter>();
+    for await (const matter of ledger.byKeys(systemCode, ids))
+      stored.set(matter.externalId, matter);
     const lines: RepushLine[] = [];
     for (const expectedMatter of expectedMatters) {
-      const here = held.get(expectedMatter.expected.externalId);
+      const here = stored.get(expectedMatter.expected.externalId);
       const found = await findOrDoubt(expectedMatter, here, doubtOf);
-      const line = await tellFound({ expectedMatter, held: here, found }, job);
+      const line = await reportFound({ expectedMatter, stored: here, found }, job);
       if (line) lines.push(line);
     }
     if (lines.length > 0) await job.onLines(lines);
@@ -72,7 +73,9 @@ export async function reconcile(job: Reconciling): Promise<void> {
 
 type DoubtOf = (externalId: string) => Promise<Doubt | undefined>;
 
-/** What is open here is read once, with the first matter that is missing: an id may be one of those in another form. */
+/**
+ * Reads the open matters of the ledger, when the first matter is missing: its id may be one of them in another form.
+ */
 async function readDoubts({ source, ledger, systemCode }: Reconciling) {
   const open: string[] = [];
   for await (const { externalId } of ledger.orphans(systemCode, source)) open.push(externalId);
@@ -81,33 +84,33 @@ async function readDoubts({ source, ledger, systemCode }: Reconciling) {
 
 async function findOrDoubt(
   expectedMatter: ExpectedMatter,
-  held: Matter | undefined,
+  stored: Matter | undefined,
   doubtOf: DoubtOf,
-): Promise<readonly Found[]> {
-  const found = find(expectedMatter, held);
+): Promise<readonly FoundDifference[]> {
+  const found = find(expectedMatter, stored);
   const { externalId, deleted } = expectedMatter.expected;
-  if (!isExponent(externalId) && (held || deleted)) return found;
+  if (!isExponent(externalId) && (stored || deleted)) return found;
   const doubt = await doubtOf(externalId);
-  return doubt ? [foundDoubt(expectedMatter, doubt)] : found;
+  return doubt ? [doubtDifference(expectedMatter, doubt)] : found;
 }
 
 interface Compared {
   readonly expectedMatter: ExpectedMatter;
-  readonly held: Matter | undefined;
-  readonly found: readonly Found[];
+  readonly stored: Matter | undefined;
+  readonly found: readonly FoundDifference[];
 }
 
-/** @returns the line that mends it, where there is one */
-async function tellFound(
-  { expectedMatter, held, found }: Compared,
+/** Reports the differences of one matter. @returns the line that corrects the ledger, if there is one */
+async function reportFound(
+  { expectedMatter, stored, found }: Compared,
   { tally, options, onEntry }: Reconciling,
 ): Promise<RepushLine | undefined> {
   const findings = found.map(({ finding }) => finding);
   tally.compared(findings);
   if (found.length === 0) return undefined;
-  const push = repush({ expectedMatter, held, findings }, options);
+  const push = repush({ expectedMatter, stored, findings }, options);
   if (typeof push === 'string') tally.notRepushed(push);
-  else tally.repushed(push, isNewerHere(withSettledTime(expectedMatter, held), held));
+  else tally.repushed(push, isNewerHere(withLedgerTime(expectedMatter, stored), stored));
   for (const { finding, yours, here } of found) {
     const { externalId } = expectedMatter.expected;
     const entry = { externalId, difference: finding, yours, here };
@@ -117,9 +120,9 @@ async function tellFound(
 }
 
 /**
- * Matters that are open here and not in the file. They are only told: whether one is to be closed is
- * nothing that a file can say by not naming it. Ids that the service itself assigned are left out,
- * since few sources know them.
+ * Lists the matters that are open in the ledger and not in the file. It does not close them, because a missing line
+ * does not prove that a matter is closed. It leaves out ids that the service has assigned, because source systems
+ * seldom store them.
  */
 export async function listOrphans(job: Reconciling): Promise<void> {
   const { source, ledger, systemCode, tally, onEntry } = job;

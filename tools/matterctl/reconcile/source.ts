@@ -1,4 +1,4 @@
-/** A file to reconcile, whatever its form: checked, and ready to be compared; its bad lines are named. */
+/** A checked file, ready for the comparison with the ledger, and the problems of its bad lines. */
 
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
 import { note } from '../print';
@@ -6,41 +6,41 @@ import type { MatterList } from '../source/sources';
 import type { Tool } from '../tool';
 import type { Column } from './field-lines';
 
-/** Its list has the matters of bad lines too, as far as those can be read. */
+/** The checked file. Its list contains the ids of bad lines too, if they can be read. */
 export interface Source extends MatterList {
-  /** How many expected matters there are. */
+  /** Number of expected matters. */
   readonly size: number;
   /** Each externalId once. */
   expectedMatters(): AsyncIterable<ExpectedMatter>;
-  /** Fields that rows state; undefined: whole matters are compared. */
+  /** The fields that the rows state; undefined if the file has pushes, so that whole matters are compared. */
   readonly statedFields?: readonly string[];
-  /** Of a table: its columns. */
+  /** The columns of a CSV file. */
   readonly columns?: readonly Column[];
   /** Names of fields or columns that are not used. */
   readonly unknownFields: readonly string[];
-  /** How many times were serial numbers of a spreadsheet. */
+  /** Number of times that are serial numbers of a spreadsheet. */
   readonly serials?: number;
-  /** Matters of which a file of pushes holds no upsert: nothing is known of them. */
+  /** Number of matters without an upsert in a file of pushes. They cannot be compared. */
   readonly withoutUpsert: number;
-  /** Pushes whose externalId the service made. */
+  /** Number of pushes without an externalId, which the service assigns. */
   readonly withoutId: number;
-  /** Bad lines: they were named, and are not compared. */
+  /** Number of bad lines. They are printed and not compared. */
   readonly leftOut: number;
-  /** Those of them that name no matter: nobody knows what they are about. */
+  /** Number of bad lines without a valid externalId, so that their matter is unknown. */
   readonly leftOutUnnamed: number;
 }
 
-/** Problems that are written out. */
+/** Maximum problems that are printed. */
 const MAX_SHOWN = 20;
 
-/** Bad lines: named, so that they can be mended, without filling the screen with them. */
+/** The problems of bad lines. The first ones are printed, so that a user can correct the lines. */
 export interface Problems {
-  /** @param line from 1, as an editor counts; a line may have several problems */
+  /** Adds a problem. A line may have several. @param line from 1, as in an editor */
   add(line: number, message: string): void;
   has(line: number): boolean;
-  /** How many lines are bad. */
+  /** Number of bad lines. */
   lines(): number;
-  /** Writes the first of them to stderr. */
+  /** Prints the first problems on stderr. */
   tell(): void;
 }
 

@@ -1,42 +1,42 @@
-/** What came out of a comparison, in numbers. */
+/** Counts the results of a comparison. */
 import type { OperationName } from '../../../src/domain/operation';
-import type { Finding } from '../../../src/queries/reconcile/find';
+import type { MatterFinding } from '../../../src/queries/reconcile/find';
 import type { Obstacle, RepushLine } from '../../../src/queries/reconcile/repush';
 
-/** How what the file names and the ledger holds differ; ORPHAN: open here and not in the file. */
-export type Kind = Finding | 'ORPHAN';
+/** How a matter differs between file and ledger. ORPHAN: it is open in the ledger and not in the file. */
+export type FindingKind = MatterFinding | 'ORPHAN';
 
-export interface Counts {
+export interface DifferenceCounts {
   /** Matters of the file that were compared. */
   readonly compared: number;
-  /** Those of them in which nothing differs. */
+  /** Compared matters without a difference. */
   readonly equal: number;
   /** Differences by kind; a matter may have several. */
-  readonly differences: Readonly<Partial<Record<Kind, number>>>;
+  readonly differences: Readonly<Partial<Record<FindingKind, number>>>;
   /** Lines of the re-push file, by operation. */
   readonly repushed: Readonly<Partial<Record<OperationName, number>>>;
-  /** Those of them that go over something newer here. */
+  /** Lines of the re-push file whose matter is newer in the ledger. */
   readonly overwriting: number;
-  /** Those of them without a time: they are applied whatever is newer here. */
+  /** Lines of the re-push file without a time. The service applies them even if the ledger is newer. */
   readonly untimed: number;
-  /** Those of them that the service would reject. */
+  /** Lines of the re-push file that the service would reject. */
   readonly wouldFail: number;
-  /** Matters that differ and are not in the re-push file, by why. */
+  /** Matters that differ and have no line in the re-push file, by reason. */
   readonly notRepushed: Readonly<Partial<Record<Obstacle, number>>>;
 }
 
-export interface Tally {
-  /** A matter of the file, with what differs. */
-  compared(kinds: readonly Kind[]): void;
+export interface DifferenceTally {
+  /** Counts a matter of the file with its differences. */
+  compared(kinds: readonly FindingKind[]): void;
   orphan(): void;
   repushed(line: RepushLine, isNewerHere: boolean): void;
   notRepushed(obstacle: Obstacle): void;
   wouldFail(): void;
-  counts(): Counts;
+  counts(): DifferenceCounts;
 }
 
-export function createTally(): Tally {
-  const differences = new Map<Kind, number>();
+export function createTally(): DifferenceTally {
+  const differences = new Map<FindingKind, number>();
   const lines = new Map<OperationName, number>();
   const obstacles = new Map<Obstacle, number>();
   const plain = { compared: 0, equal: 0, overwriting: 0, untimed: 0, wouldFail: 0 };

@@ -1,60 +1,63 @@
-/** What a resend needs: the ledger and the log to look into, and a place in the queue to push from. */
+/** Opens what `matterctl log resend` needs: ledger and push log for the dry run, and the queue for the resend. */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
-import { systemClock } from '../../../src/concurrency/clock';
-import { createBodyParsers } from '../../../src/protocol/requests';
-import { PushFinalizer } from '../../../src/pushes/finalize-push';
-import { createResendPush, type ResendPush } from '../../../src/pushes/resend-push';
-import { createSettlePush, watchLostReplies } from '../../../src/pushes/settle-push';
-import {
-  createCheckBody,
-  createValidatePush,
-  type ValidatePush,
-} from '../../../src/pushes/validate-push';
-import { createGroupQueue } from '../../../src/queue/group-queue';
-import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
-import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
-import { createPartitions } from '../../../src/queue/partitions';
+import { systemClock } from '../../../src/concurrency/timing';
+import { createLogger, processName } from '../../../src/infra/logger';
 import {
   connectFailFast,
   connectSubscriber,
   type RedisConnection,
   redisReady,
-} from '../../../src/queue/redis';
-import { createRedisTime, type RedisTime } from '../../../src/queue/redis-time';
-import { createReplyInbox } from '../../../src/queue/replies';
-import { requireShards } from '../../../src/queue/shard-count';
-import { createLogger } from '../../../src/runtime/logger';
-import { processName } from '../../../src/runtime/process-name';
-import { createUserDirectory } from '../../../src/storage/directory/users';
-import { createLedger } from '../../../src/storage/ledger/matters';
-import { createFinalize } from '../../../src/storage/push-log/finalize';
-import { createPushLog } from '../../../src/storage/push-log/log';
-import { createLogLookups } from '../../../src/storage/push-log/lookups';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
-import type { Settlement } from '../../../src/storage/push-log/settlement';
+} from '../../../src/infra/redis/connect';
+import { createRedisTime, type RedisTime } from '../../../src/infra/redis/time';
+import { createBodyParsers } from '../../../src/protocol/requests';
+import {
+  type CheckBodies,
+  createCheckBodies,
+  createQueueAndWait,
+  PushFinalizer,
+  startLostReplyLookup,
+} from '../../../src/pushes/pushes';
+import { createOperatorResend, type OperatorResend } from '../../../src/pushes/resend';
+import { requireLayout } from '../../../src/queue/commands/agreements';
+import { createPartitions } from '../../../src/queue/commands/partitions';
+import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
+import {
+  createGroupQueue,
+  createPartitionJobs,
+  createReplyInbox,
+  type PartitionJobs,
+} from '../../../src/queue/producer';
+import { createUserDirectory } from '../../../src/storage/directory';
+import { createLedger } from '../../../src/storage/ledger';
+import {
+  createFinalize,
+  createLogLookups,
+  createPushLog,
+  type Settlement,
+} from '../../../src/storage/push-log';
+import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { CommandFailure } from '../failure';
 import type { Settings } from '../tool';
-import type { Operator } from '../with-trail';
+import type { TrailOperator } from '../with-trail';
 import { DryRun } from './preview';
 
-/** The checks that a push passes today. */
-function openValidation(connection: Connection, settings: Settings): ValidatePush {
+/** The current validation of bodies. */
+function openValidation(connection: Connection, settings: Settings): CheckBodies {
   const clock = systemClock;
   const users = createUserDirectory(connection, clock);
-  const checkBody = createCheckBody({
+  return createCheckBodies({
     parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
     concluded: settings.concluded(),
     clock,
     unknownUsers: users.unknown,
     similarUsers: users.similar,
   });
-  return createValidatePush(checkBody);
 }
 
 export function openDryRun(connection: Connection, settings: Settings): DryRun {
   return new DryRun({
-    validate: openValidation(connection, settings),
+    checkBodies: openValidation(connection, settings),
     ledger: createLedger(connection),
     lookups: createLogLookups(connection),
     names: createUserDirectory(connection, systemClock).names,
@@ -63,32 +66,40 @@ export function openDryRun(connection: Connection, settings: Settings): DryRun {
   });
 }
 
+export interface Joining {
+  readonly settings: Settings;
+  readonly by: TrailOperator;
+  /** True: also applies pushes that were resent before. */
+  readonly again: boolean;
+}
+
 /**
- * Joins the queue as a web process does, for the length of `work`. The client's rate does not hold
- * here: how many are under way at once is the bound.
+ * Runs `work` with a function that queues pushes as a web process does. The rate of the client does not apply; only the
+ * number of concurrent pushes is limited.
  *
- * @throws CommandFailure without a REDIS_URL, where Redis does not answer, or where the service has other REDIS_SHARDS
+ * @throws CommandFailure if REDIS_URL is not set, if Redis does not answer, or if the service has another number of
+ *   shards or partitions
  */
 export async function withResend<T>(
   connection: Connection,
-  { settings, by }: { readonly settings: Settings; readonly by: Operator },
-  work: (resend: ResendPush) => Promise<T>,
+  joining: Joining,
+  work: (resend: OperatorResend) => Promise<T>,
 ): Promise<T> {
-  const { REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS } = settings.queue();
+  const { REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS, REDIS_PARTITIONS } = joining.settings.queue();
   const redis = connectFailFast(REDIS_URL, LOGGER);
   const subscriber = connectSubscriber(REDIS_URL, LOGGER);
-  const keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS);
+  const keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS, REDIS_PARTITIONS);
   const jobs = createPartitionJobs(redis, keys);
   try {
-    const joining = async () => {
+    const checkQueue = async () => {
       await redisReady(redis);
-      await requireShards(redis, keys, REDIS_NAMESPACE);
+      await requireLayout(redis, keys, REDIS_NAMESPACE);
     };
-    await joining().catch((error: Error) => {
+    await checkQueue().catch((error: Error) => {
       throw new CommandFailure(error.message);
     });
     const servers = { connection, redis, subscriber, keys, jobs };
-    const { resend, leave } = await joinQueue(servers, settings, by);
+    const { resend, leave } = await joinQueue(servers, joining);
     return await work(resend).finally(leave);
   } finally {
     await jobs.close();
@@ -97,7 +108,7 @@ export async function withResend<T>(
   }
 }
 
-/** What goes wrong with a push stands in its result. */
+/** Logs nothing, because the result of each push contains its error. */
 const LOGGER = createLogger('matterctl', 'silent');
 
 interface Servers {
@@ -108,30 +119,41 @@ interface Servers {
   readonly jobs: PartitionJobs;
 }
 
-async function joinQueue(servers: Servers, settings: Settings, by: Operator) {
+async function joinQueue(servers: Servers, { settings, by, again }: Joining) {
   const { connection, redis, subscriber, keys } = servers;
   const { PUSH_TIMEOUT, PUSH_BODY_RETENTION } = settings.queue();
-  const ingressId = randomBytes(6).toString('hex');
-  const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, LOGGER);
+  const replyTo = randomBytes(6).toString('hex');
+  const inbox = await createReplyInbox<Settlement>(subscriber, keys, replyTo, LOGGER);
   const keepBodies = PUSH_BODY_RETENTION > 0;
   const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
   const lookups = createLogLookups(connection);
-  const lostReplies = watchLostReplies({ inbox, lookups, logger: LOGGER });
-  const redisTime = createRedisTime(redis, () => performance.now());
+  const lostReplies = startLostReplyLookup({ inbox, lookups, logger: LOGGER });
+  const redisTime = createRedisTime(redis);
   await redisTime.now();
   const queue = openQueue(servers, settings, redisTime);
   const name = processName('matterctl');
-  const about = { ingressId, name, clock: systemClock, logger: LOGGER };
-  const finalizer = new PushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
-  const resend = createResendPush({
-    validate: openValidation(connection, settings),
+  const finalize = createFinalize(pushLog, lookups);
+  const finalizer = new PushFinalizer({ finalize, name, clock: systemClock, logger: LOGGER });
+  const resend = createOperatorResend({
+    checkBodies: openValidation(connection, settings),
     pushLog,
-    settle: createSettlePush({ ...about, queue, inbox, finalizer }),
-    newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
+    finalizer,
+    // This process does not watch for outages. A failed call is the error of its push.
+    database: { isLost: () => false, guard: (call) => call },
+    queueAndWait: createQueueAndWait({
+      queue,
+      inbox,
+      finalizer,
+      clock: systemClock,
+      logger: LOGGER,
+    }),
+    replyTo,
+    newRequestId: createIdSource(redisTime.aheadOf).ofRequest,
     clock: systemClock,
     timeout: PUSH_TIMEOUT,
-    runId: `run-${ingressId}`,
+    runId: `run-${replyTo}`,
     operator: `${by.operator}@${by.host}`,
+    again,
   });
   const leave = async () => {
     await lostReplies.stop();
@@ -143,5 +165,5 @@ async function joinQueue(servers: Servers, settings: Settings, by: Operator) {
 function openQueue({ redis, keys, jobs }: Servers, settings: Settings, redisTime: RedisTime) {
   const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = settings.queue();
   const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
-  return createGroupQueue({ partitions, jobs, shards: keys.shards, logger: LOGGER });
+  return createGroupQueue({ partitions, jobs, layout: keys, logger: LOGGER });
 }

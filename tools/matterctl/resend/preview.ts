@@ -1,13 +1,13 @@
-/** The dry run: what sending pushes again would change, folded over the ledger as it is now. */
+/** The dry run of a resend: computes with `fold` what the resent pushes would change in the ledger now. */
 import { changesOf, type FieldChange } from '../../../src/domain/changes';
 import { fold, type PriorResult } from '../../../src/domain/fold';
-import { groupOf } from '../../../src/domain/group';
-import type { Matter } from '../../../src/domain/matter';
+import { groupOf, type Matter } from '../../../src/domain/matter';
 import { PushError } from '../../../src/protocol/errors';
-import { type LoggedPush, resendFingerprint, validateAgain } from '../../../src/pushes/resend-push';
-import type { ValidatePush, ValidPush } from '../../../src/pushes/validate-push';
-import type { Ledger } from '../../../src/storage/ledger/matters';
-import { type LogLookups, REPLAY_WINDOW } from '../../../src/storage/push-log/lookups';
+import { resendFingerprint, toPriorResults } from '../../../src/pushes/idempotency';
+import type { CheckBodies, ValidPush } from '../../../src/pushes/pushes';
+import { checkStored, type StoredPush } from '../../../src/pushes/resend';
+import type { Ledger } from '../../../src/storage/ledger';
+import { type LogLookups, REPLAY_WINDOW } from '../../../src/storage/push-log';
 
 export interface Preview {
   readonly requestId: string;
@@ -21,39 +21,38 @@ export interface Preview {
 }
 
 export interface DryRunDependencies {
-  readonly validate: ValidatePush;
+  readonly checkBodies: CheckBodies;
   readonly ledger: Pick<Ledger, 'load'>;
-  readonly lookups: Pick<LogLookups, 'priorResults'>;
+  readonly lookups: Pick<LogLookups, 'priorEntries'>;
   readonly names: (usernames: readonly string[]) => Promise<Map<string, string>>;
   readonly concluded: ReadonlySet<string>;
   readonly clock: () => number;
 }
 
-/** Remembers the matters that it was asked about: the pushes of a matter before one count as applied. */
+/** Remembers the matters of earlier previews: for a push, the earlier pushes of its matter count as applied. */
 export class DryRun {
   readonly #deps: DryRunDependencies;
   readonly #matters = new Map<string, Matter | undefined>();
-  /** By the fingerprint of their idempotency keys. */
+  /** Results of earlier pushes and previews, by idempotency fingerprint. */
   readonly #settled = new Map<string, PriorResult>();
 
   constructor(deps: DryRunDependencies) {
     this.#deps = deps;
   }
 
-  async preview(push: LoggedPush): Promise<Preview> {
+  async preview(push: StoredPush): Promise<Preview> {
     const { _id, systemCode, operation } = push.entry;
     const about = { requestId: String(_id), systemCode, operation };
-    try {
-      const valid = await validateAgain(this.#deps.validate, push);
+    const [valid] = await checkStored(this.#deps.checkBodies, [push]);
+    if (valid && !(valid instanceof PushError)) {
       return { ...about, externalId: valid.externalId, ...(await this.#apply(push, valid)) };
-    } catch (error) {
-      if (!(error instanceof PushError)) throw error;
-      const { externalId = null } = push.entry;
-      return { ...about, externalId, accepted: false, result: error.reason, changes: [] };
     }
+    const { externalId = null } = push.entry;
+    const result = valid?.reason ?? 'INTERNAL_ERROR';
+    return { ...about, externalId, accepted: false, result, changes: [] };
   }
 
-  async #apply({ entry }: LoggedPush, valid: ValidPush): Promise<Effect> {
+  async #apply({ entry }: StoredPush, valid: ValidPush): Promise<Effect> {
     const fingerprint = resendFingerprint(entry);
     const { decision, duplicateOf, changed, before } = await this.#fold(entry, valid, fingerprint);
     if (decision.kind === 'rejected') {
@@ -68,9 +67,9 @@ export class DryRun {
     return { accepted: true, result: duplicateOf ? `REPLAYED ${outcome}` : outcome, changes };
   }
 
-  /** Applies one push to what is remembered of its matter. */
+  /** Applies one push to the remembered state of its matter. */
   async #fold(
-    { _id, systemCode }: LoggedPush['entry'],
+    { _id, systemCode }: StoredPush['entry'],
     { operation, externalId }: ValidPush,
     idempotencyFingerprint: string | undefined,
   ) {
@@ -80,7 +79,7 @@ export class DryRun {
     const usernames = operation.op === 'upsert' ? (operation.parties ?? []) : [];
     const names = await this.#deps.names(usernames.map(({ username }) => username));
     const { concluded } = this.#deps;
-    // Nothing is created here; the id of a new matter is not shown.
+    // A new matter gets no real id, because the preview creates no matter and does not show ids.
     const newMatterId = before?.matterId ?? 0n;
     const context = { systemCode, externalId, now, newMatterId, names, concluded };
     const push = { id: String(_id), operation, idempotencyFingerprint };
@@ -93,8 +92,8 @@ export class DryRun {
 
   async #learnPriorResult(fingerprint: string | undefined, since: number): Promise<void> {
     if (fingerprint === undefined || this.#settled.has(fingerprint)) return;
-    const found = await this.#deps.lookups.priorResults([fingerprint], since);
-    for (const [key, priorResult] of found) this.#settled.set(key, priorResult);
+    const found = await this.#deps.lookups.priorEntries([fingerprint], since);
+    for (const [key, priorResult] of toPriorResults(found)) this.#settled.set(key, priorResult);
   }
 
   async #current(systemCode: string, externalId: string): Promise<Matter | undefined> {

@@ -1,6 +1,6 @@
-/** What a resend, or its dry run, tells: a line per push, and a summary. */
+/** Prints the result of a resend or its dry run: a line for each push, and a summary. */
 
-import { SKIPPED, type Skipped, type SkippedPush } from '../../../src/pushes/select-pushes';
+import { SKIPPED, type Skipped, type SkippedPush } from '../../../src/pushes/resend';
 import { shortChanges } from '../log/entry-text';
 import { printJson, printLine } from '../print';
 import type { ProgressState } from '../progress';
@@ -10,17 +10,17 @@ import type { Resent } from './run-resend';
 
 export interface ResendSummary {
   readonly applied: boolean;
-  /** Pushes that were, or would be, sent. */
+  /** Number of pushes that were sent or, in a dry run, would be sent. */
   readonly pushes: number;
   readonly matters: number;
-  /** By outcome or reason. */
+  /** Number of pushes by outcome or reason. */
   readonly results: Readonly<Record<string, number>>;
   readonly rejected: number;
-  /** Of the dry run: pushes that would change a matter. */
+  /** In a dry run: number of pushes that would change a matter. */
   readonly changing: number;
-  /** By why. */
+  /** Number of pushes that are not sent, by reason. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
-  /** There were more entries than --limit. */
+  /** Whether there were more entries than --limit. */
   readonly cut: boolean;
 }
 
@@ -30,7 +30,7 @@ interface ReportOptions {
   readonly timeZone: string;
 }
 
-/** Lines for people; with --json there is one for each push. */
+/** Maximum lines for people. With --json there is a line for each push. */
 const MAX_LINES = 50;
 
 export class ResendReport {
@@ -67,7 +67,7 @@ export class ResendReport {
     await printJson(this.#stdout, { requestId: String(entry._id), skipped: why });
   }
 
-  /** There are more entries than --limit. */
+  /** Call it if there are more entries than --limit. */
   cutOff(): void {
     this.#isCut = true;
   }

@@ -1,10 +1,13 @@
-/** Selects pushes of the log, and sends them again or shows what that would do. */
+/** Selects pushes of the log, and sends them again, or shows in a dry run what that would change. */
 import type { Connection } from 'mongoose';
-import { type Selected, selectPushes } from '../../../src/pushes/select-pushes';
-import { createBodies } from '../../../src/storage/push-log/bodies';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import { createLogLookups } from '../../../src/storage/push-log/lookups';
-import { createLogSearch } from '../../../src/storage/push-log/search';
+import { type Planned, selectPushes } from '../../../src/pushes/resend';
+import {
+  createBodies,
+  createFindMended,
+  createLogLookups,
+  createLogSearch,
+  type LogFilter,
+} from '../../../src/storage/push-log';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
@@ -16,13 +19,13 @@ import type { ResendReport } from './report';
 import { runResend } from './run-resend';
 
 export interface ResendOptions {
-  /** Else it is a dry run. */
+  /** True: sends the pushes. Otherwise it is a dry run. */
   readonly apply?: boolean;
-  /** Also what was sent again before. */
+  /** True: also selects pushes that were resent before. */
   readonly again?: boolean;
-  /** Most entries to look at. */
+  /** Maximum entries to check. */
   readonly limit: number;
-  /** Pushes at the same time. */
+  /** Maximum concurrent pushes. */
   readonly concurrency: number;
   readonly operator?: string;
 }
@@ -35,10 +38,10 @@ export interface Resending {
 }
 
 /**
- * All that a filter asks for.
+ * Resends the pushes that match a filter.
  *
- * @throws CommandFailure with exit code 128 + signal where it was interrupted; what ends the run: the
- *   database or the queue gone for good
+ * @throws CommandFailure with exit code 128 + signal if it was interrupted; the error of the database or the queue if
+ *   it remains unavailable
  */
 export async function resendAll(run: Resending, filter: LogFilter): Promise<void> {
   const { connection, report, tool, options } = run;
@@ -48,6 +51,7 @@ export async function resendAll(run: Resending, filter: LogFilter): Promise<void
     {
       bodies: createBodies(connection),
       lookups: createLogLookups(connection),
+      findMended: createFindMended(connection, 'pending'),
       again: options.again ?? false,
       byId: filter.requestId !== undefined,
     },
@@ -62,7 +66,7 @@ export async function resendAll(run: Resending, filter: LogFilter): Promise<void
   await work(selected, run).finally(hideProgress);
 }
 
-async function preview(selected: AsyncIterable<Selected>, run: Resending): Promise<void> {
+async function preview(selected: AsyncIterable<Planned>, run: Resending): Promise<void> {
   const { connection, report, tool } = run;
   const dryRun = openDryRun(connection, tool.settings);
   for await (const one of selected) {
@@ -71,15 +75,16 @@ async function preview(selected: AsyncIterable<Selected>, run: Resending): Promi
   }
 }
 
-/** @throws CommandFailure with exit code 128 + signal where it was interrupted */
-async function apply(selected: AsyncIterable<Selected>, run: Resending): Promise<void> {
+/** @throws CommandFailure with exit code 128 + signal if it was interrupted */
+async function apply(selected: AsyncIterable<Planned>, run: Resending): Promise<void> {
   const { connection, report, tool, options } = run;
   const stop = new AbortController();
   const interrupt = listenForInterrupt(
     () => stop.abort(),
     () => process.exit(exitCodeOf('SIGINT')),
   );
-  const joining = { settings: tool.settings, by: operatorOf(options) };
+  const { again = false } = options;
+  const joining = { settings: tool.settings, by: operatorOf(options), again };
   await withResend(connection, joining, (resendOne) =>
     runResend(selected, resendOne, {
       concurrency: options.concurrency,

@@ -1,23 +1,22 @@
-/** Sends selected pushes again, those of one matter in their order, others side by side. */
+/** Sends selected pushes again: pushes of one matter in their order, pushes of different matters concurrently. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { groupOf } from '../../../src/domain/group';
+import { groupOf } from '../../../src/domain/matter';
 import { PushError } from '../../../src/protocol/errors';
-import { type LoggedPush, mayPassLater, type ResendPush } from '../../../src/pushes/resend-push';
-import type { Selected, SkippedPush } from '../../../src/pushes/select-pushes';
-import type { Settlement } from '../../../src/storage/push-log/settlement';
+import type { PushAnswer } from '../../../src/pushes/pushes';
+import type { OperatorResend, Planned, SkippedPush, StoredPush } from '../../../src/pushes/resend';
 import { backoff } from '../../client/backoff';
 import { runOrdered } from '../run-ordered';
 
 export interface Resent {
-  /** Of the push in the log. */
+  /** Request id of the original push. */
   readonly resentFrom: string;
-  /** Of the new one; null where its body does not pass any more. */
+  /** Request id of the new push; null if its body is no longer valid, so that it was not sent. */
   readonly requestId: string | null;
   readonly systemCode: string;
   readonly externalId: string | null;
   readonly operation: string;
   readonly accepted: boolean;
-  /** Rejected now, but not for good. */
+  /** Whether the push was rejected with a retryable reason. */
   readonly mayPassLater: boolean;
   /** The outcome, or the reason of the rejection. */
   readonly result: string;
@@ -25,25 +24,25 @@ export interface Resent {
 
 export interface RunOptions {
   readonly concurrency: number;
-  /** Once aborted nothing new is sent. */
+  /** After its abort, no further push is sent. */
   readonly stop: AbortController;
   readonly onDone: (resent: Resent) => Promise<void>;
   readonly onSkipped: (skipped: SkippedPush) => Promise<void>;
 }
 
-/** Pushes that are read ahead while others wait for an earlier push of their matter. */
+/** Maximum pushes in memory, including those that wait for an earlier push of their matter. */
 const WINDOW = 1_000;
 const MAX_TRIES = 6;
 
-/** @throws what ends the run: the database or the queue gone for good */
+/** @throws the error of the database or the queue if it remains unavailable */
 export async function runResend(
-  selected: AsyncIterable<Selected>,
-  resend: ResendPush,
+  selected: AsyncIterable<Planned>,
+  resend: OperatorResend,
   { concurrency, stop, onDone, onSkipped }: RunOptions,
 ): Promise<void> {
-  // What comes behind a push that failed would be applied before it: it waits for the next run.
+  // Later pushes of a matter are not sent after a failed one, because they would then be applied before it.
   const failed = new Set<string>();
-  const work = async (push: LoggedPush) => {
+  const work = async (push: StoredPush) => {
     const group = groupOfPush(push);
     if (group !== undefined && failed.has(group)) {
       await onSkipped({ kind: 'skipped', entry: push.entry, why: 'HELD_BACK' });
@@ -62,13 +61,13 @@ export async function runResend(
   });
 }
 
-const groupOfPush = ({ entry }: LoggedPush) =>
+const groupOfPush = ({ entry }: StoredPush) =>
   entry.externalId === undefined ? undefined : groupOf(entry.systemCode, entry.externalId);
 
 async function* pushesOf(
-  selected: AsyncIterable<Selected>,
+  selected: AsyncIterable<Planned>,
   onSkipped: RunOptions['onSkipped'],
-): AsyncGenerator<LoggedPush> {
+): AsyncGenerator<StoredPush> {
   for await (const one of selected) {
     if (one.kind === 'push') yield one.push;
     else await onSkipped(one);
@@ -76,22 +75,22 @@ async function* pushesOf(
 }
 
 async function untilSettled(
-  push: LoggedPush,
-  resend: ResendPush,
+  push: StoredPush,
+  resend: OperatorResend,
   signal: AbortSignal,
 ): Promise<Resent> {
   const { _id, systemCode, externalId = null, operation } = push.entry;
   const about = { resentFrom: String(_id), systemCode, externalId, operation };
   for (let tries = 1; ; tries += 1) {
     try {
-      const { requestId, settlement } = await resend(push);
+      const { requestId, answer } = await resend(push);
       const isLast = tries === MAX_TRIES || signal.aborted;
-      const later = mayPassLater(settlement);
-      if (isLast || !later) {
-        return { ...about, requestId, mayPassLater: later, ...told(settlement) };
+      const mayPassLater = answer instanceof PushError && answer.retryable;
+      if (isLast || !mayPassLater) {
+        return { ...about, requestId, mayPassLater, ...resultOf(answer) };
       }
     } catch (error) {
-      // Its body does not pass any more: a user who left, a status that is rejected today.
+      // The body is no longer valid, for example because a user has left.
       if (!(error instanceof PushError) || error.retryable) throw error;
       const { reason: result } = error;
       return { ...about, requestId: null, accepted: false, mayPassLater: false, result };
@@ -100,11 +99,8 @@ async function untilSettled(
   }
 }
 
-function told(settlement: Settlement | undefined): Pick<Resent, 'accepted' | 'result'> {
-  if (!settlement || settlement.state === 'EXPIRED') {
-    return { accepted: false, result: 'CONFIRMATION_TIMEOUT' };
-  }
-  if (settlement.state === 'REFUSED') return { accepted: false, result: settlement.reason };
-  const { outcome, state } = settlement;
-  return { accepted: true, result: state === 'REPLAYED' ? `REPLAYED ${outcome}` : outcome };
+function resultOf(answer: PushAnswer): Pick<Resent, 'accepted' | 'result'> {
+  if (answer instanceof PushError) return { accepted: false, result: answer.reason };
+  const { outcome } = answer.data;
+  return { accepted: true, result: answer.replayed ? `REPLAYED ${outcome}` : outcome };
 }

@@ -1,30 +1,31 @@
-/** The operator's way: everything read from the database itself. */
+/** Reads the push log and the ledger from the database, for operators. */
 
 import { type Connection, Types } from 'mongoose';
-import { inBatches } from '../../../src/concurrency/in-batches';
-import { createMutex } from '../../../src/concurrency/mutex';
-import type { Diagnosis } from '../../../src/protocol/diagnosis';
+import { inBatches } from '../../../src/concurrency/batcher';
+import { createMutex } from '../../../src/concurrency/turns';
+import type { Diagnosis } from '../../../src/protocol/log-page';
 import { bodyText } from '../../../src/queries/body-text';
 import { countQueryOf, isCountable } from '../../../src/queries/not-recorded';
 import { toOperatorEntryView } from '../../../src/queries/presenters/entry';
 import { toMatterView } from '../../../src/queries/presenters/matter';
-import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
-import { createFindHeldSecrets } from '../../../src/storage/directory/held-secrets';
+import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose';
+import { createFindStoredSecrets, createUserDirectory } from '../../../src/storage/directory';
 import { createKeyRing, type KeyRing } from '../../../src/storage/directory/sealing';
-import { createUserDirectory } from '../../../src/storage/directory/users';
-import { createMatterReader } from '../../../src/storage/ledger/matter-reader';
-import { createBodies } from '../../../src/storage/push-log/bodies';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createKeyUses } from '../../../src/storage/push-log/key-uses';
-import { createReadCounts } from '../../../src/storage/push-log/read-counts';
+import { createMatterReader } from '../../../src/storage/ledger';
+import {
+  createBodies,
+  createKeyUses,
+  createLogSearch,
+  createReadCounts,
+  type LogEntry,
+} from '../../../src/storage/push-log';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
-import { createLogSearch } from '../../../src/storage/push-log/search';
 import { CommandFailure } from '../failure';
 import { note } from '../print';
 import type { Tool } from '../tool';
 import type { LogSource, MatterSource, ShownEntry } from './sources';
 
-/** Entries whose keys are looked up together. */
+/** Number of entries whose keys are looked up together. */
 const BATCH = 500;
 
 export function createDatabaseLog(connection: Connection, tool: Tool): LogSource {
@@ -72,7 +73,7 @@ export function createDatabaseLog(connection: Connection, tool: Tool): LogSource
   };
 }
 
-/** Who used a key, as the search for its uses takes it. */
+/** The idempotency key of an entry, as the search for its uses needs it. */
 function ownerOf({ requestId, systemCode, clientId, operation, idempotencyKey }: ShownEntry) {
   return {
     _id: new Types.ObjectId(requestId),
@@ -101,13 +102,13 @@ export function createDatabaseMatters(connection: Connection, timeZone: string):
   };
 }
 
-/** Milliseconds for a diagnosis. Nobody else waits for this process. */
+/** Milliseconds for a diagnosis. They are more than in `web`, because this process has no other work. */
 const BOUNDS = { time: 5_000, clock: () => performance.now() };
 
 /**
- * What was wrong with a rejected signature.
+ * The diagnosis of a rejected signature.
  *
- * @returns undefined where its signature was not what it was rejected for, or no secret can be opened
+ * @returns undefined if the entry was not rejected because of its signature, or if SECRET_KEYS is not set
  */
 async function diagnosisOf(
   entry: LogEntry,
@@ -116,13 +117,13 @@ async function diagnosisOf(
 ): Promise<Diagnosis | undefined> {
   const keyRing = entry.signature && keyRingOf(tool);
   if (!keyRing) return undefined;
-  const secrets = createFindHeldSecrets(connection, keyRing);
+  const secrets = createFindStoredSecrets(connection, keyRing);
   const diagnose = createDiagnoseEntry(secrets, BOUNDS, createMutex());
   const id = String(entry._id);
   return diagnose(entry, (await createBodies(connection).find([id])).get(id));
 }
 
-/** The rest of what the log knows is shown without them too. */
+/** Undefined without SECRET_KEYS. The command then shows the entry without a diagnosis. */
 function keyRingOf({ settings, stderr }: Tool): KeyRing | undefined {
   try {
     return createKeyRing(settings.secretKeys());

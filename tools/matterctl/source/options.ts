@@ -1,4 +1,4 @@
-/** The options that say where a command reads: from the database, or as a client of the service. */
+/** The options that determine where a command reads: from the database, or from the service as a client. */
 import type { Command } from 'commander';
 import { readSecretFile } from '../client-secret';
 import { CommandFailure, EXIT_USAGE } from '../failure';
@@ -6,24 +6,24 @@ import { toServiceUrl, withDatabase } from '../option-values';
 import type { Tool } from '../tool';
 import type { DatabaseOptions } from '../with-mongo';
 
-/** Who asks the service. */
+/** The client that signs queries to the service. */
 export interface Signer {
-  /** Of the service. */
+  /** URL of the service. */
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
 }
 
 export interface SourceOptions extends DatabaseOptions {
-  /** Of a client it must be the one that it belongs to. */
+  /** If a client signs, it must be the system of this client. */
   readonly systemCode?: string | undefined;
   readonly url?: string;
-  /** Who signs, where there is a secret; else the log commands narrow their search by it. */
+  /** With `secretFile`, the client that signs; otherwise a filter of the log commands. */
   readonly clientId?: string;
   readonly secretFile?: string;
 }
 
-/** Commands that read, as an operator from the database or as a client through signed queries. */
+/** Adds these options to a command that reads. */
 export function withSource(command: Command): Command {
   withDatabase(command)
     .option(
@@ -31,7 +31,7 @@ export function withSource(command: Command): Command {
       'ask the service, not the database: a file with the secret of --client-id, which signs',
     )
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl);
-  // The log commands have it as a filter; there it is that without --secret-file.
+  // The log commands already have --client-id as a filter. Without --secret-file it remains a filter.
   if (command.options.some(({ long }) => long === '--client-id')) return command;
   return command
     .option('--client-id <id>', 'who signs, with --secret-file')
@@ -43,8 +43,8 @@ export function withSource(command: Command): Command {
 }
 
 /**
- * @returns who asks the service; undefined: the database is asked
- * @throws CommandFailure with exit code 2 where the options do not go together
+ * @returns the client that signs; undefined if the command reads from the database
+ * @throws CommandFailure with exit code 2 if options exclude each other or one is missing
  */
 export async function signerOf(options: SourceOptions, tool: Tool): Promise<Signer | undefined> {
   const { url, clientId, secretFile, mongoUrl, mongoUrlFile } = options;

@@ -1,26 +1,26 @@
-/** The business side's way: the signed queries of a service, which show it its own system. */
+/** Reads the push log and the ledger with signed queries, for clients. A client sees only its own system. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OUTCOMES } from '../../../src/domain/decide';
 import { type Matter, priorityRank } from '../../../src/domain/matter';
-import type { MatterView, OrphanView } from '../../../src/protocol/matter-view';
+import type { MatterAnswer, OrphanView } from '../../../src/protocol/matter-view';
 import { ORPHANS, queryPath } from '../../../src/protocol/paths';
 import { parseDateTime } from '../../../src/protocol/time';
-import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import type { LogOrder, PageOptions } from '../../../src/storage/push-log/search';
+import type { LogFilter, LogOrder, PageOptions } from '../../../src/storage/push-log';
 import { backoff } from '../../client/backoff';
 import { confirmsOrphans } from '../../client/confirmations';
 import { MatterPushError } from '../../client/error';
 import type { MatterPushClient } from '../../client/matter-push-client';
 import { createSender } from '../../client/sender';
 import { judge } from '../../client/verdict';
+import { CommandFailure } from '../failure';
 import type { Signer } from './options';
 import type { EntryPage, LogSource, MatterSource, OpenHere } from './sources';
 
-/** Entries of one answer. */
+/** Maximum entries of one answer. */
 const MAX_PAGE = 500;
 
-/** The log, by `push-logs/query`. */
+/** Reads the push log with `push-logs/query`. */
 export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSource {
   const page = async (filter: LogFilter, options: PageOptions): Promise<EntryPage> => {
     const { limit, after, oldestFirst = false } = options;
@@ -31,7 +31,7 @@ export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSou
     const { clientId } = filter;
     const last = entries.at(-1);
     return {
-      // The query itself asks for no client: the log is that of the whole system.
+      // The query has no filter for the client, because it returns the entries of the whole system.
       entries: entries.filter((entry) => clientId === undefined || entry.clientId === clientId),
       next: nextCursor ?? undefined,
       place: last && Date.parse(last.receivedAt),
@@ -50,7 +50,7 @@ export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSou
     ofOperators: false,
     page,
     all,
-    // They come with their numbers.
+    // The answer already contains the numbers of the attempts.
     numbered: (entries) => entries,
     detail: async (requestId, { body: includeBody }) => {
       const question = { requestId, includeBody, limit: 1 };
@@ -62,7 +62,7 @@ export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSou
   };
 }
 
-/** The body of the query; JSON leaves out what is undefined. */
+/** The body of the query. JSON leaves out undefined fields. */
 function questionOf({ systemCode: _, clientId: _clientId, ...filter }: LogFilter): object {
   const { result, from, to, ...same } = filter;
   const [one = ''] = [result ?? []].flat();
@@ -81,13 +81,13 @@ const toIso = (instant: number | undefined) =>
 interface SignedMatters {
   readonly client: Pick<MatterPushClient, 'query'>;
   readonly signer: Signer;
-  /** In which the service writes deadlines: PORTAL_TIME_ZONE. */
+  /** PORTAL_TIME_ZONE, the time zone of the deadlines in answers. */
   readonly timeZone: string;
 }
 
-/** The ledger, by `matters/get` and `matters/orphans`. */
+/** Reads the ledger with `matters/get` and `matters/orphans`. */
 export function createSignedMatters({ client, signer, timeZone }: SignedMatters): MatterSource {
-  const get = async (externalIds: readonly string[]): Promise<readonly MatterView[]> => {
+  const get = async (externalIds: readonly string[]): Promise<readonly MatterAnswer[]> => {
     try {
       return (await client.query('matters/get', { externalIds })).matters;
     } catch (error) {
@@ -101,11 +101,11 @@ export function createSignedMatters({ client, signer, timeZone }: SignedMatters)
     byKeys: async function* (_systemCode, externalIds) {
       for (const view of await get(externalIds)) yield toMatter(view, timeZone);
     },
-    unknownUsers: (usernames) => askUnknownUsers(usernames, client),
+    unknownUsers: (usernames) => queryUnknownUsers(usernames, client),
     orphans: async function* (_systemCode, list): AsyncGenerator<OpenHere> {
-      for (const orphan of await askOrphans(asMany(list.ids()), signer)) {
-        const { externalId, bizStatus, title, sourceUpdatedAt: at } = orphan;
-        // The list may have been longer than what the service reads of it.
+      for (const orphan of await queryOrphans(withinLimits(list.ids()), signer)) {
+        const { externalId, bizStatus, title = '', sourceUpdatedAt: at } = orphan;
+        // The service has seen only the first part of a very long list, so it may return matters of the rest.
         if (list.names(externalId)) continue;
         yield {
           externalId,
@@ -118,42 +118,43 @@ export function createSignedMatters({ client, signer, timeZone }: SignedMatters)
   };
 }
 
-/** With contents at their longest, 500 matters are more than one answer may hold. */
+/** Whether the answer would be too large: 500 matters with long contents exceed the limit of the service. */
 const isTooHeavy = (error: unknown) =>
   error instanceof MatterPushError &&
   error.reason === 'VALIDATION_FAILED' &&
   error.errors.some(({ field }) => field === 'externalIds');
 
-/** Ids of one question, and bytes of them: what the service reads. */
+/** Maximum ids in one query, and maximum bytes: the limits of the service. */
 const MAX_IDS = 1_000_000;
 const MAX_ID_BYTES = 60 * 1024 * 1024;
 
-/** The first of many ids: as many as the service reads. */
-function* asMany(ids: Iterable<string>): Generator<string> {
+/** Yields as many of the ids as the service accepts. */
+function* withinLimits(ids: Iterable<string>): Generator<string> {
   let count = 0;
   let bytes = 0;
   for (const id of ids) {
     count += 1;
-    // No character takes more than three bytes for a UTF-16 unit, also as JSON: ids have no control characters.
+    // At most three bytes for each UTF-16 unit, also in JSON, because ids have no control characters.
     bytes += id.length * 3 + 3;
     if (count > MAX_IDS || bytes > MAX_ID_BYTES) return;
     yield id;
   }
 }
 
-/** Milliseconds for the whole of it: a million ids go up, and as many lines may come down. */
+/** Milliseconds for the whole query: it may send a million ids and receive as many lines. */
 const ORPHANS_TIMEOUT = 600_000;
-/** One of a client is answered at a time, so another one may have to end first. */
+/** Maximum attempts. The service answers one such query of a client at a time, so another one may have to end first. */
 const ORPHANS_TRIES = 6;
 
 /**
- * `matters/orphans`: a list of ids goes, lines come; the last one says whether that was all.
+ * Sends the query `matters/orphans`. The answer has a line for each orphan. Its last line states whether it is
+ * complete.
  *
- * @param ids at most 1,000,000 (the service rejects more)
- * @returns what is open and not among the ids, by external id; all of it, or nothing
- * @throws MatterPushError
+ * @param ids at most 1,000,000, because the service rejects more
+ * @returns the open matters that are not among the ids, sorted by external id
+ * @throws MatterPushError if the answer is not complete
  */
-async function askOrphans(ids: Iterable<string>, signer: Signer): Promise<OrphanView[]> {
+async function queryOrphans(ids: Iterable<string>, signer: Signer): Promise<OrphanView[]> {
   const body = Buffer.from(Array.from(ids, (id) => `${JSON.stringify(id)}\n`).join(''));
   const sender = createSender({ ...signer, concurrency: 1, timeout: ORPHANS_TIMEOUT });
   const request = { path: queryPath(ORPHANS), body, idempotencyKey: undefined };
@@ -173,11 +174,11 @@ async function askOrphans(ids: Iterable<string>, signer: Signer): Promise<Orphan
   }
 }
 
-/** Names of one check. */
+/** Maximum usernames of one check. */
 const MAX_NAMES = 1_000;
 
-/** Which users the portal does not know, by `users/check`. @param usernames in the form of a push, each once */
-async function askUnknownUsers(
+/** Finds the usernames without an enabled portal user, with `users/check`. @param usernames each name once */
+async function queryUnknownUsers(
   usernames: readonly string[],
   client: Pick<MatterPushClient, 'query'>,
 ): Promise<string[]> {
@@ -191,15 +192,20 @@ async function askUnknownUsers(
 }
 
 /**
- * Back from what readers outside see of a matter to the matter, as far as it can be compared.
+ * Converts a matter of an answer to the domain's `Matter`, so that it can be compared.
  *
- * @param timeZone in which `deadlineAt` is written: the zone of the portal
- * @returns the matter; its rank is derived anew and its past handlers, which nobody compares, are not told
+ * @param timeZone the time zone of `deadlineAt` in answers
+ * @returns the matter, with a rank derived from its priority, and without past handlers, which are never compared
  */
-function toMatter(view: MatterView, timeZone: string): Matter {
+function toMatter(view: MatterAnswer, timeZone: string): Matter {
+  const { title, summary = null, content = null, payloadJson = null } = view;
   const { deadlineAt, sourceUpdatedAt, deletedAt } = view;
+  if (title === undefined) {
+    throw new CommandFailure('the query key has no access to bodies, which a comparison needs');
+  }
   return {
     ...view,
+    ...{ title, summary, content, payloadJson },
     matterId: BigInt(view.matterId),
     priorityRank: priorityRank(view.priority),
     deadlineAt: deadlineAt === null ? null : (parseDateTime(deadlineAt, timeZone) ?? null),

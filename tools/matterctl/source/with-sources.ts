@@ -1,4 +1,4 @@
-/** What a command reads, for the length of one command: of the database, or of the signed queries. */
+/** Opens the sources of one command, and closes them afterwards. */
 import { isFromElsewhere, MatterPushError } from '../../client/error';
 import type { MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure, EXIT_USAGE } from '../failure';
@@ -7,10 +7,10 @@ import { withMongo } from '../with-mongo';
 import { type Signer, type SourceOptions, signerOf } from './options';
 import type { Sources } from './sources';
 
-/** Tries after the first: somebody waits at a terminal. */
+/** Retries of a query: few, because a user waits at the terminal. */
 const RETRIES = 4;
 
-/** @throws CommandFailure where the database or the service cannot be reached: it is named */
+/** @throws CommandFailure if the database or the service cannot be reached; the message names it */
 export async function withSources<T>(
   tool: Tool,
   options: SourceOptions,
@@ -26,14 +26,14 @@ export async function withSources<T>(
   });
 }
 
-interface Asking {
+interface SignedSource {
   readonly signer: Signer;
   readonly timeZone: string;
   readonly systemCode: string | undefined;
 }
 
 function withSigned<T>(
-  { signer, timeZone, systemCode }: Asking,
+  { signer, timeZone, systemCode }: SignedSource,
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
   return asClient(signer, async (client) => {
@@ -45,10 +45,10 @@ function withSigned<T>(
 }
 
 /**
- * The tool with the time zone and the concluded statuses of the service, where it is asked at all:
- * what reads a file as the service does must not go by settings of this machine.
+ * If a client reads from the service, replaces the time zone and the concluded statuses of the tool with those of the
+ * service. A command that interprets a file as the service does must not use the settings of this machine.
  *
- * @throws CommandFailure where the service cannot be reached: it is named
+ * @throws CommandFailure if the service cannot be reached; the message names it
  */
 export async function withServiceRules(options: SourceOptions, tool: Tool): Promise<Tool> {
   const signer = await signerOf(options, tool);
@@ -63,7 +63,12 @@ export async function withServiceRules(options: SourceOptions, tool: Tool): Prom
   };
 }
 
-async function asClient<T>(
+/**
+ * Runs `work` with a client of the service.
+ *
+ * @throws CommandFailure if the service cannot be reached or rejects a query; the message names it
+ */
+export async function asClient<T>(
   signer: Signer,
   work: (client: MatterPushClient) => Promise<T>,
 ): Promise<T> {
@@ -93,20 +98,20 @@ function rejected(error: MatterPushError, { url, clientId }: Signer): CommandFai
 }
 
 /**
- * A client sees nothing but its own system: asking it for another one is a mistake to be told.
+ * A client sees only its own system, so a command that names another system is wrong.
  *
- * @param asked the system that a command names; undefined: that of the client
- * @throws CommandFailure where the client belongs to another one
+ * @param asked the system that the command names; undefined: the system of the client
+ * @throws CommandFailure if the client belongs to another system
  */
 async function checkSystem(
-  asked: string | undefined,
+  named: string | undefined,
   client: Pick<MatterPushClient, 'query'>,
 ): Promise<void> {
-  if (asked === undefined) return;
+  if (named === undefined) return;
   const { clientId, systemCode } = await client.query('clients/me', {});
-  if (asked === systemCode) return;
+  if (named === systemCode) return;
   throw new CommandFailure(
-    `${clientId} belongs to the system ${systemCode} and sees nothing of ${asked}`,
+    `${clientId} belongs to the system ${systemCode} and sees nothing of ${named}`,
     EXIT_USAGE,
   );
 }

@@ -1,23 +1,31 @@
-/** The screen of `matterctl status`: plain text, made for 80 columns. */
+/** Formats the output of `matterctl status` as plain text with 80 columns. */
 
-import type { ClientStatus, ProcessStatus, ServerStatus, Status } from '../../../src/status/look';
-import type { Resendable } from '../../../src/status/mongo-look';
+import type { Resendable } from '../../../src/status/mongo-status';
+import type {
+  ClientStatus,
+  ProcessStatus,
+  ServerStatus,
+  ServiceStatus,
+} from '../../../src/status/status';
 import { localTime } from '../local-time';
 import { type Cell, cut, tableText } from '../print';
 import { age } from '../queue-cells';
 
-/** Characters of a process' name: more than that lose their middle, so that host and pid stay. */
+/**
+ * Maximum characters of a process name. A longer name loses its middle, so that the start of the host and the pid
+ * remain.
+ */
 const NAME = 32;
 /** Columns of the screen. */
 const WIDTH = 80;
-/** Characters of a client and of a reason. */
+/** Maximum characters of a client id and of a reason. */
 const CLIENT = 13;
 const REASON = 20;
-/** Rows of results, and of clients: those of which there is most to tell. */
+/** Maximum rows of partitions, results and clients. */
 const ROWS = 12;
 
-/** @returns the lines, without one at the end */
-export function screenOf(status: Status, timeZone: string): string {
+/** @returns the text, without a line feed at its end */
+export function screenOf(status: ServiceStatus, timeZone: string): string {
   return [
     `at ${localTime(status.at, timeZone).slice(0, -4)} (all times: ${timeZone})`,
     serverLines(status.servers, timeZone),
@@ -61,7 +69,7 @@ function processLines(processes: readonly ProcessStatus[] | null): string {
   return tableText(['PROCESS', 'STATE', 'VERSION', 'UPTIME', 'WORK'], rows);
 }
 
-function partitionLines({ partitions }: Status): string {
+function partitionLines({ partitions }: ServiceStatus): string {
   if (!partitions) return `Partitions: ${UNKNOWN.redis}.`;
   const busy = partitions.filter(({ waiting, job }) => waiting > 0 || job);
   const rows = busy
@@ -75,8 +83,8 @@ function partitionLines({ partitions }: Status): string {
   return about + tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'OWNER'], rows);
 }
 
-function flowLines({ flow }: Status): string {
-  if (!flow) return `Pushes: ${UNKNOWN.redis}.`;
+function flowLines({ flow }: ServiceStatus): string {
+  if (!flow) return `Pushes: ${UNKNOWN.mongodb}.`;
   const span = age(flow.spanMs);
   if (flow.results.length === 0) return `Pushes: none was answered in the last ${span}.`;
   const rows = flow.results
@@ -102,7 +110,7 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
   return [tableText(head, rows), ...pauses, ...rest].join('\n');
 }
 
-/** Those in trouble first, then the busiest. */
+/** Sorts the clients: those with failures, pauses or rejections first, then those with the most pushes. */
 const weight = ({ paused, failed, rejected, pushes }: ClientStatus) =>
   (failed ? 4e9 : 0) + (paused ? 2e9 : 0) + (rejected ? 1e9 : 0) + (pushes ?? 0);
 

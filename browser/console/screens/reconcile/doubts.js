@@ -1,0 +1,42 @@
+/** Matters that are missing here and are probably here under another id: nothing is sent for them. Pure. */
+import { createDoubts, isExponent } from '../../../../src/queries/reconcile/doubts';
+import { doubtDifference } from '../../../../src/queries/reconcile/find';
+
+/** @typedef {import('./compare.js').Difference} Difference */
+/** @typedef {import('./file-rows.js').Source} Source */
+
+/** @param {readonly { readonly externalId: string }[]} open */
+export const openIds = (open) => open.map(({ externalId }) => externalId);
+
+/**
+ * @param {readonly Difference[]} rows
+ * @param {Pick<Source, 'matters' | 'ids'>} source
+ * @param {readonly string[]} open what is open here and not in the file
+ * @returns {Difference[]} in the order of the file
+ */
+export function withDoubts(rows, { matters, ids }, open) {
+  const doubtOf = createDoubts(ids, open);
+  const known = new Map(rows.map((row) => [row.externalId, row]));
+  return matters.flatMap((matter) => {
+    const { externalId } = matter.expected;
+    const row = known.get(externalId);
+    const isMissing = row?.kinds.some((kind) => kind === 'MISSING');
+    const doubt = isMissing || isExponent(externalId) ? doubtOf(externalId) : undefined;
+    if (!doubt) return row ? [row] : [];
+    const { finding, yours, here } = doubtDifference(matter, doubt);
+    return [{ externalId, kinds: [finding], yours, here, push: doubt.kind, matter }];
+  });
+}
+
+/**
+ * Whether enough of a file was read to say anything of the whole (contract 9).
+ *
+ * @param {Pick<Source, 'matters' | 'leftOut'>} source
+ * @param {readonly Difference[]} rows
+ * @returns {{ unread: number, total: number, isComparable: boolean }}
+ */
+export function readShare({ matters, leftOut }, rows) {
+  const damaged = rows.filter(({ kinds }) => kinds.some((kind) => kind === 'DAMAGED_ID')).length;
+  const [unread, total] = [leftOut + damaged, matters.length + leftOut];
+  return { unread, total, isComparable: unread * 10 <= total };
+}

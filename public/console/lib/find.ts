@@ -1,2 +1,0 @@
-// The service serves its own module under this name.
-export * from '../../../src/queries/reconcile/find';

@@ -1,7 +1,0 @@
-// What GET /status answers, as the service has it.
-export type { ShownAlert } from '../../src/operator/alerts';
-export type { History, Minute } from '../../src/operator/history';
-export type { Mark } from '../../src/operator/marks';
-export type { QueueSample } from '../../src/operator/queue-history';
-export type { OperatorStatus } from '../../src/operator/screen';
-export type { ClientStatus, ProcessStatus, ServerStatus } from '../../src/status/look';

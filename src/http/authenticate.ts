@@ -1,0 +1,131 @@
+/** Authenticates and admits requests whose body has been read (contract 3.2). */
+import type { Middleware } from 'koa';
+import { type AuthHeaders, readAuthHeaders } from '../auth/auth-headers';
+import {
+  authenticate,
+  type Caller,
+  createSignedBody,
+  type Identified,
+  type SignedBody,
+} from '../auth/authenticate';
+import type { Reach } from '../concurrency/reach';
+import type { Clock } from '../concurrency/timing';
+import type { Metrics } from '../observability/metrics';
+import { type Admit, databaseCall, type LogRejection, recordRejection } from '../pushes/pushes';
+import type { ClientDirectory, SecretUses } from '../storage/directory';
+import {
+  type NewRequestId,
+  type RequestContext,
+  type RequestState,
+  requestFields,
+} from './request';
+
+export interface HmacAuthDependencies {
+  readonly logRejection: LogRejection;
+  readonly clients: ClientDirectory;
+  /** Fails the waiting calls when the database becomes unreachable. */
+  readonly database: Pick<Reach, 'guard'>;
+  /** Called for each request with a valid signature. */
+  readonly noteUse: SecretUses['note'];
+  /** @throws PushError if the service cannot accept a request now */
+  readonly checkReady: () => void;
+  readonly newRequestId: NewRequestId;
+  readonly clock: Clock;
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
+  readonly metrics?: Metrics;
+}
+
+/**
+ * Authenticates a request. If it rejects a request of a known client, it records an entry in the push log.
+ *
+ * @param operation the operation in that entry
+ * @throws (the middleware) the PushErrors of contract 3.2
+ */
+export function koaHmacAuth(
+  deps: HmacAuthDependencies,
+  operation: string,
+): Middleware<RequestState> {
+  return async (ctx, next) => {
+    const { req, state } = ctx;
+    // The deadline of a push is counted from here: a slow upload does not shorten it.
+    const receivedAt = deps.clock();
+    const began = performance.now();
+    // Request ids define the order of the push log, so they follow the order of receipt.
+    state.requestId = deps.newRequestId(receivedAt);
+    const headers = readAuthHeaders(req.rawHeaders);
+    deps.checkReady();
+    const { requestId, rawBody } = state;
+    const body = createSignedBody(headers, rawBody);
+    const { client, caller, error } = await identify(deps, { headers, body, receivedAt });
+    const digest = body.digest();
+    state.digest = digest;
+    if (error) {
+      const logged = requestFields(ctx);
+      const request = { requestId, operation, receivedAt, headers, rawBody, digest, logged };
+      const push = recordRejection(deps.logRejection, client, request, error);
+      if (push) state.pushes = [push];
+      throw error;
+    }
+    setCaller(deps, ctx, { caller, headers, receivedAt });
+    deps.metrics?.stage('verify', began);
+    state.stages?.mark('verify');
+    await next();
+  };
+}
+
+interface SentRequest {
+  readonly headers: AuthHeaders;
+  readonly body: SignedBody;
+  readonly receivedAt: number;
+}
+
+/** Before a rejection, reads the client again from the database: the cached client may be outdated. */
+async function identify(
+  { clients, database, clock, timeout }: HmacAuthDependencies,
+  { headers, body, receivedAt }: SentRequest,
+): Promise<Identified> {
+  const check = (find: ClientDirectory['find']) => {
+    const lookUp = () =>
+      databaseCall(database.guard(find(headers.clientId)), receivedAt + timeout - clock());
+    return authenticate(lookUp, body, { headers, clock, minSecrets: clients.maxSecretCount() });
+  };
+  const first = await check(clients.find);
+  return first.error ? check(clients.findFresh) : first;
+}
+
+/** Stores the authenticated sender in the state of the request, and reports the use of its secret. */
+export function setCaller(
+  { noteUse }: HmacAuthDependencies,
+  ctx: RequestContext,
+  signed: { readonly caller: Caller; readonly headers: AuthHeaders; readonly receivedAt: number },
+): void {
+  const { caller, headers, receivedAt } = signed;
+  const { state } = ctx;
+  const { requestId } = state;
+  const logged = requestFields(ctx);
+  const signature = headers.signature.toLowerCase();
+  const timestamp = Number(headers.timestamp);
+  state.clientId = caller.clientId;
+  state.signed = { requestId, caller, receivedAt, signature, timestamp, logged };
+  noteUse(caller);
+}
+
+/**
+ * Admits requests other than pushes: checks that the signature is not reused, and the rate of the client. `submit`
+ * admits pushes, because it also records and counts the rejected ones.
+ *
+ * @param timeout milliseconds for the answer
+ * @param pushesOf how many pushes the request counts for
+ * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
+ */
+export function koaAdmit(
+  admit: Admit,
+  timeout: number,
+  pushesOf: (state: RequestState) => number = () => 1,
+): Middleware<RequestState> {
+  return async ({ path, state }, next) => {
+    state.rate = await admit({ ...state.signed, path }, timeout, pushesOf(state));
+    await next();
+  };
+}

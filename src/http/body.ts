@@ -1,0 +1,212 @@
+/**
+ * Reads a body as bytes into memory, within a limit of size and time, and limits the requests and bytes in one web
+ * process. A request starts as an upload, and a newer upload may replace it. When its body is complete, it takes one of
+ * MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not sent a complete request occupies no slot.
+ */
+import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import type { Middleware } from 'koa';
+import getRawBody from 'raw-body';
+import { headerValues } from '../auth/auth-headers';
+import { withTimeout } from '../concurrency/timing';
+import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
+import { PushError } from '../protocol/errors';
+import type { RequestState } from './request';
+
+/**
+ * Maximum bytes of all uploads together. A second limit of the same size applies to the complete bodies of unanswered
+ * requests, and so also to the bodies of this process that wait in Redis.
+ */
+export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
+/** Milliseconds for which the server discards the rest of a rejected body before it answers. */
+const DISCARD_TIMEOUT = 2_000;
+/** Memory of a received chunk beside its content, in bytes. It dominates if a client sends a body byte by byte. */
+const CHUNK_OVERHEAD = 256;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * @param limit bytes
+ * @param timeout milliseconds in which the body must arrive
+ * @throws (the middleware) PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT,
+ *   BODY_INCOMPLETE if the client closed the connection, TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
+ */
+export function koaRawBody(
+  inFlight: InFlight,
+  limit: number,
+  timeout = UPLOAD_TIMEOUT,
+): Middleware<RequestState> {
+  return async ({ req, state }, next) => {
+    const held = inFlight.begin(req);
+    try {
+      state.rawBody = await readRawBody(req, held, limit, timeout);
+      await next();
+    } finally {
+      // Koa keeps `state` until the client has read the answer, which may take long. The body is released now.
+      state.rawBody = EMPTY;
+      held.end();
+    }
+  };
+}
+
+async function readRawBody(
+  req: IncomingMessage,
+  held: HeldRequest,
+  limit: number,
+  timeout: number,
+): Promise<Buffer> {
+  const length = req.headers['content-length'] ?? null;
+  const count = (chunk: Buffer) => held.received(chunk.length + CHUNK_OVERHEAD);
+  const reading = getRawBody(req, { limit, length });
+  req.on('data', count);
+  // After REQUEST_TIMEOUT `koaRespond` closes the connection, because the body is incomplete.
+  const inTime = withTimeout(reading, timeout, () => new PushError('REQUEST_TIMEOUT'));
+  const body = await inTime.catch(async (cause) => {
+    if (cause instanceof PushError) throw cause;
+    // `discardRest` keeps no bytes, so they do not count.
+    req.off('data', count);
+    await discardRest(req);
+    const isTooLarge =
+      cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large';
+    throw new PushError(isTooLarge ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
+  });
+  held.complete();
+  checkEncoding(req);
+  return body;
+}
+
+/** @throws PushError UNSUPPORTED_ENCODING */
+export function checkEncoding(req: IncomingMessage): void {
+  const encodings = headerValues(req.rawHeaders, 'content-encoding');
+  const sent = encodings.find((encoding) => encoding.trim().toLowerCase() !== 'identity');
+  if (sent !== undefined) throw unsupportedEncoding(sent);
+}
+
+const CHARSET = /^\s*(utf-?(8|16|16le|16be)|gb2312|gbk|gb18030|big5|us-ascii|iso-8859-1)\s*$/i;
+
+/** A character set in Content-Encoding is a common mistake: the header names a compression. */
+function unsupportedEncoding(sent: string): PushError {
+  if (!CHARSET.test(sent)) return new PushError('UNSUPPORTED_ENCODING');
+  const { zh, en } = new PushError('UNSUPPORTED_ENCODING').text;
+  const header = 'Content-Type: application/json; charset=utf-8';
+  return new PushError('UNSUPPORTED_ENCODING', {
+    text: {
+      zh: `${zh}：该请求头用于压缩方式，不是字符集；请去掉它，字符集写在 ${header}`,
+      en: `${en}: this header names a compression, not a character set; leave it out, and send ${header}`,
+    },
+  });
+}
+
+/**
+ * Reads and discards the rest of a rejected body, for at most DISCARD_TIMEOUT. If the server closed the connection
+ * while the client sends, the client would often lose the answer.
+ */
+export async function discardRest(req: IncomingMessage): Promise<void> {
+  if (req.complete) return;
+  req.resume();
+  const signal = AbortSignal.timeout(DISCARD_TIMEOUT);
+  await finished(req, { writable: false, signal }).catch(() => undefined);
+}
+
+/** A request that counts toward the limits of the process. */
+export interface HeldRequest {
+  /** Counts received bytes. Above the limit, disconnects the oldest uploads; this one may be among them. */
+  received(bytes: number): void;
+  /** Takes a slot, because the body is complete. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
+  complete(): void;
+  /** Releases the slot or the upload. Called once, when the request is handled or has failed. */
+  end(): void;
+}
+
+export interface InFlight {
+  /** Counts a request whose head has arrived as an upload; may disconnect the oldest upload. */
+  begin(req: IncomingMessage): HeldRequest;
+}
+
+/**
+ * @param max MAX_IN_FLIGHT: maximum requests with a complete body, and maximum uploads
+ * @param report called with the number of occupied slots at each change
+ * @param maxBytes of all complete bodies together, and of all uploads together
+ */
+export function createInFlight(
+  max: number,
+  report: (inFlight: number) => void = () => undefined,
+  maxBytes = IN_FLIGHT_BYTES,
+): InFlight {
+  const uploads = createUploads({ max, bytes: maxBytes });
+  let inFlight = 0;
+  let bytes = 0;
+  return {
+    begin: (req) => {
+      const upload = uploads.begin(req);
+      let size = 0;
+      let hasSlot = false;
+      return {
+        received: (added) => {
+          size += added;
+          upload.received(added);
+        },
+        complete: () => {
+          upload.end();
+          if (inFlight >= max) throw new PushError('TOO_MANY_IN_FLIGHT');
+          if (bytes + size > maxBytes) throw new PushError('IN_FLIGHT_BYTES_FULL');
+          hasSlot = true;
+          bytes += size;
+          inFlight += 1;
+          report(inFlight);
+        },
+        end: () => {
+          upload.end();
+          if (!hasSlot) return;
+          bytes -= size;
+          inFlight -= 1;
+          report(inFlight);
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Limits the number and the bytes of the bodies that are still arriving. Limits per client are impossible, because the
+ * signature is checked only after the body has arrived. Above a limit the oldest upload is disconnected: most bodies
+ * arrive within milliseconds, so this hits slow uploads.
+ *
+ * @param max concurrent uploads
+ * @param bytes of all uploads together
+ */
+export function createUploads({ max, bytes }: { max: number; bytes: number }) {
+  /** Received bytes of each upload; the oldest upload first. */
+  const receivedBytes = new Map<IncomingMessage, number>();
+  let totalBytes = 0;
+  const remove = (req: IncomingMessage) => {
+    totalBytes -= receivedBytes.get(req) ?? 0;
+    receivedBytes.delete(req);
+  };
+  const cutOldest = (): boolean => {
+    for (const req of receivedBytes.keys()) {
+      // The whole body has arrived; only its events are not processed yet.
+      if (req.complete) continue;
+      remove(req);
+      req.socket.destroy();
+      return true;
+    }
+    return false;
+  };
+  return {
+    begin: (req: IncomingMessage) => {
+      while (receivedBytes.size >= max && cutOldest());
+      receivedBytes.set(req, 0);
+      return {
+        received: (added: number) => {
+          const before = receivedBytes.get(req);
+          if (before === undefined) return;
+          receivedBytes.set(req, before + added);
+          totalBytes += added;
+          while (totalBytes > bytes && cutOldest());
+        },
+        /** Stops counting the upload. May be called again. */
+        end: () => remove(req),
+      };
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** Documents that are sent without an envelope: files of the pages on both ports, and the OpenAPI document. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { etagOf } from '../protocol/headers';
+
+export interface PlainDocument {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** Changes whenever the bytes change. */
+  readonly etag: string;
+  /** Added to the usual headers; a header of the same name replaces the usual one. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the file is served for this Host header; absent: for every one. */
+  readonly isServedFor?: (host: string | undefined) => boolean;
+}
+
+/** Minimum size in bytes. A smaller document fits into one packet even without compression. */
+const MIN_GZIPPED = 1_024;
+
+interface DocumentAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent for 304. */
+  readonly body?: Buffer;
+}
+
+interface Encoded {
+  readonly bytes: Buffer;
+  readonly etag: string;
+  readonly encoding?: 'gzip';
+}
+
+/** Compressed documents. Each document is compressed once, at its first request. */
+const gzipped = new WeakMap<PlainDocument, Encoded>();
+
+/** Builds the answer: gzipped if the client accepts gzip, and 304 if the client has the current version. */
+export function answerDocument(
+  document: PlainDocument,
+  request: IncomingHttpHeaders,
+): DocumentAnswer {
+  const { bytes, etag, encoding } = encodedFor(document, request['accept-encoding'] ?? '');
+  const headers = { 'Content-Type': document.type, ETag: etag, Vary: 'Accept-Encoding' };
+  const all = { ...headers, ...document.headers };
+  if (isCurrent(etag, request)) return { status: 304, headers: all };
+  const length = { 'Content-Length': String(bytes.length) };
+  const encoded = encoding && { 'Content-Encoding': encoding };
+  return { status: 200, headers: { ...all, ...length, ...encoded }, body: bytes };
+}
+
+function encodedFor(document: PlainDocument, accepted: string): Encoded {
+  if (document.bytes.length < MIN_GZIPPED || !takesGzip(accepted)) return document;
+  const known = gzipped.get(document);
+  if (known) return known;
+  const bytes = gzipSync(document.bytes, { level: 9 });
+  // A strong ETag identifies bytes: each encoding needs its own ETag.
+  const compressed: Encoded = {
+    bytes,
+    etag: document.etag.replace(/"$/, '-gzip"'),
+    encoding: 'gzip',
+  };
+  gzipped.set(document, compressed);
+  return compressed;
+}
+
+/** Whether the client accepts gzip. @param accepted `Accept-Encoding`, RFC 9110 section 12.5.3 */
+export function takesGzip(accepted: string): boolean {
+  const weights = new Map(
+    accepted.split(',').map((part): [string, number] => {
+      const [coding = '', ...parameters] = part.toLowerCase().split(';');
+      const weight = parameters.map((it) => /^\s*q=(.*)$/.exec(it)?.[1]).find((it) => it);
+      return [coding.trim(), weight === undefined ? 1 : Number(weight)];
+    }),
+  );
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/** Whether the client has the current version (RFC 9110 section 13.1.2). A forced reload sends `no-cache`. */
+function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
+  const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
+  if (/\bno-cache\b/.test(control)) return false;
+  return known.split(',').some((it) => ['*', etag].includes(it.trim().replace(/^W\//, '')));
+}
+
+/** The files of pages, by request path. */
+export type PageFiles = ReadonlyMap<string, PlainDocument>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Content-Security-Policy: pages load resources of this service only, and no other site may embed them. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+export const PAGE_HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  // The browser asks at each load whether its copy is current, and usually gets a 304.
+  'Cache-Control': 'no-cache',
+};
+/** A file name with a hash: the build changes the name when the content changes. */
+const HASHED = /-[0-9A-Z]{8}\.\w+$/;
+const FOREVER = { ...PAGE_HEADERS, 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+export const toPlainDocument = (
+  bytes: Buffer,
+  type: string,
+  headers = PAGE_HEADERS,
+): PlainDocument => ({
+  bytes,
+  type,
+  etag: etagOf(bytes),
+  headers,
+});
+
+/**
+ * Reads a bundled page and its files.
+ *
+ * @param folder the folder of the bundle; files are served below a path with the name of this folder
+ * @param address the path of the page itself
+ * @throws Error if a file cannot be read
+ */
+export function readPage(folder: string, address: string): PageFiles {
+  const files = readdirSync(folder).map((name): [string, PlainDocument] => {
+    const type = TYPES[path.extname(name)] ?? '';
+    const headers = HASHED.test(name) ? FOREVER : PAGE_HEADERS;
+    const file = toPlainDocument(readFileSync(path.join(folder, name)), type, headers);
+    return [name === 'index.html' ? address : `/${path.basename(folder)}/${name}`, file];
+  });
+  return new Map(files);
+}

@@ -1,0 +1,113 @@
+/**
+ * Ends requests: reports how a request and its pushes ended to metrics, push counts and the log, and stores it in
+ * `ctx.state` for access log and traces.
+ */
+import type { Clock } from '../concurrency/timing';
+import { errorText } from '../infra/driver-errors';
+import { foldedLog, type LogLine } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import { PushError } from '../protocol/errors';
+import { commonOperation, countedAs, outcomeOf, type PushEnded } from '../pushes/pushes';
+import type { PushCounts } from '../storage/push-log';
+import type { RequestContext, RequestState } from './request';
+
+/** Maximum characters of a path in the log. */
+export const MAX_PATH = 200;
+
+export interface Listeners {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  readonly counts?: PushCounts;
+}
+
+/**
+ * A request ends once: later calls for it report nothing. A failing metric or count does not change the answer, because
+ * the pushes of the request may be persisted.
+ */
+export interface EndRequest {
+  answered(ctx: RequestContext): void;
+  /** @returns `cause` if it is a PushError, otherwise INTERNAL_ERROR */
+  rejected(ctx: RequestContext, cause: unknown): PushError;
+}
+
+/** The only place that reports the end of requests and pushes. */
+export function createEndRequest(listeners: Listeners): EndRequest {
+  const { clock, logger, metrics = NO_METRICS } = listeners;
+  const log = foldedLog(logger);
+  const endOnce = (
+    { state }: RequestContext,
+    ended: NonNullable<RequestState['ended']>,
+    report: () => void,
+  ) => {
+    if (state.ended) return;
+    state.ended = ended;
+    try {
+      report();
+    } catch (error) {
+      logUnexpected(log, state.requestId, error);
+    }
+  };
+  return {
+    answered: (ctx) => {
+      const { path, state } = ctx;
+      const [push] = state.pushes ?? [];
+      const isSingle = push && push.lines === undefined && !(push.answer instanceof PushError);
+      const outcome = isSingle ? outcomeOf(push.answer) : undefined;
+      endOnce(ctx, { outcome }, () => {
+        metrics.answered(path, state.receivedAt, outcome ?? 'ANSWERED');
+        countPushes(listeners, state.pushes);
+      });
+    },
+    rejected: (ctx, cause) => {
+      const { path, state } = ctx;
+      const rejection =
+        cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR', { cause });
+      endOnce(ctx, { rejection }, () => {
+        metrics.rejected(path, state.receivedAt, rejection);
+        countPushes(listeners, state.pushes);
+        logRejected(log, ctx, rejection, Math.round(clock() - state.receivedAt));
+      });
+      return rejection;
+    },
+  };
+}
+
+function countPushes({ clock, metrics, counts }: Listeners, pushes: readonly PushEnded[] = []) {
+  for (const push of pushes) {
+    const { operation, receivedAt, answer, lines, isRecorded } = push;
+    if (lines !== undefined) {
+      const end = answer instanceof PushError ? answer : outcomeOf(answer);
+      metrics?.lines(commonOperation(operation), lines, end);
+    }
+    const counted = countedAs(push);
+    counts?.ended(counted, clock() - receivedAt, lines);
+    if (!isRecorded) counts?.unrecorded(counted, lines);
+  }
+}
+
+function logRejected(
+  log: LogLine,
+  ctx: RequestContext,
+  { reason, code, cause }: PushError,
+  ms: number,
+): void {
+  const { requestId, clientId } = ctx.state;
+  const isUnexpected = reason === 'INTERNAL_ERROR' && cause !== undefined;
+  if (isUnexpected) logUnexpected(log, requestId, cause);
+  const details = { requestId, path: ctx.path.slice(0, MAX_PATH), ms };
+  if (code < 500) log({ level: 'info', text: 'rejected', clientId, reason, code }, details);
+  else {
+    const causeText = isUnexpected || cause === undefined ? undefined : errorText(cause);
+    log(
+      { level: 'warn', text: 'failed', clientId, reason, code },
+      { ...details, cause: causeText },
+    );
+  }
+}
+
+const logUnexpected = (log: LogLine, requestId: string, error: unknown) =>
+  log({ level: 'error', text: 'unexpected error' }, { requestId, error: stackOf(error) });
+
+const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));

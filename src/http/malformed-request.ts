@@ -1,0 +1,106 @@
+/**
+ * Answers malformed and ambiguous requests, which never reach Koa. Therefore this file writes the HTTP response itself,
+ * after the answers to all earlier requests of the connection. It ignores everything that follows on that connection.
+ */
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Types } from 'mongoose';
+import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
+import { PushError, type Reason } from '../protocol/errors';
+import { API_HEADERS } from '../protocol/headers';
+
+/** Milliseconds in which the client may read this answer. Then the service closes the connection. */
+const LINGER_TIMEOUT = 2_000;
+/** Bytes of further input that the service discards. A client that sends more is disconnected. */
+const MAX_DISCARDED = 1024 * 1024;
+
+/** What the log contains about a malformed request. */
+export interface MalformedRequest {
+  readonly reason: Reason;
+  /** The code of the envelope. */
+  readonly code: number;
+  readonly requestId: string;
+  /** The error code of Node's parser; undefined if the service itself rejected the head. */
+  readonly cause: string | undefined;
+}
+
+export interface MalformedRequestOptions {
+  /** Called for each malformed request. */
+  readonly report?: (malformed: MalformedRequest) => void;
+  /** Path below which clients reach the service (PUBLIC_URL). */
+  readonly pathPrefix?: string;
+}
+
+/**
+ * Answers after all earlier requests have been answered, and closes the connection.
+ *
+ * @param unanswered the responses of the connection that are not sent yet
+ */
+export function answerMalformedRequest(
+  socket: Duplex,
+  unanswered: ReadonlySet<ServerResponse>,
+  options: MalformedRequestOptions,
+  error?: NodeJS.ErrnoException,
+): void {
+  if (!socket.writable || error?.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  // A request with a valid head and a malformed body is already in its handler, which waits for the body in vain. This
+  // answer replaces the answer of that handler.
+  const unfinished = [...unanswered].find(({ req }) => !req.complete);
+  const rejection = new PushError(reasonOf(error, unfinished !== undefined));
+  const requestId = String(new Types.ObjectId());
+  const { reason, code } = rejection;
+  options.report?.({ reason, code, requestId, cause: error?.code });
+  const text = answerText(rejection, requestId, options.pathPrefix);
+  const answerInTurn = () => {
+    const before = [...unanswered].find((res) => res !== unfinished);
+    if (before) before.once('close', answerInTurn);
+    else sendAndClose(socket, unfinished?.headersSent ? '' : text);
+  };
+  discardInput(socket);
+  answerInTurn();
+}
+
+function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean): Reason {
+  if (error?.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
+  if (error?.code === 'HPE_HEADER_OVERFLOW') return 'HEADERS_TOO_LARGE';
+  const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE';
+  return isCutOff && isInHandler ? 'BODY_INCOMPLETE' : 'MALFORMED_REQUEST';
+}
+
+/** Reads and discards further input. Without it the connection would be reset, and the client would lose the answer. */
+function discardInput(socket: Duplex): void {
+  let remaining = MAX_DISCARDED;
+  // Replaces the listeners of Node: the parser must read no further request, and the `end` listener would close the
+  // connection before the answers are sent if the client closes its sending side.
+  socket.removeAllListeners('data').removeAllListeners('end');
+  socket.on('data', (chunk: Uint8Array) => {
+    remaining -= chunk.length;
+    if (remaining < 0) socket.destroy();
+    // While this answer waits for earlier ones, further input must not restart the timer of STALL_TIMEOUT. The pause is
+    // set here, because Node resumes the connection at the end of the message that it is reading.
+    else if (!socket.writableEnded) socket.pause();
+  });
+}
+
+function sendAndClose(socket: Duplex, text: string): void {
+  socket.end(text);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function answerText(rejection: PushError, requestId: string, pathPrefix = ''): string {
+  const envelope = errorEnvelope(rejection, requestId, Date.now());
+  const body = JSON.stringify(withHelpUnder(pathPrefix, envelope));
+  const head = [
+    `HTTP/1.1 ${rejection.code} ${STATUS_CODES[rejection.code]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(API_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

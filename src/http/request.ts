@@ -1,0 +1,103 @@
+/** The values that the middlewares of a request share in `ctx.state`, and the middleware that sets the first ones. */
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { SignedRequest } from '../auth/authenticate';
+import type { Clock } from '../concurrency/timing';
+import type { StageTimes, Success } from '../observability/metrics';
+import type { PushError, RateState } from '../protocol/errors';
+import type { IdLines } from '../protocol/id-lines';
+import { LANGUAGES, type Language } from '../protocol/language';
+import type { PushEnded } from '../pushes/pushes';
+import type { BodyDigest, RequestFields } from '../storage/push-log';
+import type { PlainDocument } from './documents';
+import type { StartedLines } from './line-answer';
+
+export type RequestContext = ParameterizedContext<RequestState>;
+
+export interface RequestState {
+  /** Set by koaRequest. The authentication replaces it when the whole request has arrived. */
+  requestId: string;
+  /** Set by koaRequest: time of arrival of the request head, epoch milliseconds. */
+  receivedAt: number;
+  /** Set by koaRequest: the language of the answer. */
+  language: Language;
+  /** Set by koaRawBody: the bytes of the body. Empty again after the later middlewares have run. */
+  rawBody: Buffer;
+  /** Set by koaHmacAuth, or for `matters/orphans` by koaStreamedHmacAuth. */
+  signed: SignedRequest;
+  /** Set by koaHmacAuth for a large body: its hash and its size. */
+  digest?: BodyDigest | undefined;
+  /** Set by koaStreamedHmacAuth: the ids in the body of `matters/orphans`. */
+  ids: IdLines;
+  /** Set by koaHmacAuth and koaStreamedHmacAuth, for logs and traces. */
+  clientId?: string;
+  /** Set when the client is admitted: its rate limit, for the headers of the answer. */
+  rate?: RateState | undefined;
+  /** Set by the route: `data` of the envelope. */
+  data?: unknown;
+  /** Set by the route in addition to `data` if lines of a batch failed. */
+  partial?: PartialFailure;
+  /** Set by the route: line counts of a batch, for the log line. */
+  lineCounts?: { readonly total: number; readonly failed: number };
+  /** Set by the route instead of `data`: an answer that may be larger than the memory. */
+  lines?: StartedLines;
+  /** Set by the route instead of `data`: a file or the OpenAPI document. */
+  document?: PlainDocument;
+  /** Set by the route instead of `data`: the relative URL of a redirect. */
+  location?: string | undefined;
+  /** Set by the route or by a failed authentication: how the pushes of this request ended. */
+  pushes?: readonly PushEnded[];
+  /** Set by `createEndRequest` at the end of the request: the outcome of a single push, or the rejection. */
+  ended?: { readonly outcome?: Success | undefined; readonly rejection?: PushError };
+  /** Set by koaTrace if TRACING is on: the trace id, 32 hex digits. */
+  traceId?: string;
+  /** Set by koaAccessLog if LOG_REQUESTS is on: durations of the stages of this request. */
+  stages?: StageTimes;
+}
+
+/** Summary of the failed lines of a batch. */
+export interface PartialFailure {
+  /** Whether at least one of these lines may succeed later. */
+  readonly isRetryable: boolean;
+  /** Seconds: the longest Retry-After of these lines, if one has it. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** @param receivedAt epoch milliseconds */
+export type NewRequestId = (receivedAt: number) => string;
+
+/** Sets the time of receipt, the request id and the language of the answer. */
+export function koaRequest(clock: Clock, newRequestId: NewRequestId): Middleware<RequestState> {
+  return ({ req, state }, next) => {
+    state.receivedAt = clock();
+    state.language = languageOf(req.headers['accept-language']);
+    state.requestId = newRequestId(state.receivedAt);
+    return next();
+  };
+}
+
+/** The fields of a push-log entry that come from the HTTP request: the trace id, if TRACING is on. */
+export const requestFields = ({ state: { traceId } }: RequestContext): RequestFields => ({
+  ...(traceId !== undefined && { traceId }),
+});
+
+const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
+
+/**
+ * @param header Accept-Language (RFC 9110, 12.5.4)
+ * @returns the preferred language; of equally preferred languages the first one; Chinese if the header names
+ *   neither language
+ */
+export function languageOf(header: string | undefined): Language {
+  const [fallback] = LANGUAGES;
+  if (header === undefined) return fallback;
+  let best: { readonly language: Language; readonly quality: number } | undefined;
+  for (const range of header.split(',')) {
+    const [tag = '', parameter] = range.split(';').map((part) => part.trim());
+    const primary = tag.toLowerCase().split('-')[0];
+    const language = LANGUAGES.find((it) => it === primary);
+    // An invalid weight counts as 0, so the language is not accepted.
+    const quality = parameter === undefined ? 1 : Number(QUALITY.exec(parameter)?.[1] ?? 0);
+    if (language && quality > (best?.quality ?? 0)) best = { language, quality };
+  }
+  return best?.language ?? fallback;
+}

@@ -1,0 +1,168 @@
+/**
+ * Sends the result of the route in `ctx.state`: `data` in an envelope, lines, a document, or a redirect. Sends every
+ * error as an envelope with its code, reason and request id.
+ */
+import type { Middleware } from 'koa';
+import type { Clock } from '../concurrency/timing';
+import { partialEnvelope } from '../protocol/batch';
+import { type Envelope, errorEnvelope, successEnvelope, withHelpUnder } from '../protocol/envelope';
+import { PushError, type RateState } from '../protocol/errors';
+import { API_HEADERS } from '../protocol/headers';
+import type { Language } from '../protocol/language';
+import { OPEN_PATH } from '../protocol/paths';
+import { discardRest } from './body';
+import { answerDocument, type PlainDocument } from './documents';
+import type { EndRequest } from './end-request';
+import { type StartedLines, whenOver, writeLines } from './line-answer';
+import type { RequestContext, RequestState } from './request';
+
+export interface RespondOptions {
+  readonly clock: Clock;
+  /**
+   * Whether answers of the signed endpoints always have status 200 (HTTP_STATUS_MODE). Health checks keep their status,
+   * because load balancers evaluate it.
+   */
+  readonly always200: boolean;
+  /**
+   * Called for every request before its answer is sent; for lines, before the last line or when the connection
+   * closes.
+   */
+  readonly end: EndRequest;
+  /** Path below which clients reach the service. */
+  readonly pathPrefix: string;
+  /** Whether the process is going to stop. */
+  readonly isLeaving: () => boolean;
+}
+
+export function koaRespond(options: RespondOptions): Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      await next();
+      sendResult(ctx, options);
+    } catch (cause) {
+      await sendError(ctx, cause, options);
+    }
+    // Outside of the try, because a failed report must not replace the answer by an error. `sendLines` ends a request
+    // that is answered with lines.
+    if (!ctx.state.lines) options.end.answered(ctx);
+    // Node must not parse the unread rest of a body as the next request. When this process is going to stop, the client
+    // must reconnect to another one.
+    if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
+  };
+}
+
+/** @throws PushError PATH_NOT_FOUND or METHOD_NOT_ALLOWED if no route answered */
+function sendResult(ctx: RequestContext, options: RespondOptions): void {
+  const { data, lines, document, location, rate, partial } = ctx.state;
+  setPaceHeaders(ctx, rate, partial?.retryAfter);
+  if (lines) sendLines(ctx, lines, options);
+  else if (document) sendDocument(ctx, document);
+  else if (location) sendLocation(ctx, location);
+  else if (data !== undefined) {
+    writeEnvelope(ctx, envelopeOf(ctx.state, options), options.always200);
+  } else throw noRoute(ctx);
+}
+
+async function sendError(
+  ctx: RequestContext,
+  cause: unknown,
+  options: RespondOptions,
+): Promise<void> {
+  // `null`: the request was rejected before its body was read. After its whole body is read, the client can receive the
+  // answer and reuse the connection.
+  if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
+  const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
+  setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
+  writeEnvelope(ctx, errorEnvelopeOf(ctx.state, error, options), options.always200);
+}
+
+/**
+ * Sets Retry-After, and the headers of the IETF draft "RateLimit header fields for HTTP". RateLimit-Policy allows `q`
+ * pushes in `w` seconds. RateLimit: the client may send `r` pushes now, and the full number after `t` seconds.
+ */
+function setPaceHeaders(ctx: RequestContext, state?: RateState, retryAfter?: number): void {
+  if (state) {
+    const { rate, burst, remaining } = state;
+    const seconds = (pushes: number) => Math.ceil(pushes / rate);
+    ctx.set('RateLimit-Policy', `"client";q=${burst};w=${seconds(burst)}`);
+    ctx.set('RateLimit', `"client";r=${remaining};t=${seconds(burst - remaining)}`);
+  }
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+}
+
+function envelopeOf(
+  { data, partial, requestId, language }: RequestState,
+  { clock, pathPrefix }: RespondOptions,
+): Envelope {
+  if (!partial) return successEnvelope(data, requestId, clock());
+  const envelope = partialEnvelope(data, partial.isRetryable, requestId, clock(), language);
+  return withHelpUnder(pathPrefix, envelope);
+}
+
+const errorEnvelopeOf = (
+  { requestId, language }: RequestState,
+  error: PushError,
+  { clock, pathPrefix }: RespondOptions,
+): Envelope => withHelpUnder(pathPrefix, errorEnvelope(error, requestId, clock(), language));
+
+/** The router stores in `ctx.matched` the routes that have the path, with any method. */
+function noRoute(ctx: RequestContext): PushError {
+  const { matched = [] } = ctx as { matched?: readonly unknown[] };
+  if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
+  // The router has set an empty Allow header if it does not know the method.
+  ctx.remove('Allow');
+  return new PushError('PATH_NOT_FOUND');
+}
+
+/**
+ * Starts a 200 answer of many lines. Its status is sent before the lines exist, so the last line contains the result.
+ */
+function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOptions): void {
+  setLanguageHeaders(ctx);
+  ctx.set(API_HEADERS);
+  ctx.status = 200;
+  ctx.type = 'application/x-ndjson; charset=utf-8';
+  // Node warns of a memory leak above ten listeners. Koa and Node already add ten to a response.
+  ctx.res.setMaxListeners(20);
+  // If the client disconnects, there is no last line. The request counts as answered, as every request whose client
+  // disconnects.
+  whenOver(ctx.res, () => options.end.answered(ctx));
+  ctx.body = writeLines(ctx.res, lines, {
+    success: (data) => {
+      options.end.answered(ctx);
+      return successEnvelope(data, ctx.state.requestId, options.clock());
+    },
+    failure: (cause) => errorEnvelopeOf(ctx.state, options.end.rejected(ctx, cause), options),
+  });
+}
+
+/** These requests are unsigned and have no rate limit, because they are cheap: most come from caches or get a 304. */
+function sendDocument(ctx: RequestContext, document: PlainDocument): void {
+  const { status, headers, body } = answerDocument(document, ctx.headers);
+  ctx.status = status;
+  if (body) ctx.body = body;
+  ctx.set({ ...API_HEADERS, 'Cache-Control': 'public, max-age=300', ...headers });
+}
+
+function sendLocation(ctx: RequestContext, location: string): void {
+  ctx.set('Location', location);
+  ctx.status = 302;
+  ctx.body = '';
+}
+
+function writeEnvelope(ctx: RequestContext, envelope: Envelope, always200: boolean): void {
+  setLanguageHeaders(ctx);
+  ctx.set(API_HEADERS);
+  const is200 = envelope.code === 0 || (always200 && ctx.path.startsWith(`${OPEN_PATH}/`));
+  ctx.status = is200 ? 200 : envelope.code;
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = JSON.stringify(envelope);
+}
+
+const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
+
+/** `Vary`: a cache must not serve the answer in one language to a client that prefers the other one. */
+function setLanguageHeaders(ctx: RequestContext): void {
+  ctx.set('Content-Language', CONTENT_LANGUAGES[ctx.state.language]);
+  ctx.vary('Accept-Language');
+}

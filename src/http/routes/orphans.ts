@@ -1,0 +1,77 @@
+/**
+ * The handler of `matters/orphans`: receives a list of ids, and answers with the matters that are open or drafts in the
+ * ledger and not in the list.
+ */
+import type { Middleware } from 'koa';
+import type { Reach } from '../../concurrency/reach';
+import { ORPHANS_ENDPOINT } from '../../protocol/endpoints';
+import { createIdLines } from '../../protocol/id-lines';
+import { databaseCall } from '../../pushes/pushes';
+import { createBulkhead } from '../../queries/bulkhead';
+import type { FindOrphans } from '../../queries/orphans';
+import { type Lines, startLines, whenOver } from '../line-answer';
+import type { RequestState } from '../request';
+import type { StreamedRoute } from '../streamed-body';
+
+/** Concurrent requests of one client, and of all. A list of a million ids takes some hundred megabytes of memory. */
+const MAX_CONCURRENT = { perKey: 1, total: 3 };
+/** The same for unknown client ids. Their requests occupy no slot of existing clients. */
+const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
+/** An id that no client can have, because an empty header is rejected. */
+const NO_CLIENT = '';
+
+/** Receives the list of ids into `ctx.state.ids`. @param bodyLimit bytes */
+export function orphansList(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedRoute {
+  const bulkhead = createBulkhead(MAX_CONCURRENT);
+  const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
+  // An unknown client is rejected whenever a known one would be. A difference would reveal which client ids exist.
+  const acquire = (clientId: string, isKnown: boolean) => {
+    if (isKnown) return bulkhead.acquire(clientId);
+    bulkhead.acquire(NO_CLIENT)();
+    return unknown.acquire(clientId);
+  };
+  const begin: StreamedRoute['begin'] = ({ res, state }, clientId, isKnown) => {
+    // The slot is released when the last line is sent or the client has disconnected.
+    whenOver(res, acquire(clientId, isKnown));
+    state.ids = createIdLines();
+    return state.ids.take;
+  };
+  const { name, body } = ORPHANS_ENDPOINT;
+  return { operation: name, bodyLimit, bodyTimeout: body.uploadTimeout, begin };
+}
+
+export interface OrphansRouteDependencies {
+  readonly find: FindOrphans;
+  /** @throws PushError if the service cannot continue */
+  readonly checkReady: () => void;
+  readonly database: Pick<Reach, 'guard'>;
+  /** Milliseconds for each group of lines. */
+  readonly timeout: number;
+}
+
+export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
+  return async ({ res, state }) => {
+    const { systemCode, queryKey } = state.signed.caller;
+    const orphans = deps.find(systemCode, state.ids.end(), !queryKey?.noBodies);
+    state.lines = await startLines(res, withTimeLimit(orphans, deps));
+  };
+}
+
+/** Limits the time for each group of lines. Reads no further group if the service is not ready. */
+async function* withTimeLimit(
+  groups: Lines,
+  { checkReady, database, timeout }: Omit<OrphansRouteDependencies, 'find'>,
+): Lines {
+  try {
+    let step = await databaseCall(database.guard(groups.next()), timeout);
+    while (!step.done) {
+      yield step.value;
+      checkReady();
+      step = await databaseCall(database.guard(groups.next()), timeout);
+    }
+    return step.value;
+  } finally {
+    // Not awaited, because a read that hangs would delay the answer. It ends at its own deadline.
+    groups.return(undefined).catch(() => undefined);
+  }
+}

@@ -1,0 +1,48 @@
+/** The handler of `push-logs/resend`: one result per request id, in the form of a batch answer (contract 7.5). */
+import type { Middleware } from 'koa';
+import { parseJsonBody } from '../../protocol/json-body';
+import type { Language } from '../../protocol/language';
+import { RESEND } from '../../protocol/paths';
+import { readQuery } from '../../protocol/query-body';
+import { type ResendResult, resendSchema } from '../../protocol/resend';
+import type { ClientResend, ResentLine } from '../../pushes/pushes';
+import type { Bulkhead } from '../../queries/bulkhead';
+import type { RequestState } from '../request';
+import { longestWait, renderLine, renderResult, setLineResults, throwIfRejected } from './batch';
+import { requestOf, storeEnded } from './push';
+
+/** @param limit limits the concurrent requests, because each one loads up to BATCH_BODY_LIMIT bytes of bodies */
+export function resendRoute(resend: ClientResend, limit: Bulkhead): Middleware<RequestState> {
+  return async (ctx) => {
+    const { state } = ctx;
+    // The endpoint ignores X-Idempotency-Key: all resends of the same push together have one effect anyway.
+    const unkeyed = { idempotencyKey: undefined, headerErrors: [] };
+    const request = { ...requestOf(ctx, RESEND), ...unkeyed };
+    const parse = () => {
+      const body = readQuery(resendSchema, parseJsonBody(state.rawBody));
+      const { length } = body.requestIds;
+      state.lineCounts = { total: length, failed: length };
+      return body;
+    };
+    const release = limit.acquire(request.caller.clientId);
+    try {
+      const { lines, sent } = await resend(request, parse);
+      storeEnded(state, RESEND, sent);
+      throwIfRejected(sent);
+      const results = lines.map((line) => renderResent(line, state.language));
+      setLineResults(state, results, longestWait(lines));
+    } finally {
+      release();
+    }
+  };
+}
+
+function renderResent(resent: ResentLine, language: Language): ResendResult {
+  const { line, requestId, externalId, answer, resentFrom, sent } = resent;
+  // In a dry run, `answer` is the valid push that would be sent.
+  if ('operation' in answer) {
+    const about = { requestId, externalId: externalId ?? null, resentFrom, sent };
+    return { line, ...renderLine(answer, language), ...about };
+  }
+  return { ...renderResult({ line, requestId, externalId, answer }, language), resentFrom, sent };
+}

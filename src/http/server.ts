@@ -1,0 +1,218 @@
+/** The HTTP server. It waits for no client without a deadline, and it rejects malformed and ambiguous requests. */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { headerValues } from '../auth/auth-headers';
+import { foldedLog } from '../infra/folded-log';
+import type { Lifecycle } from '../infra/lifecycle';
+import type { Logger } from '../infra/logger';
+import type { HealthProbe } from './health';
+import {
+  answerMalformedRequest,
+  type MalformedRequest,
+  type MalformedRequestOptions,
+} from './malformed-request';
+
+/** Milliseconds in which the head of a request must arrive. */
+const HEADERS_TIMEOUT = 10_000;
+/** Milliseconds in which a whole request must arrive. Each endpoint has its own, shorter limit. */
+const REQUEST_TIMEOUT = 125_000;
+/** Milliseconds without progress after which the server disconnects a client that does not read its answer. */
+const STALL_TIMEOUT = 10_000;
+/**
+ * Milliseconds after which the server closes a connection with a CONNECT request, even if earlier answers are
+ * missing.
+ */
+const CONNECT_REQUEST_TIMEOUT = 15_000;
+
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: HEADERS_TIMEOUT,
+  requestTimeout: REQUEST_TIMEOUT,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+  // `acceptHead` checks the Host header. Node would reject a request without it, but not with an envelope.
+  requireHostHeader: false,
+};
+
+interface Serving {
+  /** The settings with these names; times in milliseconds. */
+  readonly config: Readonly<Record<'PORT' | 'KEEP_ALIVE_TIMEOUT' | 'DRAIN_DELAY', number>> & {
+    readonly HOST: string;
+  };
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+interface Served {
+  readonly handler: RequestListener;
+  readonly health: HealthProbe;
+  /** Path below which clients reach the service (PUBLIC_URL). */
+  readonly pathPrefix: string;
+}
+
+/** Serves clients on HOST and PORT until the process drains. @returns the URL. @throws Error naming HOST and PORT */
+export async function serve(
+  { config, logger, lifecycle }: Serving,
+  { handler, health, pathPrefix }: Served,
+): Promise<string> {
+  const log = foldedLog(logger);
+  const report = ({ reason, code, ...details }: MalformedRequest) =>
+    log({ level: 'info', text: 'rejected', reason, code }, details);
+  const server = await listen(handler, {
+    host: config.HOST,
+    port: config.PORT,
+    keepAlive: config.KEEP_ALIVE_TIMEOUT,
+    pathPrefix,
+    report,
+  });
+  lifecycle.onDrain('server', async () => {
+    health.leave();
+    // The load balancer sends requests until it notices that this process is not ready. A closed port would reject
+    // them.
+    await sleep(config.DRAIN_DELAY);
+    health.drain();
+    await server.close();
+  });
+  return server.url;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  /** Stops accepting connections and resolves when every running request is answered. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions extends MalformedRequestOptions {
+  /** HOST, PORT */
+  readonly host: string;
+  readonly port: number;
+  /** KEEP_ALIVE_TIMEOUT: milliseconds after which the server closes an idle connection. */
+  readonly keepAlive?: number;
+}
+
+/** @throws Error naming HOST and PORT if the server cannot listen */
+export async function listen(
+  handler: RequestListener,
+  { host, port, ...options }: ListenOptions,
+): Promise<HttpServer> {
+  const server = createHttpServer(handler, options);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(
+        new Error(`cannot listen on ${host}:${port} (HOST, PORT): ${cause.message}`, { cause }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  return { url: urlOf(server), close: () => closeAfterAnswers(server) };
+}
+
+function createHttpServer(
+  handler: RequestListener,
+  { keepAlive = 65_000, ...options }: Omit<ListenOptions, 'host' | 'port'>,
+): Server {
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  const rejected = new WeakSet<Duplex>();
+  const reject = (socket: Duplex, error?: NodeJS.ErrnoException) => {
+    if (rejected.has(socket)) return;
+    rejected.add(socket);
+    answerMalformedRequest(socket, unanswered.get(socket) ?? new Set(), options, error);
+  };
+  const handle: RequestListener = (req, res) => {
+    const { socket } = req;
+    const responses = unanswered.get(socket) ?? new Set();
+    unanswered.set(socket, responses);
+    if (rejected.has(socket)) return;
+    if (!acceptHead(req)) {
+      reject(socket);
+      return;
+    }
+    responses.add(res);
+    res.once('close', () => responses.delete(res));
+    handler(req, res);
+  };
+  const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAlive }, handle);
+  // A client may close its sending side after its request and wait for the answer. Without this option Node would close
+  // the connection before the answer.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // No limit on the number of headers: Node silently drops headers above it, which could hide a duplicate header.
+  server.maxHeadersCount = 0;
+  server.on('clientError', (error, socket) => reject(socket, error));
+  server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));
+  // Node would answer an unknown `Expect` header with 417 and no envelope.
+  server.on('checkExpectation', handle);
+  server.setTimeout(STALL_TIMEOUT, (socket) => {
+    // Node calls this listener KEEP_ALIVE_TIMEOUT after the last answer, and STALL_TIMEOUT after the last data
+    // otherwise. HEADERS_TIMEOUT ends a connection that has sent no request.
+    const isIdle = unanswered.get(socket)?.size === 0;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
+  });
+  return server;
+}
+
+/** The absolute form of a target, which a proxy may send: scheme and host are ignored. */
+const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Checks a request head that Node's parser has accepted. If a proxy and this server disagree about the end or the
+ * target of a request, an attacker can hide one request in another. Therefore the service rejects every ambiguous
+ * head.
+ *
+ * Also removes scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
+ *
+ * @returns whether the head is unambiguous
+ */
+function acceptHead(req: IncomingMessage): boolean {
+  const { httpVersion, rawHeaders } = req;
+  const target = (req.url ?? '').replace(ABSOLUTE, '');
+  req.url = target;
+  const isPath = target.startsWith('/') && !target.includes('#');
+  const hosts = headerValues(rawHeaders, 'host').length;
+  const codings = headerValues(rawHeaders, 'transfer-encoding').map((it) => it.toLowerCase());
+  // This server reads only the `chunked` coding of HTTP/1.1. HTTP/1.0 has no transfer codings.
+  const isChunked = httpVersion === '1.1' && codings.join() === 'chunked';
+  return (
+    (isPath || target === '*') &&
+    (httpVersion === '1.1' ? hosts === 1 : httpVersion === '1.0' && hosts <= 1) &&
+    (codings.length === 0 || isChunked)
+  );
+}
+
+/**
+ * Answers a CONNECT request. Node has removed its own listeners from the socket: without this one, a reset by the
+ * client would end the process. Without the timer, a client that does not read the answer would keep the connection
+ * open.
+ */
+function answerConnect(socket: Duplex, answer: () => void): void {
+  socket.on('error', () => socket.destroy());
+  const timer = setTimeout(() => socket.destroy(), CONNECT_REQUEST_TIMEOUT);
+  socket.once('close', () => clearTimeout(timer));
+  answer();
+}
+
+function closeAfterAnswers(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // An idle keep-alive connection would delay the end of the process by KEEP_ALIVE_TIMEOUT.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    server.close((error) => {
+      clearInterval(idle);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+function urlOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  const isWildcard = address === '0.0.0.0' || address === '::';
+  const host = isWildcard ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

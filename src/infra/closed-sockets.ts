@@ -1,0 +1,37 @@
+/**
+ * Works around a defect of the MongoDB driver (7.8). If the driver sends a command between the end of the socket and
+ * its `close` event, the command waits forever. The time limits of the driver do not end it. This happens when a server
+ * closes its connections, for example when a primary dies.
+ */
+import { mongo } from 'mongoose';
+
+/** The members of the driver's internal class that this file uses. The types of the driver do not contain them. */
+interface DriverConnection {
+  readonly id: number | string;
+  readonly error: Error | null;
+  readonly socket: { readonly destroyed: boolean };
+  onError(error: Error): void;
+  /** The driver calls it before each command. @throws the error that closed the connection */
+  throwIfAborted(): void;
+}
+
+const { Connection } = require('mongodb/lib/cmap/connection') as {
+  readonly Connection: { readonly prototype: DriverConnection };
+};
+
+/**
+ * Patches the driver: a command on a socket that has ended fails at once with a network error, and the driver retries
+ * it. A second call has no effect, because `web` and a worker may run in one Node process.
+ */
+export function failCommandsOnClosedSockets(): void {
+  const { prototype } = Connection;
+  const { throwIfAborted } = prototype;
+  // The name of the function shows that the driver is already patched.
+  if (throwIfAborted.name === 'throwIfClosed') return;
+  prototype.throwIfAborted = function throwIfClosed(this: DriverConnection) {
+    if (!this.error && this.socket.destroyed) {
+      this.onError(new mongo.MongoNetworkError(`connection ${this.id} was closed by the server`));
+    }
+    throwIfAborted.call(this);
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * Reads and validates the settings from the environment. It reports all problems at once, before the process starts.
+ */
+import path from 'node:path';
+import { z } from 'zod';
+import { mongoUrlProblem } from './mongo-url';
+import { redisUrlProblem } from './redis/url';
+import { type Environment, readSettingFiles } from './setting-files';
+import { plainUrl, secretKeys, span, spanOrOff, statuses, timeZone, whole } from './settings/forms';
+import { tracingProblems } from './settings/tracing';
+
+const CONCLUDED =
+  'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
+
+const schema = z.object({
+  /** Address that the web process listens on. */
+  HOST: z.string().default('0.0.0.0'),
+  /** Port of the web process; 0: a free port. */
+  PORT: whole(0, 65_535).default(3000),
+  /** A replica set or a sharded cluster, because the ledger needs transactions. */
+  MONGO_URL: z.string().superRefine((url, context) => {
+    const message = mongoUrlProblem(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  }),
+  /** One server, a Sentinel group or a Cluster; see docs/installation.md. */
+  REDIS_URL: z.string().superRefine((url, context) => {
+    const message = redisUrlProblem(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  }),
+  /** Prefix of all keys and channels in Redis. Deployments that share one Redis need different ones. */
+  REDIS_NAMESPACE: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+    .default('matter-push'),
+  /** Number of queue shards, each with one hash tag in Redis. The default for a Cluster is 8. */
+  REDIS_SHARDS: whole(1, 64).default(1),
+  /** Number of partitions of each shard. With fewer partitions than workers, some workers have no work. */
+  REDIS_PARTITIONS: whole(1, 1_024).default(64),
+  /** Folder in which `npm start` stores data, logs and endpoints.json. */
+  DATA_DIR: z.string().default('.data'),
+  /** How long `web` keeps an idle connection of a client. It must exceed the idle timeout of the load balancer. */
+  KEEP_ALIVE_TIMEOUT: span(1_000, 3_600_000).default(65_000),
+  /** Encryption keys for the secrets of the clients in the database. The first one encrypts, all of them decrypt. */
+  SECRET_KEYS: secretKeys,
+  /** Largest request body in bytes. */
+  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(1024 * 1024),
+  /** `always-200`: every answer has HTTP status 200; its body has the code. */
+  HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
+  /** Time zone of times that callers send without a zone. */
+  PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
+  /** Values of `bizStatus` that give a matter the phase CONCLUDED. */
+  CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
+  /** How long a caller waits for the confirmed write. */
+  PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  /** Maximum lines of one batch of a caller. */
+  BATCH_MAX_ITEMS: whole(1, 1_000).default(1_000),
+  /** Largest request body of a batch in bytes. */
+  BATCH_BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
+  /** How long the caller of a batch waits for the confirmed writes. */
+  BATCH_TIMEOUT: span(100, 120_000).default(30_000),
+  /** How long a signature may be sent again with another path or idempotency key; `off`: without a time limit. */
+  SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
+  /** Default limit of pushes per second for each client; 0: no limit. */
+  RATE_LIMIT: whole(0, 1_000_000).default(0),
+  /** Number of pushes that a client may send at once, before RATE_LIMIT applies. */
+  RATE_BURST: whole(1, 1_000_000).default(400),
+  /** Limit of requests per second for each query key. */
+  QUERY_KEY_RATE: whole(1, 1_000_000).default(20),
+  /** `off`: a retry with the same idempotency key and body is applied again. `on`: it gets the first result. */
+  IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
+  /** How long push-log entries are kept. */
+  PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
+  PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
+  /** Maximum pushes in flight in one web process. It answers further pushes with 503. */
+  MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
+  /** Maximum pushes in one partition. `web` answers further pushes with 503. */
+  PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
+  /** Maximum bytes of one partition in Redis. `web` answers further pushes with 503. */
+  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(16_777_216),
+  /** Maximum pushes that a worker processes together. The other BATCH settings limit the batch of a caller. */
+  BATCH_LIMIT: whole(1, 1_000).default(640),
+  /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */
+  DRAIN_DELAY: span(0, 120_000).default(5_000),
+  /** Time limit for a stopping process, including DRAIN_DELAY. Within it, the process finishes the pushes in flight. */
+  DRAIN_TIMEOUT: span(1_000, 300_000).default(40_000),
+  /** Internal port for metrics, health and the operator page; 0: no internal port. */
+  METRICS_PORT: whole(0, 65_535).default(0),
+  /** Address that the internal port listens on. */
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  /** `on`: the process exports spans to an OpenTelemetry collector, which the standard OTEL_ variables name. */
+  TRACING: z.enum(['on', 'off']).default('off'),
+  /** Token for changes on the operator page, such as pausing a client; empty: the page is read-only. */
+  OPERATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,256}$/, 'must be 32 to 256 printable ASCII characters, no spaces')
+    .default(''),
+  /** `off`: no reference page at /docs and no console at /console. */
+  PAGES: z.enum(['on', 'off']).default('on'),
+  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. `npm start` turns it on. */
+  DOCS_DEMO: z.enum(['on', 'off']).default('off'),
+  /**
+   * Public URL of the service. Its path is part of links in answers and of links that `matterctl client console`
+   * prints.
+   */
+  PUBLIC_URL: plainUrl.default(''),
+  /** `on`: `web` logs one line for each request. */
+  LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** A push that arrives just before the port closes must still get its answer. */
+const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
+  ({
+    path: ['DRAIN_TIMEOUT'],
+    message: `must be longer than DRAIN_DELAY plus ${wait}; otherwise a stopping process could end before it has answered all accepted pushes`,
+    when: ({ issues }) =>
+      !issues.some(({ path }) => [wait, 'DRAIN_DELAY'].includes(String(path?.[0]))),
+  }) satisfies z.core.$ZodCustomParams;
+
+const consistent = schema
+  .refine(
+    (config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT,
+    drainTimeoutRule('PUSH_TIMEOUT'),
+  )
+  .refine(
+    (config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.BATCH_TIMEOUT,
+    drainTimeoutRule('BATCH_TIMEOUT'),
+  )
+  .refine((config) => config.OPERATOR_TOKEN === '' || config.METRICS_PORT !== 0, {
+    path: ['OPERATOR_TOKEN'],
+    message: 'needs METRICS_PORT: the token is used on that port',
+    when: ({ issues }) =>
+      !issues.some(({ path }) => ['METRICS_PORT', 'OPERATOR_TOKEN'].includes(String(path?.[0]))),
+  });
+
+export type Config = Readonly<z.infer<typeof schema>>;
+export type { Environment } from './setting-files';
+
+/** Invalid settings. The message lists every invalid variable for the operator. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Rate limit of each query key. The burst is the rate of five seconds, because a page sends many requests when it
+ * opens.
+ */
+export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
+
+/** File in which `npm start` stores the id and the secret of its demo client. */
+export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');
+
+/**
+ * Reads the settings. An empty variable counts as absent.
+ *
+ * @throws ConfigError whose message names every variable that is missing or wrong, and the file that it was read from
+ */
+export function readConfig(env: Environment): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const files = readSettingFiles(given);
+  const present = { ...defaultsForRedisUrl(files.env.REDIS_URL), ...files.env };
+  const parsed = consistent.safeParse(present, { error: requiredMessage });
+  const issues = (parsed.error?.issues ?? []).filter(
+    ({ path }) => !files.unknown.has(String(path[0])),
+  );
+  const lines = [
+    ...files.problems.map(([name, problem]) => `  ${name}: ${problem}`),
+    ...issues.map(({ path: [name], message }) => {
+      return `  ${String(name)}: ${message}${files.sourceOf(String(name))}`;
+    }),
+    ...tracingProblems(present).map(([name, problem]) => `  ${name}: ${problem}`),
+  ];
+  if (parsed.success && lines.length === 0) return parsed.data;
+  throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
+}
+
+/** Defaults that depend on whether REDIS_URL names a Cluster. */
+const defaultsForRedisUrl = (redisUrl = ''): Environment =>
+  /^rediss?[-+]cluster:/.test(redisUrl) ? { REDIS_SHARDS: '8' } : {};
+
+/** The settings as the log may show them, without secrets and passwords. */
+export function redactConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    SECRET_KEYS: config.SECRET_KEYS.map((key) => `${key.split(':')[0]}:[redacted]`),
+    OPERATOR_TOKEN: config.OPERATOR_TOKEN && '[redacted]',
+    MONGO_URL: withoutPassword(config.MONGO_URL),
+    REDIS_URL: withoutPassword(config.REDIS_URL),
+  };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/.*@/, '//[redacted]@').replace(/\?.*$/, '?[redacted]');
+}
+
+function requiredMessage(issue: { code?: string; input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
+}

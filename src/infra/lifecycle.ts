@@ -1,0 +1,147 @@
+/** Start and end of a process. At its end, it releases its resources in reverse order, within a hard deadline. */
+import { withTimeout } from '../concurrency/timing';
+import type { Logger } from './logger';
+import { outagesOf, SERVERS } from './outages';
+
+export interface Lifecycle {
+  /**
+   * Registers the release of a resource. All of these releases together have CLEAN_UP_TIME, so that a server that does
+   * not answer cannot delay the end of the process. Their failures do not affect the exit code.
+   */
+  onStop(name: string, release: Release): void;
+  /**
+   * Registers a step that finishes accepted work or writes buffered data. Only the deadline of the process limits it.
+   */
+  onDrain(name: string, release: Release): void;
+  /**
+   * Registers the stop of a component that owns a timer or a connection. It has the time limit of `onStop`.
+   *
+   * @returns the component
+   */
+  run<T extends Stoppable>(name: string, component: T): T;
+  isStopping(): boolean;
+  /**
+   * Runs all releases and drain steps, the last registered one first. A second call waits for the first one.
+   *
+   * @returns the exit code: 1 if the deadline passed, or if a drain step failed although MongoDB and Redis were
+   *   available; otherwise 0
+   */
+  stop(reason: string): Promise<number>;
+}
+
+/** A component that owns a timer or a connection. */
+export interface Stoppable {
+  stop(): Promise<unknown> | unknown;
+}
+
+export type Release = () => Promise<unknown> | unknown;
+
+interface Step {
+  readonly name: string;
+  readonly release: Release;
+  readonly isDrain: boolean;
+}
+
+/** Milliseconds for all releases of resources together. */
+const CLEAN_UP_TIME = 3_000;
+/** Milliseconds that each release has, even if CLEAN_UP_TIME is used up. */
+const MIN_STEP_TIME = 50;
+
+class StepTimeout extends Error {}
+
+/** @param timeout milliseconds after which `stop` returns with exit code 1 */
+export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
+  const steps: Step[] = [];
+  const outages = outagesOf(logger);
+  const isServerUnavailable = () => SERVERS.some((server) => outages.isUnavailable(server));
+  let ending: Promise<number> | undefined;
+
+  /** @returns false if the step failed in a way that changes the exit code */
+  const run = async ({ name, release, isDrain }: Step, limit: number): Promise<boolean> => {
+    const call = (async () => release())();
+    try {
+      await (isDrain ? call : withTimeout(call, limit, () => new StepTimeout()));
+      return true;
+    } catch (error) {
+      if (error instanceof StepTimeout) {
+        logger.warn({ step: name }, 'a stop step takes too long, continuing without it');
+        return true;
+      }
+      const level = isServerUnavailable() ? 'warn' : 'error';
+      logger[level]({ step: name, error: String(error) }, 'a stop step failed');
+      return level === 'warn' || !isDrain;
+    }
+  };
+  const runAll = async (): Promise<number> => {
+    let exitCode = 0;
+    let left = CLEAN_UP_TIME;
+    for (const step of steps.reverse()) {
+      const began = performance.now();
+      if (!(await run(step, Math.max(MIN_STEP_TIME, left)))) exitCode = 1;
+      if (!step.isDrain) left -= performance.now() - began;
+    }
+    logger.info({ exitCode }, 'stopped');
+    return exitCode;
+  };
+
+  const stopAll = (reason: string) =>
+    new Promise<number>((resolve) => {
+      logger.info({ reason }, 'draining');
+      const deadline = setTimeout(() => {
+        logger.error({ timeout }, 'the drain took too long');
+        resolve(1);
+      }, timeout);
+      deadline.unref();
+      void runAll().then((exitCode) => {
+        clearTimeout(deadline);
+        resolve(exitCode);
+      });
+    });
+
+  return {
+    onStop: (name, release) => void steps.push({ name, release, isDrain: false }),
+    onDrain: (name, release) => void steps.push({ name, release, isDrain: true }),
+    run: (name, component) => {
+      steps.push({ name, release: () => component.stop(), isDrain: false });
+      return component;
+    },
+    isStopping: () => ending !== undefined,
+    stop: (reason) => {
+      ending ??= stopAll(reason);
+      return ending;
+    },
+  };
+}
+
+/**
+ * Stops the process on SIGTERM, on SIGINT, and when the IPC channel to its parent process closes. With npm, the process
+ * receives Ctrl-C twice, so a second signal has no effect.
+ *
+ * @param flush writes buffered log lines; it must end soon even if the reader of the log has stopped
+ */
+export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>): void {
+  const end = async (reason: string) => {
+    const exitCode = await lifecycle.stop(reason);
+    await flush();
+    process.exit(exitCode);
+  };
+  process.on('SIGTERM', () => void end('SIGTERM'));
+  process.on('SIGINT', () => void end('SIGINT'));
+  process.on('disconnect', () => void end('the parent process has ended'));
+}
+
+/** Reports to the parent process, if it has opened an IPC channel, that this process is ready. */
+export function announceReady(details: Record<string, unknown>): void {
+  process.send?.({ ready: true, ...details });
+}
+
+/**
+ * Runs the main function of a process. If the start fails, it prints the error and ends the process with exit code 1.
+ */
+export function runMain(main: () => Promise<unknown>): void {
+  main().catch((error: Error) => {
+    const expected = error.name === 'ConfigError' || error.name === 'DatabaseSetupError';
+    process.stderr.write(`${expected ? error.message : (error.stack ?? String(error))}\n`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Writes the log to stdout. If the reader of stdout stops reading, the process is not blocked: lines wait in memory up
+ * to a limit, and further lines are dropped and counted.
+ */
+import type { Writable } from 'node:stream';
+import type { DestinationStream } from 'pino';
+
+/** Maximum bytes of lines that wait in memory. */
+const MAX_WAITING = 8 * 1024 * 1024;
+
+export interface LogOutput extends DestinationStream {
+  /** Waits until all lines are written, but at most `timeout` milliseconds. */
+  flush(timeout: number): Promise<void>;
+}
+
+export function createLogOutput(
+  stream: Writable = process.stdout,
+  maxWaiting = MAX_WAITING,
+): LogOutput {
+  let dropped = 0;
+  let isClosed = false;
+  // The reader of the log has ended. The process continues without a log.
+  stream.on('error', () => {
+    isClosed = true;
+  });
+  return {
+    write: (line) => {
+      if (isClosed) return;
+      if (stream.writableLength + line.length > maxWaiting) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) stream.write(droppedLine(dropped));
+      dropped = 0;
+      stream.write(line);
+    },
+    flush: (timeout) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, timeout);
+        stream.write('', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}
+
+function droppedLine(dropped: number): string {
+  const msg = 'log lines were dropped: the reader of the log had stopped reading';
+  return `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped, msg })}\n`;
+}
+
+/**
+ * Characters that must not reach a terminal: control and format characters, line and paragraph separators, and lone
+ * surrogates. The zero-width joiner and non-joiner are allowed, because words and emoji contain them.
+ */
+export const UNPRINTABLE = /(?!\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** Replaces unprintable characters with JSON escapes such as `\u001b`. A JSON text keeps its meaning. */
+export const escapeUnprintable = (text: string): string =>
+  text.replace(UNPRINTABLE, (found) => found.split('').map(toEscape).join(''));
+
+const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

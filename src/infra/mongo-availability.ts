@@ -1,0 +1,63 @@
+/** Three ways to check MongoDB: what the driver knows of the servers, a ping, and a small write. */
+import mongoose, { type Connection, type mongo } from 'mongoose';
+import { stateCollection } from './mongo';
+import type { Outages } from './outages';
+
+/** Whether the driver knows a primary now. Without a primary, `web` rejects requests immediately. */
+export function isMongoReady(connection: Connection): boolean {
+  // Not `readyState`: on a busy machine a heartbeat can be a second late, and Mongoose then reports "disconnected".
+  const { topology } = connection.getClient() as unknown as Driver;
+  return topology !== undefined && isUsable(topology.description);
+}
+
+/** Members of the driver's client that its types do not contain. */
+interface Driver {
+  /** Undefined after the connection was closed. */
+  readonly topology?: { readonly description: mongo.TopologyDescription };
+}
+
+/** Whether the driver knows a server that accepts writes. */
+function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
+  if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
+  // Connected through `mongos`, the type of the topology never changes, so the types of the servers decide.
+  return [...servers.values()].some((server) => server.type !== 'Unknown');
+}
+
+/** The name that log lines of an outage show for the connection. */
+const OUTAGE_SOURCE = 'driver';
+
+/**
+ * Reports outages to `outages` until the connection is closed. An outage lasts while the driver knows no usable server.
+ */
+export function watchMongo(connection: Connection, outages: Outages): void {
+  const client = connection.getClient();
+  client.on('topologyDescriptionChanged', ({ newDescription }) => {
+    // When this process closes the connection, the driver removes all servers. This is no outage.
+    if (connection.readyState === mongoose.ConnectionStates.disconnecting) return;
+    if (isUsable(newDescription)) outages.back('mongodb', OUTAGE_SOURCE);
+    else outages.lost('mongodb', OUTAGE_SOURCE, causeOf(newDescription));
+  });
+}
+
+function causeOf({ servers }: mongo.TopologyDescription): string {
+  const errors = [...servers.values()].flatMap(({ error }) => error?.message ?? []);
+  return errors[0] ?? 'no primary is known';
+}
+
+/** A round trip to the primary. It needs no lock and no data, so a busy database answers it quickly. */
+export async function pingMongo(connection: Connection): Promise<void> {
+  await connection.getClient().db('admin').command({ ping: 1 });
+}
+
+/**
+ * Writes a small document for the readiness check, because a server that answers reads can reject all writes (quota,
+ * missing permission, `setUserWriteBlockMode`). The write does not wait for the majority: a slow majority delays
+ * pushes, but they still succeed.
+ *
+ * @throws the driver's error
+ */
+export async function probeMongoWrite(connection: Connection): Promise<void> {
+  const update = { $set: { at: new Date() } };
+  const options = { upsert: true, maxTimeMS: 2_000, writeConcern: { w: 1 } };
+  await stateCollection(connection).updateOne({ _id: 'write probe' }, update, options);
+}

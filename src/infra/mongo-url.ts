@@ -1,0 +1,64 @@
+/**
+ * Checks and reads MONGO_URL. A weak write concern in the URL is an error, because an answer with code 0 promises a
+ * durable write. `withoutOptionsOfService` then removes all options that the service sets itself.
+ */
+
+/** The options of the URL that the service sets itself: read preference, read concern and write concern. */
+const OPTIONS_OF_SERVICE =
+  /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
+
+/**
+ * An option that weakens writes is an error: an operator who trades safety for speed must learn that the service does
+ * not. Read options are ignored, because they promise nothing to callers.
+ *
+ * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
+ */
+export function mongoUrlProblem(url: string): string | undefined {
+  if (!/^mongodb(\+srv)?:\/\//.test(url)) return 'must start with mongodb:// or mongodb+srv://';
+  const { database, options } = partsOf(url);
+  if (database === '') {
+    return 'must name the database, as in mongodb://host/matter-push?replicaSet=rs0';
+  }
+  const weak = options.find(isWeak);
+  return (
+    weak && `must not contain ${weak}: remove it. The service always uses w=majority with journal`
+  );
+}
+
+/** Whether the URL contains a password or a session token. */
+export function hasPassword(url: string): boolean {
+  return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
+}
+
+/** The servers of the URL as `host:port,host:port`, without users, passwords and options, so that it can be shown. */
+export function serversOf(url: string): string {
+  const rest = partsOf(url).base.replace(/^[^:]*:\/\//, '');
+  // A password can contain an unescaped `@`.
+  return rest.slice(rest.lastIndexOf('@') + 1).split('/')[0] ?? '';
+}
+
+/** The URL without the options that the service sets itself. */
+export function withoutOptionsOfService(url: string): string {
+  const { base, options } = partsOf(url);
+  const kept = options.filter((option) => !OPTIONS_OF_SERVICE.test(nameOf(option)));
+  return kept.length === 0 ? base : `${base}?${kept.join('&')}`;
+}
+
+/** Whether the URL has the option `name`. Upper and lower case do not matter. */
+export const hasOption = (url: string, name: string): boolean =>
+  partsOf(url).options.some((option) => nameOf(option).toLowerCase() === name.toLowerCase());
+
+function isWeak(option: string): boolean {
+  const [name = '', value = ''] = option.split('=');
+  if (/^w$/i.test(name)) return value !== 'majority';
+  return /^(j|journal)$/i.test(name) && value !== 'true';
+}
+
+const nameOf = (option: string) => option.split('=')[0] ?? '';
+
+// Without the class `URL`, because it does not accept several hosts.
+function partsOf(url: string): { base: string; database: string; options: string[] } {
+  const [base = '', query = ''] = url.split('?', 2);
+  const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';
+  return { base, database, options: query.split('&').filter(Boolean) };
+}

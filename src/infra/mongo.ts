@@ -1,0 +1,105 @@
+/** The connection to the database, and its write concern. */
+import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
+import { failCommandsOnClosedSockets } from './closed-sockets';
+import { isExistingCollection } from './driver-errors';
+import { hasOption, withoutOptionsOfService } from './mongo-url';
+
+/** `web` answers code 0 only after a majority of the database has confirmed the write with journal (contract 6.1). */
+export const CONFIRMED = { w: 'majority', journal: true } as const;
+
+/** The process cannot start, because the database cannot be used. The message states the cause for the operator. */
+export class DatabaseSetupError extends Error {
+  override readonly name = 'DatabaseSetupError';
+}
+
+/** Milliseconds to find a primary, and to connect to a server. MONGO_URL can set other values. */
+const TIMEOUTS = { serverSelectionTimeoutMS: 2_000, connectTimeoutMS: 5_000 };
+
+const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
+  Object.fromEntries(Object.entries(TIMEOUTS).filter(([name]) => !hasOption(url, name)));
+
+/**
+ * Connects to MongoDB, and checks that it supports transactions, because matters and push-log entries are committed
+ * together. Reads go to the primary, and writes wait for majority and journal, even if the URL has other options.
+ *
+ * @param socketTimeout milliseconds for one command; the release step sets more, because it creates indexes
+ * @param monitorCommands whether the driver emits an event for each command
+ * @throws DatabaseSetupError if MongoDB is unreachable, or is a standalone server without transactions
+ */
+export async function connectMongo(
+  url: string,
+  socketTimeout = 15_000,
+  monitorCommands = false,
+): Promise<Connection> {
+  failCommandsOnClosedSockets();
+  const connection = mongoose.createConnection(withoutOptionsOfService(url), {
+    useBigInt64: true,
+    // MongoDB truncates long values in error messages, even inside a character. With validation, the driver could not
+    // decode such a message, and the error code would be lost.
+    enableUtf8Validation: false,
+    autoIndex: false,
+    autoCreate: false,
+    bufferCommands: false,
+    ...timeoutsOf(url),
+    heartbeatFrequencyMS: 500,
+    // Mode 'stream' would detect changes sooner. But with `useBigInt64`, its monitor in driver 7.8 throws an error that
+    // no code can catch. The process then ends, or never finds a primary again.
+    serverMonitoringMode: 'poll',
+    socketTimeoutMS: socketTimeout,
+    waitQueueTimeoutMS: 5_000,
+    writeConcern: CONFIRMED,
+    monitorCommands,
+  });
+  try {
+    await connection.asPromise();
+    const hello = await connection.getClient().db('admin').command({ hello: 1 });
+    if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
+      throw new Error('it is a standalone; transactions need a replica set: run it with --replSet');
+    }
+    return connection;
+  } catch (cause) {
+    await connection.close().catch(() => undefined);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new DatabaseSetupError(`MONGO_URL cannot be used: ${why}`, { cause });
+  }
+}
+
+/**
+ * The identity of the database: the id that MongoDB assigned to one of its collections. It is the same for every URL of
+ * this database, and a restored copy of the database has another one.
+ */
+export async function identifyDatabase(
+  connection: Connection,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const { collectionName: collection } = stateCollection(connection);
+  const database = connection.getClient().db(connection.name);
+  const find = async () => {
+    const named = { name: collection };
+    const [found] = await database.listCollections<mongo.CollectionInfo>(named).toArray();
+    return found?.info?.uuid;
+  };
+  let uuid = await find();
+  if (!uuid) {
+    await database.createCollection(collection).catch((error) => {
+      if (!isExistingCollection(error)) throw error;
+    });
+    uuid = await find();
+  }
+  const hosts = connection.getClient().options.hosts.map(String).join(',');
+  return { id: String(uuid?.toString('hex')), name: `${hosts}/${connection.name}` };
+}
+
+/**
+ * The driver's collection of a Mongoose model. It is faster than the model, because it does not cast values and does
+ * not create model instances. The documents need neither, because the service has already validated their data.
+ */
+export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
+  return model.db.collection<T>(model.collection.name);
+}
+
+/** The collection of state that all processes share. Each kind of state is one document, whose `_id` is its name. */
+export function stateCollection<T extends { _id: string }>(
+  connection: Connection,
+): mongo.Collection<T> {
+  return connection.collection<T>('service_state');
+}

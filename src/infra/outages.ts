@@ -1,0 +1,119 @@
+/**
+ * Records the outages of MongoDB and Redis that this process notices. It logs the start, the cause if it is found
+ * later, and the end. Several lost connections are one outage. A connection lost again within 2 s continues the same
+ * outage.
+ */
+import { systemClock } from '../concurrency/timing';
+import type { Logger } from './logger';
+
+export const SERVERS = ['mongodb', 'redis'] as const;
+export type ServerName = (typeof SERVERS)[number];
+
+export interface Outage {
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Epoch milliseconds at which the last connection came back; null while a connection is lost. */
+  readonly until: number | null;
+  readonly error: string;
+}
+
+export interface Outages {
+  /** Reports a lost connection. @param connection its name, for example `subscriber` */
+  lost(server: ServerName, connection: string, error: string): void;
+  /** Reports that a lost connection works again. */
+  back(server: ServerName, connection: string): void;
+  /** True from the log line of an outage to the log line of its end. Errors in between need no further log line. */
+  isUnavailable(server: ServerName): boolean;
+  /** The current or most recent outage; undefined if there was none. */
+  last(server: ServerName): Outage | undefined;
+}
+
+export interface OutageOptions {
+  readonly clock?: () => number;
+  /** Runs `work` after `ms` milliseconds; tests replace it. */
+  readonly later?: (ms: number, work: () => void) => void;
+}
+
+/**
+ * An outage counts as ended if no connection was lost for these milliseconds after the last one came back. While Redis has no primary, the process loses
+ * and restores its connections to a replica about once a second.
+ */
+const RECOVERY_TIME = 2_000;
+/** Maximum characters of a recorded error. */
+const MAX_ERROR = 200;
+
+interface State {
+  readonly since: number;
+  until: number | null;
+  error: string;
+  /** Connections that are lost now. */
+  readonly lost: Set<string>;
+  /** Connections that were lost during this outage. */
+  readonly affected: Set<string>;
+  /** Whether the end was logged. */
+  isEndLogged: boolean;
+}
+
+const outagesByLogger = new WeakMap<Logger, Outages>();
+
+/** The outages of this process. All parts of the process share them, because they share the logger. */
+export function outagesOf(logger: Logger): Outages {
+  const known = outagesByLogger.get(logger) ?? createOutages(logger);
+  outagesByLogger.set(logger, known);
+  return known;
+}
+
+export function createOutages(logger: Logger, options: OutageOptions = {}): Outages {
+  const { clock = systemClock, later = afterDelay } = options;
+  const states = new Map<ServerName, State>();
+
+  const begin = (): State => ({
+    ...{ since: clock(), until: null, error: '', isEndLogged: false },
+    ...{ lost: new Set(), affected: new Set() },
+  });
+  const end = (server: ServerName, state: State, until: number): void => {
+    if (state.until !== until || state.isEndLogged) return;
+    state.isEndLogged = true;
+    const lastedMs = Math.max(0, Math.round(until - state.since));
+    logger.info(
+      { server, lastedMs, connections: [...state.affected] },
+      `${server} is available again`,
+    );
+  };
+
+  return {
+    lost: (server, connection, error) => {
+      const known = states.get(server);
+      const isNew = !known || known.isEndLogged;
+      const state = isNew ? begin() : known;
+      states.set(server, state);
+      state.until = null;
+      state.lost.add(connection);
+      state.affected.add(connection);
+      // The first error often states only that the connection was closed. The error of the next attempt to connect
+      // states the cause, and replaces it.
+      if (!isNew && !(isVague(state.error) && !isVague(error))) return;
+      state.error = error.slice(0, MAX_ERROR);
+      const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;
+      logger.warn({ server, connection, error: state.error }, text);
+    },
+    back: (server, connection) => {
+      const state = states.get(server);
+      if (!state?.lost.delete(connection) || state.lost.size > 0) return;
+      const until = clock();
+      state.until = until;
+      later(RECOVERY_TIME, () => end(server, state, until));
+    },
+    isUnavailable: (server) => states.get(server)?.isEndLogged === false,
+    last: (server) => {
+      const state = states.get(server);
+      return state && { since: state.since, until: state.until, error: state.error };
+    },
+  };
+}
+
+/** Whether an error states only that a connection was lost, and not why. */
+const isVague = (error: string): boolean =>
+  /connection .*closed|ECONNRESET|EPIPE|no answer|not writeable/i.test(error);
+
+const afterDelay = (ms: number, work: () => void) => void setTimeout(work, ms).unref();

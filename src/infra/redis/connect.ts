@@ -1,0 +1,184 @@
+/**
+ * The three kinds of connections to Redis: for commands that fail fast, for a subscriber, and for BullMQ in a worker.
+ */
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { startPollLoop, withTimeout } from '../../concurrency/timing';
+import type { Logger } from '../logger';
+import { outagesOf } from '../outages';
+import {
+  BlockingCluster,
+  collectFailures,
+  nodesSettled,
+  type Watch,
+  watchCluster,
+  watchServer,
+} from './ioredis';
+import { anyServerOf, clusterOptions, reconnectDelay, serverOptions } from './options';
+import { parseRedisUrl, type RedisAddress } from './url';
+
+/** A connection to one server, to the primary of a Sentinel group, or to a Cluster. */
+export type RedisConnection = Redis | Cluster;
+
+/** Milliseconds after which a command without an answer fails. */
+const COMMAND_TIMEOUT = 2_000;
+
+/**
+ * Milliseconds without an answer to a command after which the process reconnects, because a network can drop a
+ * connection without an error. The longest blocking command is that of BullMQ (`drainDelay` in `queue/jobs.ts`).
+ */
+const SILENCE_TIMEOUT = 5_000;
+/** Milliseconds between two pings of a subscriber. Without pings, it would not notice a dropped connection. */
+const PING_INTERVAL = 2_000;
+
+const RECONNECT: RedisOptions = {
+  connectTimeout: 2_000,
+  socketTimeout: SILENCE_TIMEOUT,
+  retryStrategy: reconnectDelay,
+};
+
+/** Connects for commands on the path of a push. While Redis is unavailable, these commands fail immediately. */
+export function connectFailFast(url: string, logger: Logger): RedisConnection {
+  return connect(parseRedisUrl(url), logger, {
+    use: 'commands',
+    retriesCommands: false,
+    options: {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: COMMAND_TIMEOUT,
+    },
+  });
+}
+
+/**
+ * Connects a subscriber. It reconnects and subscribes again after an outage. In a Cluster, it connects to one node.
+ *
+ * @param commands a command connection. In a Cluster it also knows the nodes that REDIS_URL does not list
+ */
+export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
+  const address = parseRedisUrl(url);
+  const kind = {
+    use: 'subscriber',
+    retriesCommands: true,
+    options: { maxRetriesPerRequest: null },
+  };
+  const servers =
+    address.form === 'cluster'
+      ? anyServerOf(address, () => nodesOf(commands))
+      : serverOptions(address);
+  const redis = connectServer(servers, logger, kind);
+  const pings = startPollLoop(
+    () => redis.ping(),
+    PING_INTERVAL,
+    (error) => logger.debug({ error: String(error) }, 'no answer to the ping of the subscriber'),
+  );
+  redis.once('end', () => void pings.stop());
+  return redis;
+}
+
+/**
+ * Connects for BullMQ in a worker. BullMQ requires unlimited retries, because it uses blocking commands. Its scripts
+ * get the prefix AT_MAXMEMORY, so that workers can free memory.
+ */
+export function connectBlocking(url: string, logger: Logger): RedisConnection {
+  const kind = {
+    use: 'partition jobs',
+    retriesCommands: true,
+    options: { maxRetriesPerRequest: null },
+  };
+  return runAtMaxmemory(connect(parseRedisUrl(url), logger, kind));
+}
+
+/**
+ * Prefix for a script that must run at `maxmemory`, because it frees memory or keeps a worker alive. At `maxmemory`,
+ * Redis rejects a script at its first command that needs memory, unless the script has written before. This `DEL` needs
+ * no memory and has no effect, but counts as a write.
+ *
+ * The script must have a key and may add only little data. From Redis 7 on, `flags=allow-oom` does the same.
+ */
+const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
+
+/** Adds the prefix AT_MAXMEMORY to all scripts that are defined after this call. */
+function runAtMaxmemory(redis: RedisConnection): RedisConnection {
+  const define = redis.defineCommand.bind(redis);
+  redis.defineCommand = (name, command) =>
+    define(name, { ...command, lua: AT_MAXMEMORY + command.lua });
+  return redis;
+}
+
+/** The connections to all primaries of a Cluster, or the single connection. */
+export function primariesOf(redis: RedisConnection): Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}
+
+const nodesOf = (redis: RedisConnection | undefined) =>
+  redis instanceof Cluster
+    ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
+    : [];
+
+/**
+ * Resolves when the connection is ready.
+ *
+ * @throws Error after `timeout` milliseconds; its message names REDIS_URL and the last failure
+ */
+export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
+  const failure = collectFailures(redis);
+  try {
+    await withTimeout(whenReady(redis), timeout, () => {
+      redis.disconnect();
+      const why = [`no answer within ${timeout} ms`, failure()].filter(Boolean).join(': ');
+      return new Error(`REDIS_URL cannot be used: ${why}`);
+    });
+  } finally {
+    failure();
+  }
+}
+
+async function whenReady(redis: RedisConnection): Promise<void> {
+  if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', resolve));
+  if (redis instanceof Cluster) await nodesSettled(redis);
+}
+
+interface ConnectionKind {
+  readonly use: string;
+  /** Whether commands wait while Redis is unavailable. Otherwise they fail. */
+  readonly retriesCommands: boolean;
+  readonly options: RedisOptions;
+}
+
+/** @throws Error whose message names REDIS_URL, if a file of its TLS options cannot be read */
+function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): RedisConnection {
+  if (address.form !== 'cluster') return connectServer(serverOptions(address), logger, kind);
+  const { use, retriesCommands } = kind;
+  const watch = watchOf(use, logger);
+  const options = { ...RECONNECT, ...kind.options, reconnectOnError: reconnectIfReplica(watch) };
+  const Kind = retriesCommands ? BlockingCluster : Cluster;
+  return watchCluster(new Kind(...clusterOptions(address, { retriesCommands, options })), watch);
+}
+
+function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKind): Redis {
+  const { use, options } = kind;
+  const watch = watchOf(use, logger);
+  const all = { ...RECONNECT, ...options, ...servers, reconnectOnError: reconnectIfReplica(watch) };
+  return watchServer(new Redis(all), watch);
+}
+
+/** Reports to the outages of this process when the connection is lost and when it works again. */
+function watchOf(use: string, logger: Logger): Watch {
+  const outages = outagesOf(logger);
+  return {
+    lose: (reason) => outages.lost('redis', use, reason),
+    back: () => outages.back('redis', use),
+  };
+}
+
+/**
+ * A server that has become a replica keeps its connections and rejects writes, so this process must reconnect. A replica without a
+ * primary can reject scripts with MASTERDOWN instead of READONLY.
+ */
+function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
+  return (error) => {
+    const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
+    if (isReplica) lose(error.message);
+    return isReplica;
+  };
+}

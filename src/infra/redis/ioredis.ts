@@ -1,0 +1,173 @@
+/**
+ * Additions to the connections of ioredis. They report when a connection is lost and when it works again. They also
+ * correct defects of the Cluster connection, because of which a worker of BullMQ could wait forever.
+ */
+import { Cluster, type ClusterNode, type ClusterOptions, type Redis } from 'ioredis';
+
+export interface Watch {
+  lose(reason: string): void;
+  back(): void;
+}
+
+const CLOSED = 'the connection was closed';
+
+export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
+  redis.on('error', (error) => lose(reasonOf(error)));
+  // A sentinel returned no primary: for example, because it does not know the group.
+  redis.on('sentinelError', (error) => lose(reasonOf(error)));
+  // A dying server closes its connections without an error. ioredis does not reconnect if this process closed it.
+  redis.on('reconnecting', () => lose(CLOSED));
+  redis.on('ready', back);
+  return redis;
+}
+
+export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
+  cluster.on('error', (error) => lose(reasonOf(error)));
+  cluster.on('node error', (error, node) => lose(`${node}: ${reasonOf(error)}`));
+  cluster.on('reconnecting', () => lose(CLOSED));
+  cluster.on('ready', () => {
+    back();
+    for (const node of cluster.nodes()) connectNode(node);
+  });
+  // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is not, its next attempt
+  // to connect reports it as lost.
+  cluster.on('refresh', back);
+  // `setImmediate`, because ioredis may have found the node for a command. That command then opens the connection
+  // itself.
+  cluster.on('+node', (node) =>
+    setImmediate(() => cluster.status === 'ready' && connectNode(node)),
+  );
+  return cluster;
+}
+
+/**
+ * Connects to a node in advance. Without it, ioredis connects at the first command for the node and rejects further
+ * commands until it is connected.
+ */
+function connectNode(node: Redis): void {
+  // The event `node error` reports a failure.
+  if (node.status === 'wait') node.connect().catch(() => undefined);
+}
+
+/** Resolves when each node is connected or has failed to connect. */
+export async function nodesSettled(cluster: Cluster): Promise<void> {
+  const connecting = cluster.nodes().filter(({ status }) => !['ready', 'end'].includes(status));
+  await Promise.all(
+    connecting.map(
+      (node) =>
+        new Promise<void>((resolve) => {
+          node.once('ready', resolve);
+          node.once('end', resolve);
+        }),
+    ),
+  );
+}
+
+/** The events with which ioredis reports failures. */
+const FAILURE_EVENTS = ['error', 'sentinelError', 'node error'];
+/** The error of ioredis if a sentinel or a node has closed the connection. It does not state the cause. */
+const CLOSED_WITHOUT_CAUSE = /Connection is closed\.$/;
+const TLS_HINT =
+  ' If the servers use TLS: does REDIS_URL begin with rediss, and is their certificate trusted?';
+
+/**
+ * Collects the failures of a connection.
+ *
+ * @returns a function that stops this and returns the last failure that states a cause, or else the last failure
+ */
+export function collectFailures(redis: Redis | Cluster): () => string {
+  let failure = '';
+  const note = (error: Error) => {
+    const reason = reasonOf(error);
+    if (failure === '' || !CLOSED_WITHOUT_CAUSE.test(reason)) failure = reason;
+  };
+  for (const event of FAILURE_EVENTS) redis.on(event, note);
+  return () => {
+    for (const event of FAILURE_EVENTS) redis.off(event, note);
+    return CLOSED_WITHOUT_CAUSE.test(failure) ? failure + TLS_HINT : failure;
+  };
+}
+
+/**
+ * The text of an error. The error of a Cluster contains the error of its last node, which has the text. If all
+ * addresses of a host failed, the error has a code and no text.
+ */
+function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
+  return error.lastNodeError?.message || error.message || error.code || error.name;
+}
+
+/**
+ * The Cluster connection for the blocking commands of BullMQ. If a command gets no answer, BullMQ reconnects and waits
+ * for the result of `connect`. The class `Cluster` does not always settle this promise. The worker would then wait
+ * forever and take no more jobs of the shard.
+ */
+export class BlockingCluster extends Cluster {
+  constructor(
+    private readonly startNodes: ClusterNode[],
+    options: ClusterOptions,
+  ) {
+    super(startNodes, options as ConstructorParameters<typeof Cluster<'legacy'>>[1]);
+    stayEnded(this);
+  }
+
+  /** BullMQ calls it to create the connection for its blocking commands. */
+  override duplicate(nodes: ClusterNode[] = [], options: ClusterOptions = {}): never {
+    const redisOptions = { ...this.options.redisOptions, ...options.redisOptions };
+    const all = { ...this.options, ...options, redisOptions };
+    return new BlockingCluster(nodes.length > 0 ? nodes : this.startNodes, all) as never;
+  }
+
+  /**
+   * Resolves as soon as the Cluster is ready, even after several attempts. If the first node reports that the Cluster
+   * is failing, ioredis makes another attempt, but never settles the promise of `super.connect()`.
+   *
+   * @throws Error if the connection failed and ioredis makes no further attempt
+   */
+  override async connect(): Promise<void> {
+    const settled = whenSettled(this);
+    try {
+      await Promise.race([super.connect(), settled.promise]);
+    } finally {
+      settled.forget();
+    }
+  }
+}
+
+/** Resolves when the Cluster is ready and rejects when it has ended. */
+function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void } {
+  let onReady = () => {};
+  let onEnd = () => {};
+  const promise = new Promise<void>((resolve, reject) => {
+    onReady = resolve;
+    // BullMQ recognizes a lost connection by this message.
+    onEnd = () => reject(new Error('Connection is closed.'));
+  });
+  // Prevents an unhandled rejection if `super.connect()` has settled first.
+  promise.catch(() => undefined);
+  cluster.once('ready', onReady);
+  cluster.once('end', onEnd);
+  const forget = () => {
+    cluster.off('ready', onReady);
+    cluster.off('end', onEnd);
+  };
+  return { promise, forget };
+}
+
+/**
+ * Sets the status of a Cluster back to `end`. When a node closes after the end, ioredis changes the status to `close`,
+ * and it would stay `close` forever.
+ */
+function stayEnded(cluster: Cluster): void {
+  let hasEnded = false;
+  cluster.on('connecting', () => {
+    hasEnded = false;
+  });
+  cluster.on('end', () => {
+    hasEnded = true;
+  });
+  cluster.on('close', () => {
+    if (!hasEnded || cluster.status !== 'close') return;
+    cluster.status = 'end';
+    cluster.emit('end');
+  });
+}

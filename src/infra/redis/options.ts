@@ -1,0 +1,144 @@
+/**
+ * The options of ioredis for each form of REDIS_URL. The commands of a Cluster connection either fail fast or are
+ * retried without limit.
+ */
+import { readFileSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import {
+  AbstractConnector,
+  type ClusterNode,
+  type ClusterOptions,
+  type RedisOptions,
+} from 'ioredis';
+import type { RedisAddress, RedisServer, RedisTls } from './url';
+
+/** Milliseconds in which a sentinel must return the primary, or a node the slots of the Cluster. */
+const LOOKUP_TIMEOUT = 1_000;
+/** Milliseconds between two reads of the slots of a Cluster. */
+const SLOTS_REFRESH_INTERVAL = 5_000;
+
+/** Maximum milliseconds to close a connection. */
+const DISCONNECT_TIMEOUT = 2_000;
+
+/** Milliseconds before the next attempt to connect. */
+export const reconnectDelay = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000);
+
+/** @returns options for one server, or for the primary of a Sentinel group */
+export function serverOptions(address: RedisAddress): RedisOptions {
+  const { form, servers, db, groupName, sentinel } = address;
+  if (form !== 'sentinel') return { ...servers[0], db, ...loginOptions(address) };
+  const { tls, ...login } = loginOptions(address);
+  return {
+    sentinels: [...servers],
+    name: groupName ?? '',
+    db,
+    ...login,
+    ...(sentinel?.username !== undefined && { sentinelUsername: sentinel.username }),
+    ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password }),
+    ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: LOOKUP_TIMEOUT,
+    sentinelRetryStrategy: reconnectDelay,
+    // Without `failoverDetector`, because with it, a failover during a connection attempt ends the connection
+    // permanently. The process leaves an old primary when this server rejects a write or does not answer.
+  };
+}
+
+/** @returns the startup nodes and the options of a Cluster */
+export function clusterOptions(
+  address: RedisAddress,
+  {
+    retriesCommands,
+    options,
+  }: { readonly retriesCommands: boolean; readonly options: RedisOptions },
+): [ClusterNode[], ClusterOptions] {
+  return [
+    [...address.servers],
+    {
+      clusterRetryStrategy: reconnectDelay,
+      slotsRefreshTimeout: LOOKUP_TIMEOUT,
+      slotsRefreshInterval: SLOTS_REFRESH_INTERVAL,
+      // ioredis must not resolve host names: certificates contain host names, and the address of a host can change.
+      dnsLookup: (host, found) => found(null, host),
+      enableOfflineQueue: retriesCommands,
+      ...(retriesCommands ? RETRYING : FAILING_FAST),
+      redisOptions: { ...options, ...loginOptions(address) },
+    },
+  ];
+}
+
+/** ioredis sends a command again until a primary accepts it. */
+const RETRYING: ClusterOptions = {
+  maxRedirections: Number.POSITIVE_INFINITY,
+  retryDelayOnMoved: 50,
+  retryDelayOnFailover: 100,
+  retryDelayOnClusterDown: 100,
+};
+/** ioredis rejects a command if its node is unavailable, because a retry could execute the command twice. */
+const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
+
+/**
+ * Options with which ioredis connects to another server of the list at each attempt. A subscriber can use any node of a
+ * Cluster, because all nodes receive the published messages.
+ *
+ * @param others returns further nodes of the Cluster
+ */
+export function anyServerOf(
+  address: RedisAddress,
+  others: () => readonly RedisServer[],
+): RedisOptions {
+  const login = loginOptions(address);
+  let next = Math.floor(Math.random() * address.servers.length);
+  class AnyServer extends AbstractConnector {
+    constructor() {
+      super(DISCONNECT_TIMEOUT);
+    }
+
+    override async connect() {
+      this.connecting = true;
+      const servers = distinct([...address.servers, ...others()]);
+      const server = servers[next++ % servers.length] as RedisServer;
+      this.stream = login.tls ? connectTls({ ...server, ...login.tls }) : connectPlain(server);
+      this.stream.once('error', (error: Error) => {
+        this.firstError = error;
+      });
+      return this.stream;
+    }
+  }
+  return { ...login, Connector: AnyServer };
+}
+
+const distinct = (servers: readonly RedisServer[]): RedisServer[] => [
+  ...new Map(servers.map((server) => [`${server.host}:${server.port}`, server])).values(),
+];
+
+interface LoginOptions {
+  username?: string;
+  password?: string;
+  tls?: ConnectionOptions;
+}
+
+function loginOptions({ username, password, tls }: RedisAddress): LoginOptions {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: readTlsFiles(tls) }),
+  };
+}
+
+/** @throws Error whose message names the option of REDIS_URL whose file cannot be read */
+function readTlsFiles({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
+  return {
+    ...(caFile && { ca: readPem('tlsCAFile', caFile) }),
+    ...(certFile && { cert: readPem('tlsCertFile', certFile) }),
+    ...(keyFile && { key: readPem('tlsKeyFile', keyFile) }),
+  };
+}
+
+function readPem(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`REDIS_URL cannot be used: ${option}: ${(error as Error).message}`);
+  }
+}

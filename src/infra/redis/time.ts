@@ -1,0 +1,52 @@
+/**
+ * The time of Redis, whose clock decides whether the deadline of a push has passed. The process determines this time
+ * before it sends a command, so that a slow network does not extend the deadline.
+ */
+export interface RedisTime {
+  /** Epoch milliseconds, never ahead of the Redis clock. @throws the connection's error if Redis does not answer */
+  now(): Promise<number>;
+  /** Corrects the time with a timestamp from an answer of Redis; epoch milliseconds. */
+  note(stamp: number): void;
+  /**
+   * Milliseconds by which the Redis clock is ahead of `clock` according to the last timestamp; negative if it is
+   * behind. 0 if there is no timestamp yet, or if the clocks are synchronized.
+   */
+  aheadOf(clock?: () => number): number;
+}
+
+/** Milliseconds for which the time is computed from one timestamp. Longer would be inaccurate, because clocks drift. */
+const MAX_EXTRAPOLATION = 60_000;
+/**
+ * Clocks that differ by fewer milliseconds count as synchronized, because a slow answer alone causes some difference.
+ */
+const SYNCHRONIZED = 5_000;
+
+/** @param monotonic returns the milliseconds of the monotonic clock of this process */
+export function createRedisTime(
+  redis: { time(): Promise<readonly (number | string)[]> },
+  monotonic = () => performance.now(),
+): RedisTime {
+  let known: { stamp: number; at: number } | undefined;
+  const extrapolated = (at: number): number | undefined =>
+    known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
+  const note = (stamp: number) => {
+    const at = monotonic();
+    // A later time is more accurate, because its answer had a shorter delay in the network.
+    if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
+  };
+  return {
+    now: async () => {
+      const now = extrapolated(monotonic());
+      if (now !== undefined) return now;
+      const [seconds, microseconds] = await redis.time();
+      note(Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000));
+      return extrapolated(monotonic()) ?? 0;
+    },
+    note,
+    aheadOf: (clock = Date.now) => {
+      if (!known) return 0;
+      const ahead = Math.round(known.stamp + monotonic() - known.at - clock());
+      return Math.abs(ahead) < SYNCHRONIZED ? 0 : ahead;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Reads secret settings from files: `MONGO_URL_FILE` is the path of a file that contains MONGO_URL. `docker inspect`
+ * and `/proc` show the environment of a process, but not the content of a mounted file.
+ */
+import { readFileSync } from 'node:fs';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings that operators can provide in a file. */
+export const SECRET_SETTINGS = ['MONGO_URL', 'REDIS_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN'] as const;
+type SecretSetting = (typeof SECRET_SETTINGS)[number];
+
+export const fileVariableOf = <T extends SecretSetting>(name: T): `${T}_FILE` => `${name}_FILE`;
+
+export interface SettingFiles {
+  /** The environment with the values that were read from files. */
+  readonly env: Environment;
+  /** The problems with files, as pairs of variable name and problem. */
+  readonly problems: readonly (readonly [string, string])[];
+  /** Settings whose file could not be read. Their value is unknown, so they are not reported as missing. */
+  readonly unknown: ReadonlySet<string>;
+  /** The text that names the file of a setting at the end of an error message; empty if the setting has no file. */
+  readonly sourceOf: (name: string) => string;
+}
+
+/** @param given the environment; an empty variable counts as not set */
+export function readSettingFiles(given: Environment): SettingFiles {
+  const values: Record<string, string> = {};
+  const problems: [string, string][] = [];
+  const unknown = new Set<string>();
+  const sources = new Map<string, string>();
+  for (const name of SECRET_SETTINGS) {
+    const variable = fileVariableOf(name);
+    const path = given[variable];
+    if (!path) continue;
+    const read = given[name] ? { problem: `must not be set together with ${name}` } : readOne(path);
+    if (read.problem !== undefined) {
+      problems.push([variable, read.problem]);
+      unknown.add(name);
+    } else {
+      values[name] = read.value;
+      sources.set(name, ` (read from ${variable}, ${path})`);
+    }
+  }
+  const sourceOf = (name: string) => sources.get(name) ?? '';
+  return { env: { ...given, ...values }, problems, unknown, sourceOf };
+}
+
+type ReadValue =
+  | { readonly value: string; readonly problem?: never }
+  | { readonly value?: never; readonly problem: string };
+
+/** Reads a file. It trims the value, because editors and `echo` write a line feed at the end of a file. */
+function readOne(path: string): ReadValue {
+  try {
+    const value = readFileSync(path, 'utf8').trim();
+    return value === '' ? { problem: `${path} is empty` } : { value };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: `cannot read ${path}: ${code ?? String(error)}` };
+  }
+}
+
+/** Whether the environment has a setting, as a value or as a file. */
+export const isSettingSet = (env: Environment, name: SecretSetting): boolean =>
+  Boolean(env[name] || env[fileVariableOf(name)]);
+
+/**
+ * Both variables of a setting, for the value and for the file, with which a program fills an environment of its own.
+ */
+export const bothVariables = (env: Environment, name: SecretSetting): Environment => ({
+  [name]: env[name],
+  [fileVariableOf(name)]: env[fileVariableOf(name)],
+});
+
+/** Both variables of settings as empty texts, which count as not set. */
+export const clearedVariables = (...names: readonly SecretSetting[]): Environment =>
+  Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
+
+/** Placeholders for the required settings that are not set, for a program that does not use these settings. */
+export function placeholdersFor(env: Environment): Environment {
+  const missing = Object.entries(PLACEHOLDERS).filter(
+    ([name]) => !isSettingSet(env, name as keyof typeof PLACEHOLDERS),
+  );
+  return Object.fromEntries(missing);
+}
+
+const PLACEHOLDERS = {
+  MONGO_URL: 'mongodb://127.0.0.1/stand-in',
+  REDIS_URL: 'redis://127.0.0.1',
+  SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
+};

@@ -1,0 +1,113 @@
+/**
+ * The functions with which components report measurements. Components call them even if METRICS_PORT is not set. To
+ * keep them cheap, they take plain numbers, and one call reports all pushes that are processed together.
+ */
+import type { Outcome } from '../domain/decide';
+import type { OperationName } from '../domain/operation';
+import type { PushError } from '../protocol/errors';
+
+/**
+ * The stages of a push, in order: `verify` its signature, write the `log` entry, `wait` in the partition, process the
+ * `batch`, `commit` the transaction, `reply` to web.
+ */
+export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/**
+ * What one command can write for several pushes: entries of the push `log`, or pushes into their partitions (`queue`).
+ */
+export const BATCH_KINDS = ['log', 'queue'] as const;
+export type BatchKind = (typeof BATCH_KINDS)[number];
+
+/** Result of a request that was not rejected: the outcome of a push, or the answer to a query. */
+export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
+
+/** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
+export interface Metrics {
+  /**
+   * A request was answered and not rejected.
+   *
+   * @param path path of the request; only paths in the endpoint table are counted
+   * @param receivedAt epoch milliseconds
+   */
+  answered(path: string, receivedAt: number, outcome: Success): void;
+  rejected(path: string, receivedAt: number, error: PushError): void;
+  /**
+   * Lines of a batch ended with the same result. Each line counts as a push, but has no duration of its own.
+   *
+   * @param operation undefined if the lines cannot be read, or if their batch was rejected as a whole
+   */
+  lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
+  /** @param count number of requests of this process whose body is complete and that have no answer yet */
+  inFlight(count: number): void;
+  /** A stage that began at `since` ends now. */
+  stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
+  /** A worker read a batch with these pushes. `now` and `queuedAt` are times of the Redis clock, epoch milliseconds. */
+  batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
+  /** The replies in one message of a worker have arrived. @param sentAt time of the Redis clock, epoch milliseconds */
+  replied(sentAt: number): void;
+  /** One command wrote `size` items. */
+  batch(kind: BatchKind, size: number): void;
+  /** A commit failed because another writer had changed or locked a document (`isContention`). */
+  conflict(): void;
+  /** A worker repeats the work of a batch. */
+  retried(): void;
+  /** A partition job failed; the sweep schedules it again. */
+  jobFailed(): void;
+  /** A worker reclaimed a partition job whose worker had stalled. */
+  jobReclaimed(): void;
+  /** A sweep of one shard has ended. @param partitions number of partitions that it found without progress */
+  swept(partitions: number): void;
+  /** `web` found the result of a push in the push log, because the reply of the worker did not arrive. */
+  replyLost(): void;
+  /** A rejected request has no entry in the push log, because the rate of such entries is limited. */
+  rejectionUnrecorded(): void;
+}
+
+const nothing = () => undefined;
+
+/** Ignores all measurements, for processes without METRICS_PORT. */
+export const NO_METRICS: Metrics = {
+  answered: nothing,
+  rejected: nothing,
+  lines: nothing,
+  inFlight: nothing,
+  stage: nothing,
+  batchBegan: nothing,
+  replied: nothing,
+  batch: nothing,
+  conflict: nothing,
+  retried: nothing,
+  jobFailed: nothing,
+  jobReclaimed: nothing,
+  swept: nothing,
+  replyLost: nothing,
+  rejectionUnrecorded: nothing,
+};
+
+// The durations of the stages of one request. The log line of the request shows them (LOG_REQUESTS).
+
+/** Stages of a request in `web`, in order. A query has only `verify`. */
+export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
+export type RequestStage = (typeof REQUEST_STAGES)[number];
+
+export interface StageTimes {
+  /** The stage ends now; it began when the previous stage ended. The durations of a repeated stage are added. */
+  mark(stage: RequestStage): void;
+  /** The durations of the stages that have ended, in milliseconds, rounded to a tenth. */
+  read(): Partial<Record<RequestStage, number>>;
+}
+
+/** @param now milliseconds of a monotonic clock */
+export function createStageTimes(now: () => number = () => performance.now()): StageTimes {
+  const times: Partial<Record<RequestStage, number>> = {};
+  let last = now();
+  return {
+    mark(stage) {
+      const at = now();
+      times[stage] = Math.round(((times[stage] ?? 0) + at - last) * 10) / 10;
+      last = at;
+    },
+    read: () => times,
+  };
+}

@@ -1,0 +1,72 @@
+/** Options and results of the exporters. */
+import type { RequestListener } from 'node:http';
+import type { Clock } from '../concurrency/timing';
+import type { LogLine } from '../infra/folded-log';
+import type { Metrics } from './metrics';
+import type { Tracing } from './tracing';
+
+export interface PartitionBacklog {
+  /** Pushes in the partition. */
+  readonly waiting: number;
+  /** Milliseconds that the oldest push has waited; null if there is none. */
+  readonly oldestMs: number | null;
+}
+
+/** Checks and reads of MongoDB and Redis. The internal port calls them at each scrape and each readiness check. */
+export interface ServerProbes {
+  pingDatabase(): Promise<unknown>;
+  /** Checks Redis with a write, because the queue needs writes. */
+  pingQueue(): Promise<unknown>;
+  /** Checks without a write that Redis is a primary. It succeeds even if the memory of Redis is full. */
+  pingPrimary(): Promise<unknown>;
+  partitions(): Promise<readonly PartitionBacklog[]>;
+  /** Number of workers of the deployment. */
+  workers(): Promise<number>;
+}
+
+/** The operator page on the internal port. */
+export interface OperatorPage {
+  /** Whether the page answers requests with this path. @param path path of a request, without its query */
+  readonly handles: (path: string) => boolean;
+  readonly handle: RequestListener;
+}
+
+export interface MetricsOptions {
+  readonly type: 'web' | 'worker';
+  /** METRICS_HOST */
+  readonly host: string;
+  /** METRICS_PORT; 0: metrics are off. */
+  readonly port: number;
+  readonly operatorPage?: OperatorPage;
+  /** Logs requests that the internal port rejects. */
+  readonly log: LogLine;
+  readonly servers: ServerProbes;
+  readonly clock: Clock;
+  /** Reads the time of the Redis clock, epoch milliseconds. It rejects if Redis does not answer. */
+  readonly redisTime: () => Promise<number>;
+}
+
+export interface RunningMetrics {
+  readonly metrics: Metrics;
+  /** URL of the metrics; undefined if they are off. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
+
+export interface TracingOptions {
+  /** TRACING */
+  readonly on: boolean;
+  readonly type: 'web' | 'worker';
+  /**
+   * Called when an export fails, and when the library reports a problem; each at most once a minute.
+   *
+   * @param suppressed number of calls that were left out since the last one
+   */
+  readonly onProblem: (problem: string, suppressed: number) => void;
+}
+
+export interface RunningTracing {
+  readonly tracing: Tracing;
+  /** Sends the remaining spans, for a few seconds at most; never fails. */
+  stop(): Promise<void>;
+}

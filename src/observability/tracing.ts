@@ -1,0 +1,90 @@
+/**
+ * The functions with which components create spans. If TRACING is off, components get `undefined` instead of a
+ * `Tracing`, and the library is not loaded.
+ */
+import type { mongo } from 'mongoose';
+
+/** W3C trace context, as in HTTP headers and in queued pushes: 55 characters, and at most 512 characters. */
+export interface TraceHeaders {
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+}
+
+/** What is known at the end of a request. */
+export interface RequestEnd {
+  readonly requestId: string;
+  readonly clientId: string | undefined;
+  /** HTTP status. */
+  readonly status: number;
+  /** Outcome of an accepted push. */
+  readonly outcome: string | undefined;
+  readonly rejection: { readonly reason: string; readonly code: number } | undefined;
+}
+
+/** The server span of a running request. */
+export interface TracedRequest {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** Runs the handlers. Spans that they create are children of this span. */
+  run<T>(answer: () => Promise<T>): Promise<T>;
+  /** Must be called once. */
+  end(how: RequestEnd): void;
+}
+
+/** A batch that a worker read. `now` and `queuedAt` are times of the Redis clock, epoch milliseconds. */
+export interface TracedBatch {
+  readonly now: number;
+  readonly records: readonly {
+    readonly partition: number;
+    readonly pushes: readonly TracedPush[];
+  }[];
+}
+
+export interface TracedPush {
+  readonly id: string;
+  readonly queuedAt: number;
+  readonly operation: { readonly op: string };
+  readonly trace?: TraceHeaders;
+}
+
+/** The result of one push of a batch. */
+export interface TracedReply {
+  readonly id: string;
+  readonly settlement: {
+    readonly state: string;
+    readonly outcome?: string;
+    readonly reason?: string;
+  };
+}
+
+export interface Tracing {
+  /** The fields that the logger adds to each line that is logged within a trace. */
+  logFields(): { readonly traceId?: string };
+  /**
+   * Starts the span of a request. It continues the trace of the caller, unless `traceparent` is invalid.
+   *
+   * @param route a path of the endpoint table, because paths that callers choose are unbounded
+   */
+  request(method: string, route: string, headers: TraceHeaders): TracedRequest;
+  /** The active span and its trace, for a later call of `together`. */
+  here(): object;
+  /**
+   * Runs work that belongs to several traces, such as one write for several pushes. Its span is in the first recorded
+   * trace and has links to the others.
+   *
+   * @param points results of `here`
+   */
+  together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs work that queues a push.
+   *
+   * @param work gets the trace context to store with the push, for the span of its worker
+   */
+  send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
+  /** Runs a batch. It has one span, as in `together`, and one span with its result in the trace of each push. */
+  batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
+  /**
+   * Creates a span for each later database command within a trace. The span has the name of the command, but no values.
+   */
+  watchCommands(client: mongo.MongoClient): void;
+}

@@ -1,0 +1,157 @@
+/** The operations of the OpenAPI document, from the endpoint table. */
+
+import { partialEnvelope } from '../protocol/batch';
+import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';
+import type { Reason } from '../protocol/errors';
+import { PARTIAL_ANSWER } from '../protocol/examples/pushes';
+import { EXAMPLE_REQUEST_ID, EXAMPLE_TIME } from '../protocol/examples/request';
+import { type Bilingual, bilingual, bilingualTitle } from '../protocol/language';
+import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
+import { type JsonValue, schemaRef } from './json-schema';
+import { admitted, rejections, success } from './responses';
+
+/** Reasons for rejections that all signed endpoints share, in the order of the checks. */
+const REJECTIONS: readonly Reason[] = [
+  'HEADERS_TOO_LARGE',
+  'MALFORMED_REQUEST',
+  'BODY_INCOMPLETE',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_ENCODING',
+  'REQUEST_TIMEOUT',
+  'HMAC_HEADERS_MISSING',
+  'TIMESTAMP_OUT_OF_WINDOW',
+  'SIGNATURE_MISMATCH',
+  'SIGNATURE_REUSED',
+  'NO_USABLE_SECRET',
+  'CLIENT_DISABLED',
+  'NO_SYSTEM_CODE',
+  'RATE_LIMITED',
+  'INVALID_ENCODING',
+  'VALIDATION_FAILED',
+  'INTERNAL_ERROR',
+  'SHUTTING_DOWN',
+  'DATABASE_UNAVAILABLE',
+  'DATABASE_NOT_PREPARED',
+  'QUEUE_UNAVAILABLE',
+  'QUEUE_MEMORY_FULL',
+  'TOO_MANY_IN_FLIGHT',
+  'IN_FLIGHT_BYTES_FULL',
+];
+
+/** @returns the operations of all signed endpoints, by path */
+export const signedPaths = (): Record<string, JsonValue> =>
+  Object.fromEntries(ENDPOINTS.map((endpoint) => [endpoint.path, operationOf(endpoint)]));
+
+const operationOf = ({ document, isKeyed, body, answer }: Endpoint): JsonValue => ({
+  post: {
+    operationId: document.id,
+    tags: [document.tag],
+    summary: bilingualTitle(document.title),
+    description: bilingual(document.about),
+    security: SECURITY,
+    parameters: isKeyed ? KEYED_PARAMETERS : SIGNED_PARAMETERS,
+    requestBody: bodyOf(body),
+    responses: {
+      200: successOf(answer),
+      ...partialOf(answer),
+      ...rejectionsOf(document.rejections),
+    },
+  },
+});
+
+function bodyOf({ schema, lines, limit, examples }: Endpoint['body']): JsonValue {
+  const { bytes, setting } = limit;
+  const size = bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
+  const about: Bilingual = setting
+    ? [
+        `At most ${size}; the setting ${setting} may change it`,
+        `最多 ${size}，可由 ${setting} 调整`,
+      ]
+    : [`At most ${size}`, `最多 ${size}`];
+  const content = lines
+    ? linesOf(lines, schemaRef(schema), examples)
+    : {
+        'application/json': {
+          schema: schemaRef(schema),
+          examples: exampleValues(examples, toJson),
+        },
+      };
+  return { description: bilingual(about), required: true, content, 'x-max-bytes': bytes };
+}
+
+function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
+  if (typeof schema === 'string') return admitted(about, success(schema, examples), headers);
+  return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
+}
+
+/** The response 207. It documents a Retry-After header unless the endpoint is a dry run. */
+function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
+  if (!partial) return {};
+  const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
+  const response = admitted(partial.about, {
+    content: {
+      'application/json': { schema: schemaRef('PartialAnswer'), examples: { partial: { value } } },
+    },
+  });
+  if (partial.kind === 'final') return { 207: response };
+  return { 207: { ...response, headers: { ...response.headers, 'Retry-After': RETRY_AFTER } } };
+}
+
+const RETRY_AFTER = {
+  description: bilingual([
+    'Present if a failed line may succeed later: seconds to wait before such lines are sent again, the maximum of all lines',
+    '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
+  ]),
+  schema: { type: 'integer', minimum: 1 },
+};
+
+const NDJSON = 'application/x-ndjson';
+
+/** NDJSON, for which OpenAPI 3.1 has no schema: a string whose content is described as a list of lines. */
+const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
+  [NDJSON]: {
+    schema: {
+      type: 'string',
+      description: bilingual(about),
+      contentMediaType: NDJSON,
+      contentSchema: { type: 'array', items: line },
+    },
+    examples: exampleValues(examples, toLines),
+  },
+});
+
+const toJson = (value: unknown) => value;
+/** NDJSON: one value on each line. */
+export const toLines = (lines: unknown) =>
+  (lines as readonly unknown[]).map((line) => `${JSON.stringify(line)}\n`).join('');
+
+const exampleValues = (
+  examples: Readonly<Record<string, unknown>>,
+  write: (example: unknown) => unknown,
+): JsonValue =>
+  Object.fromEntries(
+    Object.entries(examples).map(([name, example]) => [name, { value: write(example) }]),
+  );
+
+const sharedName = (code: string) => `Rejected${code}`;
+
+/** The shared rejections, for `components.responses`. */
+export function sharedRejections(): Record<string, JsonValue> {
+  const entries = Object.entries(rejections(REJECTIONS));
+  return Object.fromEntries(entries.map(([code, response]) => [sharedName(code), response]));
+}
+
+/**
+ * The rejections of an operation: the shared response of each code, unless the operation has reasons of its own with
+ * it.
+ */
+function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
+  const usual = Object.keys(rejections(REJECTIONS)).map((code) => [
+    code,
+    { $ref: `#/components/responses/${sharedName(code)}` },
+  ]);
+  const added = Object.keys(rejections(own));
+  const all = Object.entries(rejections([...REJECTIONS, ...own]));
+  const special = all.filter(([code]) => added.includes(code));
+  return { ...Object.fromEntries(usual), ...Object.fromEntries(special) };
+}

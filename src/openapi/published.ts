@@ -1,0 +1,19 @@
+/** The generated files of the repository, by path. `npm run openapi` writes them. */
+import { apiCollection } from './collection';
+import { openApiDocument, openApiText } from './document';
+import type { JsonValue } from './json-schema';
+import { jsonSchemaFiles } from './json-schema-files';
+
+const toText = (value: JsonValue) => `${JSON.stringify(value, null, 2)}\n`;
+
+export function publishedFiles(): ReadonlyMap<string, string> {
+  const { schemas } = openApiDocument().components as {
+    schemas: Readonly<Record<string, JsonValue>>;
+  };
+  const schemaFiles = Object.entries(jsonSchemaFiles(schemas));
+  return new Map([
+    ['docs/openapi.json', openApiText()],
+    ...schemaFiles.map(([name, schema]) => [`docs/schemas/${name}`, toText(schema)] as const),
+    ['examples/postman/matter-push.postman_collection.json', toText(apiCollection())],
+  ]);
+}

@@ -1,0 +1,130 @@
+/** The schemas of the OpenAPI document by name. The service validates bodies with the same schemas. */
+import { z } from 'zod';
+import {
+  batchData,
+  batchLineSchema,
+  batchResult,
+  verifiedBatch,
+  verifiedLine,
+} from '../protocol/batch';
+import { queryRows } from '../protocol/endpoints';
+import { idLine } from '../protocol/id-lines';
+import { about } from '../protocol/language';
+import { orphanCount } from '../protocol/matter-view';
+import { pushData, verified } from '../protocol/push-data';
+import { bodySchemas, party } from '../protocol/requests';
+import { resendData, resendResult, resendSchema } from '../protocol/resend';
+import { verifySchema } from '../protocol/verify-body';
+import { fieldError, warning } from '../protocol/warnings';
+import { ALL_CAUSES } from '../signature-diagnosis/causes';
+import { errorAnswer, partialAnswer, reasonSchema, successSchemaOf } from './envelope-schemas';
+
+/** Any settings: they do not change the documented form of a body. */
+const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
+
+/** The order of these bodies in the published document; the bodies of other queries follow. */
+const FIRST_BODIES = [
+  'FailuresBody',
+  'LogQueryBody',
+  'StatsBody',
+  'GetBody',
+  'MattersQueryBody',
+  'DiffBody',
+  'DigestBody',
+  'OrphansLine',
+];
+const positionOf = (name: string) =>
+  FIRST_BODIES.includes(name) ? FIRST_BODIES.indexOf(name) : FIRST_BODIES.length;
+
+type Schemas = Readonly<Record<string, z.ZodType>>;
+
+/** The schemas of the request bodies. */
+export function requestSchemas(): Schemas {
+  const pushes = bodySchemas(SETTINGS);
+  return {
+    UpsertBody: pushes.upsert,
+    StatusBody: pushes.status,
+    ReopenBody: pushes.reopen,
+    DeleteBody: pushes.delete,
+    Party: party,
+    BatchLine: batchLineSchema(pushes),
+    VerifyBody: verifySchema(pushes),
+    ResendBody: resendSchema,
+    ...queryBodies(),
+  };
+}
+
+function queryBodies(): Schemas {
+  const ofRows = queryRows().map(
+    ({ body }) => [body.name, body.schema(SETTINGS.timeZone)] as const,
+  );
+  const bodies = [...ofRows, ['OrphansLine', idLine] as const];
+  return Object.fromEntries(bodies.sort(([a], [b]) => positionOf(a) - positionOf(b)));
+}
+
+/** The schemas of the answers, and of the objects in them. */
+export function answerSchemas(): Schemas {
+  const reason = reasonSchema();
+  // Called once per row: the document contains a reference only if both places have the same schema object.
+  const ofQueries: Schemas = Object.assign(
+    {},
+    ...queryRows().map((row) => row.schemas(ALL_CAUSES)),
+  );
+  return {
+    PushAnswer: successSchemaOf(pushData).meta(
+      about('The answer to a push that was written', '推送成功的响应'),
+    ),
+    VerifyAnswer: successSchemaOf(verified).meta(
+      about('The answer to a push that would be accepted', '校验通过的响应'),
+    ),
+    BatchAnswer: successSchemaOf(batchData).meta(
+      about('The answer to a batch whose lines were all written', '批次全部写入的响应'),
+    ),
+    VerifyBatchAnswer: successSchemaOf(verifiedBatch).meta(
+      about('The answer to a batch whose lines would all be accepted', '批次全部校验通过的响应'),
+    ),
+    ResendAnswer: successSchemaOf(resendData).meta(
+      about(
+        'The answer to a resend whose pushes are all in the database',
+        '所有推送均已落库的响应',
+      ),
+    ),
+    PartialAnswer: partialAnswer(),
+    ...queryAnswers(ofQueries),
+    OrphansEnd: successSchemaOf(orphanCount).meta(
+      about('The last line of a complete list of orphans', '完整结果的最后一行'),
+    ),
+    AliveAnswer: successSchemaOf(processState('alive')).meta(
+      about('The process is alive', '进程存活'),
+    ),
+    ReadyAnswer: successSchemaOf(processState('ready')).meta(
+      about('The process is ready', '进程就绪'),
+    ),
+    ErrorAnswer: errorAnswer(reason),
+    Reason: reason,
+    FieldError: fieldError,
+    Warning: warning,
+    PushData: pushData,
+    BatchData: batchData,
+    BatchResult: batchResult,
+    ResendData: resendData,
+    ResendResult: resendResult,
+    VerifiedBatch: verifiedBatch,
+    VerifiedLine: verifiedLine,
+    Verified: verified,
+    ...ofQueries,
+  };
+}
+
+/** The answers to signed queries: each is an envelope with the `data` of its query. */
+function queryAnswers(named: Schemas): Schemas {
+  const entries = queryRows().map(({ answer }) => {
+    const data = named[answer.data];
+    if (!data) throw new Error(`the row of ${answer.name} has no schema ${answer.data}`);
+    return [answer.name, successSchemaOf(data).meta(about(...answer.about))] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+const processState = (status: 'alive' | 'ready') =>
+  z.object({ status: z.literal(status).meta(about('The state of the process', '进程状态')) });

@@ -1,0 +1,80 @@
+/** The unsigned operations: health checks and the OpenAPI document. */
+
+import { type Bilingual, bilingual, bilingualTitle } from '../protocol/language';
+import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../protocol/paths';
+import { headerRefs } from './headers';
+import type { JsonValue } from './json-schema';
+import { rejections, success } from './responses';
+
+/** Rejections before the service knows the path. */
+const UNREADABLE = rejections(['HEADERS_TOO_LARGE', 'MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
+
+const unsignedOperation = (
+  id: string,
+  title: Bilingual,
+  about: Bilingual,
+  responses: JsonValue,
+): JsonValue => ({
+  get: {
+    operationId: id,
+    tags: ['service'],
+    summary: bilingualTitle(title),
+    description: bilingual(about),
+    security: [],
+    responses: { ...responses, ...UNREADABLE },
+  },
+});
+
+const okResponse = (about: Bilingual, answer: string, status: string) => ({
+  description: bilingual(about),
+  ...success(answer, { example: { status } }),
+});
+
+export const servicePaths = (): Record<string, JsonValue> => ({
+  [ALIVE_PATH]: unsignedOperation(
+    'isAlive',
+    ['Liveness', '进程是否存活'],
+    [
+      'Also 200 while the process drains. HTTP_STATUS_MODE does not change the status.',
+      '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
+    ],
+    { 200: okResponse(['The process is alive', '存活'], 'AliveAnswer', 'alive') },
+  ),
+  [READY_PATH]: unsignedOperation(
+    'isReady',
+    ['Readiness', '进程是否就绪'],
+    [
+      'Ready if the database is prepared and accepts writes, the queue is available, and the process does not drain. If the memory of the queue is full, the process is ready and rejects pushes. HTTP_STATUS_MODE does not change the status.',
+      '数据库已准备且可写、队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
+    ],
+    {
+      200: okResponse(['The process is ready', '就绪'], 'ReadyAnswer', 'ready'),
+      ...rejections(
+        ['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'DATABASE_NOT_PREPARED', 'QUEUE_UNAVAILABLE'],
+        false,
+      ),
+    },
+  ),
+  [DOCUMENT_PATH]: unsignedOperation(
+    'getOpenApi',
+    ['OpenAPI document', 'OpenAPI 文档'],
+    [
+      'The document does not depend on the settings; it shows their defaults. HEAD is supported too.',
+      '内容不随配置变化，所列为默认值。也支持 HEAD。',
+    ],
+    {
+      200: {
+        description: bilingual(['The OpenAPI 3.1 document', 'OpenAPI 3.1 文档']),
+        ...headerRefs(['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+      304: {
+        description: bilingual([
+          'Unchanged: the ETag is the one in If-None-Match',
+          '与 If-None-Match 相同，未变化',
+        ]),
+        ...headerRefs(['ETag', 'Cache-Control']),
+      },
+    },
+  ),
+});

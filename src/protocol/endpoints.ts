@@ -1,0 +1,103 @@
+/**
+ * The endpoint table: every signed endpoint with its path, authentication, body and limit,
+ * answer, timeout and examples. The router, the OpenAPI document, metrics, traces and the client
+ * types read the table. To add a signed query, add a row to `endpoints/push-logs.ts`,
+ * `matters.ts` or `self.ts` and its function to `src/queries/queries.ts`.
+ */
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import {
+  BODY_LIMIT,
+  type DataOf,
+  type Endpoint,
+  type EndpointSettings,
+  type QueryRow,
+  UPLOAD_TIMEOUT,
+} from './endpoints/endpoint';
+import { MATTER_QUERIES, ORPHANS_ENDPOINT } from './endpoints/matters';
+import { PUSH_LOG_QUERIES } from './endpoints/push-logs';
+import {
+  BATCH_ENDPOINT,
+  pushEndpoint,
+  VERIFY_BATCH_ENDPOINT,
+  VERIFY_ENDPOINT,
+} from './endpoints/pushes';
+import { RESEND_ENDPOINT } from './endpoints/resend';
+import { SELF_QUERIES } from './endpoints/self';
+import {
+  type BATCH,
+  type ORPHANS,
+  queryPath,
+  type RESEND,
+  type VERIFY,
+  type VERIFY_BATCH,
+} from './paths';
+
+export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
+export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
+export { ORPHANS_ENDPOINT } from './endpoints/matters';
+
+/** The signed queries. `matters/orphans` is not among them, because it takes and returns lines. */
+const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
+
+export type QueryName = keyof typeof QUERY_ROWS;
+export const QUERIES = Object.keys(QUERY_ROWS) as readonly QueryName[];
+
+/** `data` of the answers to the signed queries. */
+export type QueryAnswers = { readonly [Name in QueryName]: DataOf<(typeof QUERY_ROWS)[Name]> };
+
+export type EndpointName =
+  | OperationName
+  | QueryName
+  | typeof BATCH
+  | typeof RESEND
+  | typeof VERIFY
+  | typeof VERIFY_BATCH
+  | typeof ORPHANS;
+
+/** All signed endpoints, in the order of the OpenAPI document. */
+export const ENDPOINTS: readonly Endpoint<EndpointName>[] = [
+  ...OPERATIONS.map(pushEndpoint),
+  BATCH_ENDPOINT,
+  VERIFY_BATCH_ENDPOINT,
+  VERIFY_ENDPOINT,
+  RESEND_ENDPOINT,
+  ...QUERIES.map((name) => queryEndpoint(name, QUERY_ROWS[name])),
+  ORPHANS_ENDPOINT,
+];
+
+const BY_PATH = new Map(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint]));
+
+/** @returns the signed endpoint with this path; undefined if there is none */
+export const endpointAt = (path: string): Endpoint<EndpointName> | undefined => BY_PATH.get(path);
+
+/** @returns milliseconds for the answer to a signed query */
+export const timeoutOf = (name: QueryName, { PUSH_TIMEOUT }: EndpointSettings): number =>
+  (QUERY_ROWS[name] as QueryRow<unknown>).timeout ?? PUSH_TIMEOUT;
+
+/** The rows of the signed queries, for the schemas of the OpenAPI document. */
+export const queryRows = (): readonly QueryRow<unknown>[] => Object.values(QUERY_ROWS);
+
+function queryEndpoint(name: QueryName, row: QueryRow<unknown>): Endpoint<QueryName> {
+  const { id, title, about, body, answer, bodyLimit, timeout = 'PUSH_TIMEOUT' } = row;
+  const rejections = ['INVALID_JSON', 'TOO_MANY_QUERIES'] as const;
+  return {
+    name,
+    path: queryPath(name),
+    document: { id, title, about, tag: 'query', rejections },
+    authentication: 'signature',
+    rate: 'request',
+    isKeyed: false,
+    body: {
+      schema: body.name,
+      limit: bodyLimit ? { bytes: bodyLimit } : { bytes: BODY_LIMIT, setting: 'BODY_LIMIT' },
+      uploadTimeout: UPLOAD_TIMEOUT,
+      examples: { example: body.example },
+    },
+    timeout,
+    answer: {
+      about: ['The requested data', '查询结果'],
+      schema: answer.name,
+      examples: { example: answer.example },
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** The form of a row in the endpoint table. */
+import type { z } from 'zod';
+import type { Reason } from '../errors';
+import type { Bilingual } from '../language';
+
+/** The settings on which an endpoint depends: bytes for the limits, milliseconds for the timeouts. */
+export type EndpointSettings = Readonly<
+  Record<'BODY_LIMIT' | 'BATCH_BODY_LIMIT' | 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT', number>
+>;
+
+/** Default of BODY_LIMIT, bytes. */
+export const BODY_LIMIT = 1024 * 1024;
+
+/** A row: an endpoint that accepts signed POST requests. */
+export interface Endpoint<Name extends string = string> {
+  /** The name in metrics and in the push log. */
+  readonly name: Name;
+  /** Also the name in traces. */
+  readonly path: string;
+  readonly document: {
+    /** The operationId. */
+    readonly id: string;
+    readonly tag: 'push' | 'query';
+    readonly title: Bilingual;
+    readonly about: Bilingual;
+    /** Reasons for rejections, in addition to the reasons that all signed endpoints share. */
+    readonly rejections: readonly Reason[];
+  };
+  /**
+   * `signature`: the signature is checked after the body has arrived. `streamed`: it is computed while the body
+   * arrives.
+   */
+  readonly authentication: 'signature' | 'streamed';
+  /**
+   * What the rate limit of the client counts: the request, or each line of its body. `push`: `submit` counts the
+   * pushes.
+   */
+  readonly rate: 'push' | 'request' | 'lines';
+  /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
+  readonly isKeyed: boolean;
+  readonly body: EndpointBody;
+  /** Milliseconds for the answer, or the setting with this value. */
+  readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
+  readonly answer: EndpointAnswer;
+}
+
+interface EndpointBody {
+  /** The name of the schema of the JSON object, or of each NDJSON line. */
+  readonly schema: string;
+  /** The description of an NDJSON body; absent: the body is a JSON object. */
+  readonly lines?: Bilingual;
+  readonly limit: {
+    /** The limit, or the default of the setting. */
+    readonly bytes: number;
+    readonly setting?: 'BODY_LIMIT' | 'BATCH_BODY_LIMIT';
+  };
+  /** Milliseconds in which the body must arrive. */
+  readonly uploadTimeout: number;
+  /** Examples by name; for NDJSON, an example is a list of lines. */
+  readonly examples: Readonly<Record<string, unknown>>;
+}
+
+interface EndpointAnswer {
+  readonly about: Bilingual;
+  /** The name of the schema of the answer; for NDJSON, the names of the possible schemas of a line. */
+  readonly schema: string | readonly string[];
+  /** Examples of `data` by name; for NDJSON, an example is a list of lines. */
+  readonly examples: Readonly<Record<string, unknown>>;
+  /** Response headers of this endpoint alone. */
+  readonly headers?: readonly string[];
+  /**
+   * The 207 answer. `retryable`: failed lines may succeed later. `final`: a dry run, whose failed lines stay invalid.
+   */
+  readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
+}
+
+/** Milliseconds in which a body must arrive. Endpoints with larger bodies have their own value. */
+export const UPLOAD_TIMEOUT = 12_000;
+
+/** The row of a signed query; `queryEndpoint` adds what all queries have in common. */
+export interface QueryRow<Data> {
+  /** The operationId in the OpenAPI document. */
+  readonly id: string;
+  readonly title: Bilingual;
+  readonly about: Bilingual;
+  readonly body: {
+    /** The name of the schema in the OpenAPI document. */
+    readonly name: string;
+    /** @param timeZone zone of local date-times (PORTAL_TIME_ZONE) */
+    readonly schema: (timeZone: string) => z.ZodType;
+    readonly example: object;
+  };
+  readonly answer: {
+    readonly name: string;
+    readonly about: Bilingual;
+    /** The name of the schema of `data` in `schemas`. */
+    readonly data: string;
+    readonly example: Data;
+  };
+  /**
+   * Schemas of the answer that have a name in the OpenAPI document.
+   *
+   * @param causes all codes of docs/signature-causes.md
+   */
+  readonly schemas: (causes: readonly string[]) => Readonly<Record<string, z.ZodType>>;
+  /** Bytes; absent: the setting BODY_LIMIT. */
+  readonly bodyLimit?: number;
+  /** Milliseconds for the answer; absent: the setting PUSH_TIMEOUT. */
+  readonly timeout?: number;
+}
+
+/** Checks the example of a row against the type of its `data`. */
+export const signedQuery = <Data>(row: QueryRow<Data>): QueryRow<Data> => row;
+
+/** The type of `data` in the answers to a query. */
+export type DataOf<Row> = Row extends QueryRow<infer Data> ? Data : never;

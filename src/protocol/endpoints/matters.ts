@@ -1,0 +1,174 @@
+/** Endpoint rows of the queries about matters (docs/queries.md). */
+
+import { successEnvelope } from '../envelope';
+import {
+  CHANGES,
+  DIFF,
+  DIFF_BODY,
+  DIGEST_ANSWER,
+  GOT,
+  ORPHAN,
+  ORPHAN_COUNT,
+} from '../examples/matters';
+import { EXAMPLE_EXTERNAL_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIME } from '../examples/request';
+import { ID_LIST_LIMIT, LARGE_QUERY_LIMIT, MAX_ID_LINES } from '../id-lines';
+import type { Bilingual } from '../language';
+import {
+  type ChangesPage,
+  changesPage,
+  differingMatter,
+  digestBucket,
+  type GotMatters,
+  gotMatters,
+  heldView,
+  type MatterDiff,
+  type MatterDigest,
+  matterDiff,
+  matterDigest,
+} from '../matter-answers';
+import { matterQuerySchemas } from '../matter-queries';
+import { matterAnswer, orphanCount, orphanView, partyView } from '../matter-view';
+import { ORPHANS, queryPath } from '../paths';
+import { type Endpoint, signedQuery } from './endpoint';
+
+/** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */
+export const MATTER_QUERIES = {
+  'matters/get': signedQuery<GotMatters>({
+    id: 'getMatters',
+    title: ['Get matters by externalId', '按业务主键查询事项'],
+    about: [
+      'Returns the matters in the order of the request, each once, with deleted ones.',
+      '按请求顺序返回，每个一次；含已删除的事项。',
+    ],
+    body: {
+      name: 'GetBody',
+      schema: (timeZone) => matterQuerySchemas(timeZone).get,
+      example: { externalIds: [EXAMPLE_EXTERNAL_ID, 'PR-2026-002'] },
+    },
+    answer: {
+      name: 'GetAnswer',
+      about: ['The requested matters', '所查询的事项'],
+      data: 'GotMatters',
+      example: GOT,
+    },
+    schemas: () => ({
+      Matter: matterAnswer,
+      MatterParty: partyView,
+      Orphan: orphanView,
+      OrphanCount: orphanCount,
+      GotMatters: gotMatters,
+    }),
+    bodyLimit: LARGE_QUERY_LIMIT,
+  }),
+  'matters/query': signedQuery<ChangesPage>({
+    id: 'queryMatters',
+    title: ['List changed matters', '查询变更的事项'],
+    about: [
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute back: some matters are returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
+      '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
+    ],
+    body: {
+      name: 'MattersQueryBody',
+      schema: (timeZone) => matterQuerySchemas(timeZone).query,
+      example: { updatedFrom: '2026-11-21T13:00:00Z', limit: 100 },
+    },
+    answer: {
+      name: 'ChangesAnswer',
+      about: ['A page of changed matters', '变更事项的一页'],
+      data: 'ChangesPage',
+      example: CHANGES,
+    },
+    schemas: () => ({ ChangesPage: changesPage }),
+  }),
+  'matters/diff': signedQuery<MatterDiff>({
+    id: 'diffMatters',
+    title: ['Compare matters line by line', '逐行比对事项'],
+    about: [
+      'MISSING: the ledger has no such matter. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the source system. STALE_HERE: the ledger is older. NEWER_HERE: the ledger is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
+      'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',
+    ],
+    body: {
+      name: 'DiffBody',
+      schema: (timeZone) => matterQuerySchemas(timeZone).diff,
+      example: DIFF_BODY,
+    },
+    answer: {
+      name: 'DiffAnswer',
+      about: ['The differences', '差异'],
+      data: 'MatterDiff',
+      example: DIFF,
+    },
+    schemas: () => ({
+      ComparedMatter: heldView,
+      MatterDifference: differingMatter,
+      MatterDiff: matterDiff,
+    }),
+    bodyLimit: LARGE_QUERY_LIMIT,
+  }),
+  'matters/digest': signedQuery<MatterDigest>({
+    id: 'digestMatters',
+    title: ['Count and digest of matters', '事项数量与摘要'],
+    about: [
+      'Counts and hashes by bizType and day, without deleted matters. A system may run one digest at a time, which may take a minute.',
+      '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
+    ],
+    body: {
+      name: 'DigestBody',
+      schema: (timeZone) => matterQuerySchemas(timeZone).digest,
+      example: { fromDay: '2026-11-01', toDay: '2026-11-30', open: true },
+    },
+    answer: {
+      name: 'DigestAnswer',
+      about: ['Counts and hashes', '数量与哈希'],
+      data: 'MatterDigest',
+      example: DIGEST_ANSWER,
+    },
+    schemas: () => ({ DigestBucket: digestBucket, MatterDigest: matterDigest }),
+    // A digest reads all matters of its window.
+    timeout: 60_000,
+  }),
+} as const;
+
+const MOST = MAX_ID_LINES.toLocaleString('en');
+const LIST: Bilingual = [
+  `NDJSON: one id per line, as a JSON string or an object with \`externalId\`; at most ${MOST} lines of 16,384 characters, within two minutes`,
+  `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MOST} 行，每行最多 16,384 个字符，两分钟内发完`,
+];
+const FOUND: Bilingual = [
+  'NDJSON: a line for each orphan, in the order of the ids, and the envelope as the last line. An answer without that line is incomplete. An answer that fails midway ends with an error envelope.',
+  'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
+];
+
+/** `matters/orphans`: body and answer are NDJSON, because both may be large. */
+export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
+  name: ORPHANS,
+  path: queryPath(ORPHANS),
+  document: {
+    id: 'findOrphans',
+    tag: 'query',
+    title: ['Find orphans: open in the ledger, not in the list', '查找来源系统没有的未办结事项'],
+    about: [
+      'Receives the ids of all open matters of the source system. Returns the matters that are open or drafts in the ledger and not in that list. It closes no matter. A client may run one such query at a time.',
+      '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',
+    ],
+    rejections: ['TOO_MANY_QUERIES'],
+  },
+  authentication: 'streamed',
+  rate: 'request',
+  isKeyed: false,
+  body: {
+    schema: 'OrphansLine',
+    lines: LIST,
+    limit: { bytes: ID_LIST_LIMIT },
+    uploadTimeout: 120_000,
+    examples: { example: [EXAMPLE_EXTERNAL_ID, { externalId: 'PR-2026-002' }] },
+  },
+  timeout: 'PUSH_TIMEOUT',
+  answer: {
+    about: FOUND,
+    schema: ['Orphan', 'OrphansEnd', 'ErrorAnswer'],
+    examples: {
+      example: [ORPHAN, successEnvelope(ORPHAN_COUNT, EXAMPLE_REQUEST_ID, EXAMPLE_TIME)],
+    },
+  },
+};

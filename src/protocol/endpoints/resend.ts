@@ -1,0 +1,41 @@
+/** The endpoint row of `push-logs/resend` (contract 7.5). */
+import { RESEND_ANSWER, RESEND_BODY } from '../examples/push-logs';
+import { queryPath, RESEND } from '../paths';
+import { BODY_LIMIT, type Endpoint, UPLOAD_TIMEOUT } from './endpoint';
+
+export const RESEND_ENDPOINT: Endpoint<typeof RESEND> = {
+  name: RESEND,
+  path: queryPath(RESEND),
+  document: {
+    id: 'resendPushes',
+    tag: 'push',
+    title: ['Send logged pushes again', '重发推送日志中的推送'],
+    about: [
+      'Sends the stored bodies of up to 100 pushes of this client again. Pushes of one matter are sent in the order of their first receipt. A push is not sent if it took effect, if a later push of its matter or key took effect, or if its body is no longer stored: each result names the cause. Each new push has its own log entry with `resentFrom`. Sending the same push again, also at the same time, has one effect. `dryRun` returns the same plan and writes nothing. For the rate limit, the request counts as the number of its pushes, and a dry run as one.',
+      '重发本 client 的最多 100 次推送，使用已保存的请求体；同一事项按最初收到的顺序重发。已生效、同一事项或幂等键之后已有推送生效、或请求体已不再保存的推送不会重发，逐条说明原因。每次重发都有自己的推送日志，resentFrom 指向原推送。同一推送多次（包括同时）重发只生效一次。dryRun 只返回计划，不写入。速率按所列推送数计算，试运行按一次计算。',
+    ],
+    rejections: ['INVALID_JSON', 'SCOPE_NOT_ALLOWED', 'BACKLOG_FULL', 'CLIENT_PAUSED'],
+  },
+  authentication: 'signature',
+  rate: 'push',
+  isKeyed: false,
+  body: {
+    schema: 'ResendBody',
+    limit: { bytes: BODY_LIMIT, setting: 'BODY_LIMIT' },
+    uploadTimeout: UPLOAD_TIMEOUT,
+    examples: { example: RESEND_BODY },
+  },
+  timeout: 'BATCH_TIMEOUT',
+  answer: {
+    about: ['The database has confirmed every push.', '数据库已确认每一次推送写入。'],
+    schema: 'ResendAnswer',
+    examples: { example: RESEND_ANSWER },
+    partial: {
+      about: [
+        'PARTIAL_FAILURE: some pushes were not sent, or failed. `data` has a result for each push, as in a successful answer.',
+        'PARTIAL_FAILURE：部分推送未重发或失败，data 逐条说明，格式与全部成功时相同。',
+      ],
+      kind: 'retryable',
+    },
+  },
+};

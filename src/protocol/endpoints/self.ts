@@ -1,0 +1,60 @@
+/** Endpoint rows of the queries of a client about itself and about the users of the portal. */
+import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from '../examples/self';
+import { LARGE_QUERY_LIMIT } from '../id-lines';
+import {
+  type CheckedUsers,
+  type ClientSelf,
+  checkedUser,
+  checkedUsers,
+  clientRate,
+  clientSelf,
+  clientSelfSchema,
+  retentions,
+  secretView,
+  serviceLimits,
+  usersCheckSchema,
+} from '../self';
+import { signedQuery } from './endpoint';
+
+/** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */
+export const SELF_QUERIES = {
+  'users/check': signedQuery<CheckedUsers>({
+    id: 'checkUsers',
+    title: ['Check usernames', '校验登录名'],
+    about: [
+      'Checks at most 1,000 names: whether each one is an enabled user of the portal, as a push would be checked now.',
+      '校验最多 1,000 个登录名是否存在且已启用，与推送时的判断一致。',
+    ],
+    body: { name: 'UsersCheckBody', schema: () => usersCheckSchema, example: USERS_CHECK },
+    answer: {
+      name: 'UsersAnswer',
+      about: ['The state of each name', '登录名的状态'],
+      data: 'CheckedUsers',
+      example: CHECKED_USERS,
+    },
+    schemas: () => ({ CheckedUser: checkedUser, CheckedUsers: checkedUsers }),
+    bodyLimit: LARGE_QUERY_LIMIT,
+  }),
+  'clients/me': signedQuery<ClientSelf>({
+    id: 'describeClient',
+    title: ['Settings of the calling client', '查询自身的配置'],
+    about: [
+      'Rate limit, pause and its reason, ids of secrets, retentions, limits, and the time of the service.',
+      '速率限制、暂停及其原因、密钥编号、保存时长、限制以及服务时间。',
+    ],
+    body: { name: 'ClientSelfBody', schema: () => clientSelfSchema, example: {} },
+    answer: {
+      name: 'SelfAnswer',
+      about: ['Settings of the calling client', '当前 client 的信息'],
+      data: 'ClientSelf',
+      example: CLIENT_SELF,
+    },
+    schemas: () => ({
+      ClientRate: clientRate,
+      SecretView: secretView,
+      Retentions: retentions,
+      ServiceLimits: serviceLimits,
+      ClientSelf: clientSelf,
+    }),
+  }),
+} as const;

@@ -1,0 +1,125 @@
+/** `data` of the queries about matters. */
+import { z } from 'zod';
+import { type Answer, count, instant, matterId, nextCursor } from './answer-shape';
+import { about } from './language';
+import { MATTER, matterAnswer } from './matter-view';
+
+export const gotMatters = z
+  .object({
+    /** In the order of the request, without duplicates. */
+    matters: z.array(matterAnswer).meta(about('Deleted ones too', '含已删除的事项')),
+    missing: z
+      .array(z.string())
+      .meta(about('Ids without a matter in the ledger', '台账中从未有过的业务主键')),
+  })
+  .meta(about('Matters, and the ids without a matter', '事项与缺失的业务主键'));
+export type GotMatters = Answer<typeof gotMatters>;
+
+export const changesPage = z
+  .object({
+    matters: z.array(matterAnswer).meta(about('Deleted ones too', '含已删除的事项')),
+    /** A page may be short or empty although more pages follow. */
+    nextCursor: nextCursor(),
+    watermark: instant().meta(
+      about(
+        '`updatedFrom` of the next incremental query: ISO-8601 in UTC',
+        '下一次增量查询的 updatedFrom：ISO-8601，UTC',
+      ),
+    ),
+  })
+  .meta(about('Matters in the order in which they changed', '按变更顺序排列的事项'));
+export type ChangesPage = Answer<typeof changesPage>;
+
+/** The values in the ledger of a matter that differs from its line. */
+export const heldView = z
+  .object({
+    matterId: matterId().meta(MATTER.matterId),
+    bizStatus: z.string().meta(MATTER.bizStatus),
+    externalStatusCode: z.string().nullable().meta(MATTER.externalStatusCode),
+    sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
+    deleted: z.boolean().meta(MATTER.deleted),
+  })
+  .meta(about('The values in the ledger of a matter that differs', '有差异的事项在台账中的记录'));
+export type HeldView = Answer<typeof heldView>;
+
+/**
+ * MISSING: the ledger has no such matter. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the line.
+ * STALE_HERE, NEWER_HERE: `sourceUpdatedAt` of the ledger is older, or newer. STATUS_DIFFERS: `bizStatus` or
+ * `externalStatusCode` differs.
+ */
+const difference = z.enum([
+  'MISSING',
+  'DELETED',
+  'NOT_DELETED',
+  'STALE_HERE',
+  'NEWER_HERE',
+  'STATUS_DIFFERS',
+]);
+export type MatterDifference = Answer<typeof difference>;
+
+export const differingMatter = z
+  .object({
+    externalId: z.string().meta(MATTER.externalId),
+    differences: z.array(difference).meta(about('Every difference of the line', '该行的全部差异')),
+    here: heldView
+      .nullable()
+      .meta(
+        about(
+          'The values in the ledger; null: the matter is missing',
+          '台账中的记录；null 表示没有',
+        ),
+      ),
+  })
+  .meta(about('A line that differs', '有差异的一行'));
+
+export const matterDiff = z
+  .object({
+    compared: count().meta(about('Lines that were compared', '比较的行数')),
+    equal: count().meta(about('Lines without a difference', '一致的行数')),
+    differences: z
+      .array(differingMatter)
+      .meta(about('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
+  })
+  .meta(about('Lines that differ, in the order sent', '有差异的行，按发送顺序'));
+export type MatterDiff = Answer<typeof matterDiff>;
+
+const digest = z.object({
+  count: count().meta(about('Matters', '事项数')),
+  hash: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .meta(
+      about(
+        'XOR of the first 8 bytes of the SHA-256 of the line of each matter, 16 hex digits. The line: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
+        '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
+      ),
+    ),
+});
+export type Digest = Answer<typeof digest>;
+
+export const digestBucket = z
+  .object({
+    bizType: z.string().nullable().meta(MATTER.bizType),
+    day: z
+      .string()
+      .meta({ format: 'date' })
+      .nullable()
+      .meta(
+        about(
+          'yyyy-MM-dd; null: matters without `sourceUpdatedAt`',
+          'yyyy-MM-dd；没有 sourceUpdatedAt 时为 null',
+        ),
+      ),
+    ...digest.shape,
+  })
+  .meta(about('Matters of one bizType and day', '一个业务类型和日期的统计'));
+export type DigestBucket = Answer<typeof digestBucket>;
+
+export const matterDigest = z
+  .object({
+    timeZone: z.string().meta(about('Time zone of the days', '日期所用的时区')),
+    total: digest.meta(about('All counted matters', '合计')),
+    buckets: z.array(digestBucket).meta(about('By bizType and day', '按业务类型和日期分组')),
+  })
+  .meta(about('Counts and hashes by bizType and day', '按业务类型和日期的数量与哈希'));
+export type MatterDigest = Answer<typeof matterDigest>;

@@ -1,0 +1,67 @@
+-- Admits requests: checks the use of each signature and the rate of its client. admission.ts documents the command.
+local grace, memory = tonumber(ARGV[1]), ARGV[2]
+local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
+
+-- KEYS has two keys per request: the remembered signatures, and the rate. The rest of ARGV has five values per request:
+-- signature, use, interval, burst and number of pushes.
+local key_position = 0
+local function take_keys()
+  key_position = key_position + 2
+  return KEYS[key_position - 1], KEYS[key_position]
+end
+local take = arguments_after(4)
+
+local now = now_ms()
+
+-- Remembers the first use of a signature and its time. Later uses do not change this record.
+-- @returns true if the first use was another request, and began at least `grace` milliseconds ago
+local sizes = {}
+local function is_reused(seen, signature, use)
+  sizes[seen] = sizes[seen] or redis.call('HLEN', seen)
+  if sizes[seen] < max_remembered then
+    local first = string.format('%.0f %s', now, use)
+    if redis.call('HSETNX', seen, signature, first) == 1 then
+      redis.call('PEXPIRE', seen, memory)
+      sizes[seen] = sizes[seen] + 1
+      return false
+    end
+  end
+  local first = redis.call('HGET', seen, signature)
+  if not first then return false end
+  local at, first_use = string.match(first, '^(%d+) (.*)$')
+  return first_use ~= use and now - tonumber(at) >= grace
+end
+
+local ADMITTED, REUSED = 0, -1
+-- By rate key: the time at which its bucket will be empty.
+local empty_at, answers = {}, {}
+while key_position < #KEYS do
+  local seen, rate = take_keys()
+  local signature, use, interval_text, burst_text, pushes_text = take(5)
+  local interval, burst, pushes = tonumber(interval_text), tonumber(burst_text), tonumber(pushes_text)
+  local wait, room = ADMITTED, 0
+  if interval > 0 then
+    local capacity = burst * interval
+    local max_capacity = math.max(burst, largest_batch) * interval
+    local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
+    -- Clamp a bucket that was filled under a lower rate.
+    if at > now + max_capacity then
+      at = now + max_capacity
+      empty_at[rate] = at
+    end
+    local excess = at + math.min(pushes, burst) * interval - now - capacity
+    if excess > 0 then
+      wait = math.ceil(excess)
+    else
+      empty_at[rate] = at + pushes * interval
+      room = math.max(0, math.floor((capacity - (empty_at[rate] - now)) / interval))
+    end
+  end
+  -- Signatures of requests above the rate are not remembered, so that they do not use memory.
+  if wait == ADMITTED and grace >= 0 and is_reused(seen, signature, use) then wait = REUSED end
+  answers[#answers + 1] = { wait, room }
+end
+for rate, at in pairs(empty_at) do
+  redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
+end
+return answers

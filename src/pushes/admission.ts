@@ -1,0 +1,131 @@
+/**
+ * Admission of an authenticated request, before any work on it (contract 3.2). Redis checks that its signature was not used
+ * for another request, and that its client is within its rate. Concurrent requests share one round trip.
+ */
+import { createHash } from 'node:crypto';
+import type { Caller } from '../auth/authenticate';
+import { createBatcher } from '../concurrency/batcher';
+import { defineScript } from '../infra/redis/commands';
+import type { RedisConnection } from '../infra/redis/connect';
+import { BATCH_MAX_ITEMS } from '../protocol/batch';
+import { PushError, type RateState, rateLimited } from '../protocol/errors';
+import type { RedisKeys } from '../queue/keys';
+import { queueCall } from './availability';
+
+/** The fields of a push or of a signed query that admission needs. */
+export interface AdmissibleRequest {
+  readonly caller: Caller;
+  readonly path: string;
+  /** Absent for a query, and for a push without a key. */
+  readonly idempotencyKey?: string | undefined;
+  /** Lower-case hex. */
+  readonly signature: string;
+  /** X-Timestamp, epoch seconds. */
+  readonly timestamp: number;
+}
+
+/**
+ * @param timeout milliseconds for the answer of Redis
+ * @param pushes number of pushes in the request, which the rate counts; 1 by default
+ * @returns the remaining rate of the client; undefined if there is no limit
+ * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
+ */
+export type Admit = (
+  request: AdmissibleRequest,
+  timeout: number,
+  pushes?: number,
+) => Promise<RateState | undefined>;
+
+export interface RateLimit {
+  /** Pushes per second; 0: no limit. */
+  readonly rate: number;
+  /** Pushes that may be sent at once after a pause. */
+  readonly burst: number;
+}
+
+export interface AdmissionSettings {
+  /** SIGNATURE_GRACE: milliseconds after the first use of a signature in which other requests may use it too. */
+  readonly signatureGrace: number | 'off';
+  /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
+  readonly rate: RateLimit;
+  /** QUERY_KEY_RATE: the limit of each query key, separate from the rate of its client. */
+  readonly queryKeyRate: RateLimit;
+}
+
+/**
+ * Milliseconds for which signatures are remembered: longer than the time between two possible uses of one timestamp.
+ * Each use may be 300 s from the clock of its web process, and that clock may be wrong by 300 s.
+ */
+export const SIGNATURE_MEMORY = 1_260_000;
+/** Approximate memory of one signature in Redis. */
+export const SIGNATURE_BYTES = 110;
+/**
+ * Maximum signatures that are remembered for one client and minute: enough for 8,300 pushes a second. Further
+ * signatures are not checked for reuse, which harms only the client that sends so many.
+ */
+const MAX_REMEMBERED = 500_000;
+
+/**
+ * Minimum milliseconds between the starts of two concurrent round trips. Redis normally answers sooner, so that the next
+ * round trip collects all requests of this time.
+ */
+const HEAD_START = 20;
+
+interface AdmissionRequest {
+  readonly request: AdmissibleRequest;
+  readonly limit: RateLimit;
+  readonly pushes: number;
+}
+
+/**
+ * The rate is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted when the bucket is empty, and
+ * fills it above its capacity. Later requests are rejected until the excess has drained.
+ */
+export function createAdmit(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  { signatureGrace, rate, queryKeyRate }: AdmissionSettings,
+): Admit {
+  const grace = signatureGrace === 'off' ? -1 : signatureGrace;
+  const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
+  /**
+   * For each request. `wait`: -1 if its signature was reused, otherwise the milliseconds until it is within the rate.
+   * `remaining`: the pushes that its client may still send at once.
+   */
+  const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
+  const batcher = createBatcher({
+    run: (requests: readonly AdmissionRequest[]) =>
+      run(
+        requests.flatMap(({ request }) => keysOf(keys, request)),
+        [...limits, ...requests.flatMap(argumentsOf)],
+      ),
+    maxBatch: 500,
+    maxRunning: 4,
+    headStart: HEAD_START,
+  });
+  return async (request, timeout, pushes = 1) => {
+    const { queryKey, limit: override } = request.caller;
+    const limit = queryKey ? queryKeyRate : { ...rate, ...override };
+    const answer = batcher.add({ request, limit, pushes });
+    const [wait, remaining] = await queueCall(answer, timeout);
+    if (wait < 0) throw new PushError('SIGNATURE_REUSED');
+    if (wait > 0) throw rateLimited(limit, Math.ceil(wait / 1000));
+    return limit.rate > 0 ? { ...limit, remaining } : undefined;
+  };
+}
+
+function keysOf(keys: RedisKeys, { caller, timestamp }: AdmissibleRequest): string[] {
+  const { clientId, secretId, queryKey } = caller;
+  return [
+    keys.signatures(clientId, Math.floor(timestamp / 60)),
+    keys.rate(queryKey ? `${clientId} ${secretId}` : clientId),
+  ];
+}
+
+function argumentsOf({ request, limit: { rate, burst }, pushes }: AdmissionRequest) {
+  const { path, idempotencyKey, signature } = request;
+  // A digest of path and idempotency key, because the signature covers neither.
+  const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
+  const digest = createHash('sha256').update(use).digest('base64url').slice(0, 22);
+  return [signature.slice(0, 32), digest, rate === 0 ? 0 : 1000 / rate, burst, pushes];
+}

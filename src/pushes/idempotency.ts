@@ -1,0 +1,149 @@
+/**
+ * Idempotency (contract 5.1): a retry gets the outcome of its first attempt and is not applied again.
+ *
+ * - The *fingerprint* is a digest of client, operation, idempotency key and body. Two pushes with the same
+ *   fingerprint are attempts of the same push.
+ * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. `web` answers an invalid
+ *   retry from the log entry of the first attempt.
+ * - The *prior result* is the result of the first attempt. A worker answers a valid retry with it, after the earlier pushes of
+ *   the same matter.
+ * - A key is *reused* if it was queued before with another body. The push is new, and its entry is marked KEY_REUSED.
+ *
+ * `web` and the workers both use this file.
+ */
+import { createHash } from 'node:crypto';
+import type { Reach } from '../concurrency/reach';
+import type { Clock } from '../concurrency/timing';
+import type { Outcome } from '../domain/decide';
+import type { PriorResult } from '../domain/fold';
+import { ASSIGNED_ID_PREFIX } from '../domain/operation';
+import type { PushMessage } from '../queue/producer';
+import {
+  type KeyOwner,
+  type KeyUses,
+  keyOfAttempts,
+  type LogEntry,
+  type LogLookups,
+  REPLAY_WINDOW,
+} from '../storage/push-log';
+import { databaseCall } from './availability';
+
+/** @returns 22 characters; undefined if the push has no idempotency key */
+export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
+  const { clientId, operation, idempotencyKey, bodyHash } = entry;
+  if (idempotencyKey === undefined) return undefined;
+  const identity = [clientId, operation, idempotencyKey, bodyHash].join('\n');
+  return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+}
+
+/**
+ * The externalId of a push without one, which an identical retry gets again. It depends on the body too: another
+ * notice under a reused key is a new push and must not overwrite the first one.
+ */
+export function assignId(
+  { clientId, idempotencyKey, signature }: AssignedIdSource,
+  rawBody: Uint8Array,
+): string {
+  const digest = createHash('sha256');
+  if (idempotencyKey === undefined) digest.update(`signature\n${clientId}\n${signature}`);
+  else digest.update(`key\n${clientId}\n${idempotencyKey}\n`).update(rawBody);
+  return ASSIGNED_ID_PREFIX + digest.digest('hex').slice(0, 32);
+}
+
+export interface AssignedIdSource {
+  readonly clientId: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly signature: string;
+}
+
+export interface IdempotencyDependencies {
+  readonly lookups: LogLookups;
+  readonly database: Reach;
+  readonly clock: Clock;
+  /** IDEMPOTENT_REPLAY. False: a retry is a new push. */
+  readonly replays: boolean;
+}
+
+/** Idempotency in `web`. */
+export interface Idempotency {
+  /** @returns undefined if the push has no key or IDEMPOTENT_REPLAY is off */
+  fingerprintOf(entry: LogEntry): string | undefined;
+  /**
+   * @param timeout milliseconds
+   * @returns the entries of the first attempts, by fingerprint
+   * @throws PushError DATABASE_UNAVAILABLE
+   */
+  firstAttempts(
+    fingerprints: readonly string[],
+    timeout: number,
+  ): Promise<ReadonlyMap<string, LogEntry>>;
+}
+
+const NONE: ReadonlyMap<string, LogEntry> = new Map();
+
+export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
+  const { lookups, database, clock, replays } = deps;
+  return {
+    fingerprintOf: (entry) => (replays ? idempotencyFingerprintOf(entry) : undefined),
+    firstAttempts: async (fingerprints, timeout) => {
+      if (fingerprints.length === 0) return NONE;
+      const found = lookups.priorEntries(fingerprints, clock() - REPLAY_WINDOW);
+      return databaseCall(database.guard(found), timeout);
+    },
+  };
+}
+
+/** Whether a logged push was accepted, or was answered as a retry of an accepted push. */
+export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
+
+/**
+ * The fingerprint under which a logged push is resent. A push that failed keeps its own fingerprint, or gets one that all
+ * its resends share. If another attempt took effect meanwhile, the resend gets that outcome. A push that took effect gets no
+ * fingerprint, so that it is applied again.
+ */
+export function resendFingerprint(logged: LogEntry): string | undefined {
+  if (hadEffect(logged)) return undefined;
+  return idempotencyFingerprintOf({ ...logged, idempotencyKey: keyOfAttempts(logged) });
+}
+
+/**
+ * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results that the
+ * majority has not confirmed. Their effects may already be in the loaded matters, so without them the worker would apply a
+ * push twice.
+ *
+ * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result, and no
+ *   guard of the commit would detect this
+ */
+export async function findPriorResults(
+  lookups: LogLookups,
+  pushes: readonly PushMessage[],
+  now: number,
+): Promise<ReadonlyMap<string, PriorResult> | undefined> {
+  const fingerprints = pushes.flatMap(({ idempotencyFingerprint }) => idempotencyFingerprint ?? []);
+  const since = now - REPLAY_WINDOW;
+  const newest = await lookups.priorEntries(fingerprints, since, 'local');
+  const confirmed = await lookups.priorEntries([...newest.keys()], since);
+  return confirmed.size < newest.size ? undefined : toPriorResults(confirmed);
+}
+
+/** @param entries of first attempts, by fingerprint */
+export const toPriorResults = (entries: ReadonlyMap<string, LogEntry>): Map<string, PriorResult> =>
+  new Map(
+    [...entries].map(([fingerprint, { _id, result, matterId = 0n }]) => [
+      fingerprint,
+      { pushId: String(_id), outcome: result as Outcome, matterId: BigInt(matterId) },
+    ]),
+  );
+
+/** The client and operation that an idempotency key belongs to. */
+export function keyOwnerOf(push: PushMessage): KeyOwner {
+  const { systemCode, clientId, operation, idempotencyKey } = push;
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return { systemCode, clientId, operation: operation.op, ...key };
+}
+
+/** Whether the key of a push was queued before with another body. */
+export function isKeyReused(push: PushMessage, uses: KeyUses): boolean {
+  const first = uses.firstBody(keyOwnerOf(push));
+  return first !== undefined && first !== push.bodyHash;
+}

@@ -1,0 +1,156 @@
+/**
+ * Pushes without a reply: `PushFinalizer` writes their final state, unless a worker did. `startLostReplyLookup` finds the
+ * final states whose reply was lost, for example because the worker died after its commit.
+ */
+import { type Batcher, createBatcher } from '../concurrency/batcher';
+import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import type { Tracing } from '../observability/tracing';
+import type { ReplyInbox } from '../queue/producer';
+import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
+import { databaseCall } from './availability';
+
+/** Milliseconds after the deadline within which the push log may confirm the final state. */
+export const FINALIZE_GRACE = 300;
+
+export interface PushFinalizerDependencies {
+  readonly finalize: Finalize;
+  /** Process name, which is stored in the entries. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** Milliseconds that the database gets at least, even after the deadline. */
+const MIN_WAIT = 100;
+/** Milliseconds between two retries. */
+const RETRY_INTERVAL = 500;
+const MAX_BATCH = 500;
+/** Maximum number of pushes that this process retries. Workers expire the others later. */
+const MAX_UNCONFIRMED = 20_000;
+
+/**
+ * Writes the final state of pushes that no worker settled. There is one final state: if a worker wrote one first, that
+ * one counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED.
+ */
+export class PushFinalizer {
+  /** By request id. */
+  private readonly unconfirmed = new Map<string, PushToSettle>();
+  private readonly batcher: Batcher<PushToSettle, Settlement | undefined>;
+  private readonly retrying: PollLoop;
+
+  constructor(private readonly deps: PushFinalizerDependencies) {
+    const { tracing, logger } = deps;
+    // Pushes often expire together; they share one write and one read.
+    this.batcher = createBatcher({
+      run: this.write,
+      maxBatch: MAX_BATCH,
+      maxRunning: 2,
+      tracing,
+      name: 'finalize',
+    });
+    this.retrying = startPollLoop(
+      () => this.retry(),
+      RETRY_INTERVAL,
+      (error) => logger.debug({ error: String(error) }, 'pushes not finalized, retrying'),
+    );
+  }
+
+  /**
+   * @param until epoch milliseconds; the database has MIN_WAIT at least
+   * @returns the final state of the push; undefined if the database does not confirm it in time
+   */
+  async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
+    const left = Math.max(MIN_WAIT, until - this.deps.clock());
+    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. Both are
+    // retried later.
+    const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
+    if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) this.unconfirmed.set(push.id, push);
+    return finalState;
+  }
+
+  /** Retries up to MAX_BATCH unconfirmed pushes once more. Workers expire the others later. */
+  async stop(): Promise<void> {
+    await this.retrying.stop();
+    await this.retry();
+  }
+
+  private readonly write = (pushes: readonly PushToSettle[]): ReturnType<Finalize> =>
+    this.deps.finalize(pushes, { now: this.deps.clock(), worker: this.deps.name });
+
+  private async retry(): Promise<void> {
+    const batch = [...this.unconfirmed.values()].slice(0, MAX_BATCH);
+    if (batch.length === 0) return;
+    const finalStates = await this.write(batch);
+    let pushes = 0;
+    for (const [index, push] of batch.entries()) {
+      this.unconfirmed.delete(push.id);
+      // Moved to the end: entries that an open transaction locks must not block the others.
+      if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
+      else pushes += 1;
+    }
+    const left = this.unconfirmed.size;
+    if (pushes > 0) this.deps.logger.info({ pushes, left }, 'pushes finalized late');
+  }
+}
+
+/**
+ * Finalizes all pushes that wait for a reply, because Redis is unreachable and no reply can arrive. A push that a
+ * worker has settled keeps its settlement. A push that the database does not confirm keeps waiting.
+ */
+export async function finalizeWaiting(
+  inbox: ReplyInbox<Settlement>,
+  finalizer: PushFinalizer,
+  clock: Clock,
+): Promise<void> {
+  const settlement = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
+  const until = clock() + FINALIZE_GRACE;
+  await Promise.all(
+    inbox.overdue(0).map(async (id) => {
+      const finalState = await finalizer.finalize({ id, settlement }, until);
+      if (finalState) inbox.deliver(id, finalState);
+    }),
+  );
+}
+
+/** Milliseconds between two lookups of lost replies. */
+const LOOKUP_INTERVAL = 400;
+/** Milliseconds that a push has waited before it is looked up. */
+const LOOKUP_AGE = 1_000;
+/** Maximum number of pushes in one lookup. */
+const MAX_LOOKUPS = 1_000;
+
+export interface LostReplyDependencies {
+  readonly inbox: ReplyInbox<Settlement>;
+  readonly lookups: LogLookups;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** Looks up waiting pushes in the push log, because a reply can be lost (Redis restart, worker dead after commit). */
+export function startLostReplyLookup(deps: LostReplyDependencies): PollLoop {
+  return startPollLoop(
+    () => lookUpOverdue(deps),
+    LOOKUP_INTERVAL,
+    (error) =>
+      deps.logger.debug({ error: String(error) }, 'lookup of lost replies failed, retrying'),
+  );
+}
+
+async function lookUpOverdue(deps: LostReplyDependencies): Promise<void> {
+  const { inbox, lookups, metrics = NO_METRICS } = deps;
+  const overdue = inbox.overdue(LOOKUP_AGE);
+  if (overdue.length === 0) return;
+  // A random slice if there are too many: the first ones may be waiting for a slow worker.
+  const from = Math.floor(Math.random() * Math.max(0, overdue.length - MAX_LOOKUPS + 1));
+  const ids = overdue.slice(from, from + MAX_LOOKUPS);
+  for (const [id, settlement] of await lookups.settlements(ids)) {
+    if (!settlement) continue;
+    const waiting = inbox.size;
+    inbox.deliver(id, settlement);
+    // The size is unchanged if the reply arrived during the lookup.
+    if (inbox.size < waiting) metrics.replyLost();
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * The event that a push has ended: its caller gets an answer now. `http/end-request.ts` emits it for every push whose client
+ * is known, with the end of its request.
+ */
+import type { OperationName } from '../domain/operation';
+import { PushError } from '../protocol/errors';
+import { BATCH, RESEND } from '../protocol/paths';
+import type { EndedPush } from '../storage/push-log';
+import { outcomeOf, type PushAnswer } from './push';
+
+export interface PushEnded {
+  readonly clientId: string;
+  readonly systemCode: string;
+  /** BATCH or RESEND if the operation is unknown, because the line or the whole request was not parsed. */
+  readonly operation: OperationName | typeof BATCH | typeof RESEND;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  readonly answer: PushAnswer;
+  /** How many lines of a batch ended with this answer. Undefined: a single push, or an unreadable batch. */
+  readonly lines: number | undefined;
+  /** True if the push has a log entry, or if the rejection log will record it or count it as unrecorded. */
+  readonly isRecorded: boolean;
+}
+
+/** The fields by which the push counts of a system count an ended push. */
+export function countedAs({
+  clientId,
+  systemCode,
+  operation,
+  receivedAt,
+  answer,
+}: PushEnded): EndedPush {
+  const result = answer instanceof PushError ? answer.reason : outcomeOf(answer);
+  return { clientId, systemCode, operation, result, receivedAt };
+}
+
+/** @returns the operation of all pushes of a request; undefined if each push of the request has its own */
+export const commonOperation = (operation: PushEnded['operation']): OperationName | undefined =>
+  operation === BATCH || operation === RESEND ? undefined : operation;

@@ -1,0 +1,244 @@
+/**
+ * The four types that represent a push, in the order in which a push passes them, and all conversions between them:
+ *
+ * - `PushRequest`: a signed HTTP request that carries one push, or a batch of pushes.
+ * - `LogEntry` (storage/push-log/entry.ts): the push-log entry of one push.
+ * - `PushMessage` (queue/records.ts): a valid push in its partition.
+ * - `PushResult`: the answer to one push.
+ */
+import { hash } from 'node:crypto';
+import { Types } from 'mongoose';
+import type { AuthHeaders, PushHeaders } from '../auth/auth-headers';
+import type { SignedRequest } from '../auth/authenticate';
+import type { OperationName } from '../domain/operation';
+import type { StageTimes } from '../observability/metrics';
+import type { RawLine } from '../protocol/batch-lines';
+import {
+  MAX_PROBLEMS,
+  matterNotFound,
+  PushError,
+  problem,
+  type RateState,
+  type Reason,
+} from '../protocol/errors';
+import type { BATCH, RESEND } from '../protocol/paths';
+import type { PushData } from '../protocol/push-data';
+import { type LocalizedWarning, NO_ASSIGNEE } from '../protocol/warnings';
+import type { PushMessage } from '../queue/producer';
+import {
+  type BodyDigest,
+  type LogEntry,
+  type RequestFields,
+  resultOf,
+  type Settlement,
+  sentSignature,
+  UNAUTHENTICATED_REASONS,
+  WRONG_SIGNATURE,
+} from '../storage/push-log';
+import type { ValidPush } from './validate';
+
+/** A signed HTTP request that carries one push, or a batch of pushes. Its body has not been parsed. */
+export interface PushRequest extends SignedRequest, PushHeaders {
+  readonly operation: OperationName | typeof BATCH | typeof RESEND;
+  readonly path: string;
+  readonly rawBody: Uint8Array;
+  /** The digest of a large body, which is hashed only once. Undefined for a small body. */
+  readonly digest?: BodyDigest | undefined;
+  /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
+  readonly readLines?: () => readonly RawLine[];
+  /** Called with the remaining rate of the client after admission. */
+  readonly onAdmitted: (rate: RateState | undefined) => void;
+  /** Measures the stages of the request for the access log. Set if LOG_REQUESTS is on. */
+  readonly stages?: StageTimes | undefined;
+}
+
+/** The fields of a request, or of one line, from which its log entry is made. A `PushRequest` has all of them. */
+export interface EntrySource {
+  readonly requestId: string;
+  readonly caller: {
+    readonly clientId: string;
+    readonly systemCode: string | null;
+    readonly secretId?: string;
+  };
+  readonly operation: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly rawBody: Uint8Array;
+  readonly digest?: BodyDigest | undefined;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** Further fields of the entry, such as the trace id, or the batch of a line. */
+  readonly logged?: RequestFields | undefined;
+}
+
+/** The answer to one push. */
+export interface PushResult {
+  /** The id of its push-log entry. */
+  readonly requestId: string;
+  /** The number of its line; undefined for a single push. */
+  readonly line: number | undefined;
+  /** Undefined if the line is unreadable. */
+  readonly operation: OperationName | undefined;
+  /** Undefined if it is unknown. */
+  readonly externalId: string | undefined;
+  readonly answer: PushAnswer;
+  /** True if the push has a log entry, or if the rejection log will record it or count it as unrecorded. */
+  readonly isRecorded: boolean;
+}
+
+/** Success, or the error that the caller receives. */
+export type PushAnswer = AcceptedPush | PushError;
+
+export interface AcceptedPush {
+  readonly data: PushData;
+  /** True if the outcome of an earlier attempt was repeated. */
+  readonly replayed: boolean;
+}
+
+/** The outcome under which metrics, counts, logs and traces count an accepted push. */
+export const outcomeOf = ({ data, replayed }: AcceptedPush) =>
+  replayed ? 'REPLAYED' : data.outcome;
+
+/** Creates the log entry of a request, in state QUEUED. @param timeout milliseconds that the caller waits */
+export function newEntry(source: EntrySource, timeout: number): LogEntry {
+  const { caller, operation, idempotencyKey, receivedAt, rawBody, digest, logged } = source;
+  const { clientId, systemCode, secretId } = caller;
+  const entry: LogEntry = {
+    _id: new Types.ObjectId(source.requestId),
+    clientId,
+    operation,
+    bodyHash: digest?.bodyHash ?? hash('sha256', rawBody),
+    bodySize: digest?.bodySize ?? rawBody.length,
+    receivedAt: new Date(receivedAt),
+    deadlineAt: new Date(receivedAt + timeout),
+    state: 'QUEUED',
+    ...logged,
+  };
+  if (systemCode !== null) entry.systemCode = systemCode;
+  if (idempotencyKey !== undefined) entry.idempotencyKey = idempotencyKey;
+  if (secretId !== undefined) entry.secretId = secretId;
+  return entry;
+}
+
+/** Completes the entry of a valid push. The fingerprint is set now, because setting it later would update its index again. */
+export function queuedEntry(
+  entry: LogEntry,
+  { externalId, warnings }: ValidPush,
+  idempotencyFingerprint: string | undefined,
+): LogEntry {
+  // Names come before the spread: V8 adds names after a spread one by one, which is several times slower.
+  const queued =
+    warnings.length > 0 ? { externalId, warnings, ...entry } : { externalId, ...entry };
+  return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
+}
+
+/** Adds the externalId that the body of an invalid push names, if there is one. */
+export const withExternalId = (entry: LogEntry, externalId: string | undefined): LogEntry =>
+  externalId === undefined ? entry : { externalId, ...entry };
+
+/** The entry of a retry that is answered with the outcome of its first attempt, without being queued. */
+export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
+  const { externalId, result, matterId, warnings } = first;
+  return {
+    ...entry,
+    ...(externalId !== undefined && { externalId }),
+    ...(result !== undefined && { result }),
+    ...(matterId !== undefined && { matterId }),
+    ...(warnings && { warnings }),
+    state: 'REPLAYED',
+    duplicateOf: first._id,
+    settledAt: new Date(now),
+  };
+}
+
+/** The entry of a request that is rejected before it is queued. */
+export function rejectedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
+  const { reason, errors, warnings } = error;
+  return {
+    ...entry,
+    ...resultOf({ state: 'REFUSED', reason }),
+    ...(errors && { problems: errors.slice(0, MAX_PROBLEMS) }),
+    ...(warnings.length > 0 && { warnings }),
+    settledAt: new Date(now),
+  };
+}
+
+/** Milliseconds that the entry of an unauthenticated request is kept: one day, for the signature diagnosis. */
+const UNAUTHENTICATED_RETENTION = 86_400_000;
+
+/** The entry of a request that fails authentication. It contains the digest of a wrong signature. */
+export function unauthenticatedEntry(
+  entry: LogEntry,
+  error: PushError,
+  { timestamp, signature }: AuthHeaders,
+  now: number,
+): LogEntry {
+  const rejected = rejectedEntry(entry, error, now);
+  if (!UNAUTHENTICATED_REASONS.includes(error.reason)) return rejected;
+  const isWrong = WRONG_SIGNATURE.includes(error.reason);
+  return {
+    ...rejected,
+    ...(isWrong && { signature: sentSignature(timestamp, signature) }),
+    expireAt: new Date(entry.receivedAt.getTime() + UNAUTHENTICATED_RETENTION),
+  };
+}
+
+/** Creates the queue message of a valid push. @param replyTo the reply channel of this process */
+export function messageOf(
+  { requestId, systemCode }: { readonly requestId: string; readonly systemCode: string },
+  { clientId, bodyHash, idempotencyKey, idempotencyFingerprint }: LogEntry,
+  { operation, externalId }: ValidPush,
+  replyTo: string,
+): PushMessage {
+  const message = { replyTo, id: requestId, clientId, systemCode, externalId, operation, bodyHash };
+  if (idempotencyKey === undefined && idempotencyFingerprint === undefined) return message;
+  return {
+    ...message,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
+  };
+}
+
+/** Converts the final state of a push into its answer. @param settlement undefined if the final state is unknown */
+export function answerOf(
+  settlement: Settlement | undefined,
+  systemCode: string,
+  { externalId, warnings: earlier }: Omit<ValidPush, 'operation'>,
+): PushAnswer {
+  if (!settlement || settlement.state === 'EXPIRED') return new PushError('CONFIRMATION_TIMEOUT');
+  if (settlement.state === 'REFUSED') return errorOf(settlement.reason, systemCode, externalId);
+  const { matterId, outcome, unseen = false } = settlement;
+  const warnings = withUnseen(earlier, unseen);
+  const data = { matterId, externalId, outcome, ...(warnings.length > 0 && { warnings }) };
+  return { data, replayed: settlement.state === 'REPLAYED' };
+}
+
+/** Adds NO_ASSIGNEE at most once. @param unseen whether no user has the matter in a list */
+function withUnseen(
+  warnings: readonly LocalizedWarning[],
+  unseen: boolean,
+): readonly LocalizedWarning[] {
+  const hasWarning = warnings.some(({ kind }) => kind === NO_ASSIGNEE.kind);
+  return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
+}
+
+/** By reason: the field that the problem in `errors` names. Only for reasons that concern one field. */
+const FIELDS: Partial<Record<Reason, string>> = {
+  EXTERNAL_ID_RESERVED: 'externalId',
+  TOO_MANY_PARTIES: 'parties',
+};
+
+function errorOf(reason: Reason, systemCode: string, externalId: string): PushError {
+  if (reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED') {
+    return matterNotFound(reason, systemCode, externalId);
+  }
+  const error = new PushError(reason);
+  const field = FIELDS[reason];
+  if (!field) return error;
+  return new PushError(reason, { errors: [problem(field, error.text)] });
+}
+
+/** True if a worker processed the push, with or without an effect. Other final states do not show how fast workers are. */
+export function wasProcessed(settlement: Settlement | undefined): boolean {
+  if (!settlement || settlement.state === 'EXPIRED') return false;
+  return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;
+}

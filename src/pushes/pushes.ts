@@ -1,0 +1,133 @@
+/**
+ * Entry of the folder: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of operators import
+ * `resend.ts`. All other files are private.
+ *
+ * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It returns
+ *   one `PushResult` per push by the deadline of the caller.
+ * - `resend` sends logged pushes of a client again through `submit`.
+ * - `checkBody` and `checkLines` only validate, for dry runs.
+ * - `admit` checks signature reuse and rate, for queries too.
+ *
+ * Errors are `PushError`s with a reason of the error catalogue. Times are milliseconds.
+ */
+import type { RedisConnection } from '../infra/redis/connect';
+import { createBodyParsers } from '../protocol/requests';
+import type { RedisKeys } from '../queue/keys';
+import type { UserDirectory } from '../storage/directory';
+import type { Bodies, FindMended, LogLookups } from '../storage/push-log';
+import { type AdmissionSettings, type Admit, createAdmit } from './admission';
+import type { ApplyDependencies } from './apply';
+import { BatchWindow } from './batch-window';
+import { createIdempotency } from './idempotency';
+import { LoadShedder } from './load-shedder';
+import { type BatchReader, createCheckBodies } from './read-batch';
+import type { LogRejection } from './rejections';
+import { type ClientResend, createClientResend } from './resend-request';
+import { createSubmit, type Submit, type SubmitDependencies } from './submit';
+import { type CheckBody, createCheckBody } from './validate';
+
+export type { Admit } from './admission';
+export { databaseCall, queueCall } from './availability';
+export { finalizeWaiting, PushFinalizer, startLostReplyLookup } from './lost-replies';
+export {
+  type AcceptedPush,
+  outcomeOf,
+  type PushAnswer,
+  type PushRequest,
+  type PushResult,
+} from './push';
+export { commonOperation, countedAs, type PushEnded } from './push-ended';
+export { createQueueAndWait, type QueueAndWait } from './queue-and-wait';
+export {
+  type BatchReader,
+  type CheckBodies,
+  checkBatchHeaders,
+  checkLines,
+  createCheckBodies,
+} from './read-batch';
+export { createRejectionLog, type LogRejection, recordRejection } from './rejections';
+export type { ResentLine } from './resend-lines';
+export type { ClientResend } from './resend-request';
+export type { Submit } from './submit';
+export { type CheckBody, createCheckBody, type ValidPush } from './validate';
+
+export interface Pushes {
+  readonly submit: Submit;
+  readonly resend: ClientResend;
+  readonly checkBody: CheckBody;
+  /** For `checkLines`. */
+  readonly batchReader: BatchReader;
+  readonly admit: Admit;
+}
+
+/** The settings with the same names in upper case: `pushTimeout` is PUSH_TIMEOUT. */
+export interface PushSettings extends AdmissionSettings {
+  readonly pushTimeout: number;
+  readonly batchTimeout: number;
+  readonly maxInFlight: number;
+  readonly batchMaxItems: number;
+  readonly bodyLimit: number;
+  readonly batchBodyLimit: number;
+  readonly concludedStatuses: readonly string[];
+  readonly portalTimeZone: string;
+  readonly idempotentReplay: boolean;
+}
+
+export interface PushesDependencies extends ApplyDependencies {
+  readonly settings: PushSettings;
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly users: UserDirectory;
+  readonly lookups: LogLookups;
+  readonly bodies: Bodies;
+  /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
+  readonly findMended: FindMended;
+  readonly logRejection: LogRejection;
+  /** Creates the request ids of the lines of a batch, in order, close to the id of the batch. */
+  readonly newLineIds: (batchId: string, count: number) => readonly string[];
+  readonly checkReady: SubmitDependencies['checkReady'];
+}
+
+export function createPushes(deps: PushesDependencies): Pushes {
+  const { settings, users, lookups, database, clock } = deps;
+  const monotonic = () => performance.now();
+  const validator = {
+    parsers: createBodyParsers({ timeZone: settings.portalTimeZone, clock }),
+    concluded: new Set(settings.concludedStatuses),
+    clock,
+    unknownUsers: (names: readonly string[]) => database.guard(users.unknown(names)),
+    similarUsers: (names: readonly string[]) => database.guard(users.similar(names)),
+  };
+  const checkBody = createCheckBody(validator);
+  const limits = { lines: settings.batchMaxItems, bodyBytes: settings.bodyLimit };
+  const batchReader = { checkBodies: createCheckBodies(validator), limits };
+  const admit = createAdmit(deps.redis, deps.keys, settings);
+  const batchWindow = new BatchWindow(monotonic);
+  const loadShedder = new LoadShedder({
+    timeout: settings.pushTimeout,
+    maxInFlight: settings.maxInFlight,
+    linesWaiting: () => batchWindow.linesWaiting,
+    clock: monotonic,
+  });
+  const replays = settings.idempotentReplay;
+  const submit = createSubmit({
+    ...deps,
+    ...batchReader,
+    admit,
+    checkBody,
+    batchWindow,
+    loadShedder,
+    idempotency: createIdempotency({ lookups, database, clock, replays }),
+    timeout: settings.pushTimeout,
+    batchTimeout: settings.batchTimeout,
+  });
+  const resend = createClientResend({
+    ...deps,
+    ...batchReader,
+    admit,
+    submit,
+    timeout: settings.batchTimeout,
+    maxBytes: settings.batchBodyLimit,
+  });
+  return { admit, checkBody, batchReader, submit, resend };
+}

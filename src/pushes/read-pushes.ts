@@ -1,0 +1,130 @@
+/** Creates the pushes of a request: parses and validates the bodies, and creates the log entries. */
+import { Types } from 'mongoose';
+import { TimeSlice } from '../concurrency/turns';
+import type { RawLine } from '../protocol/batch-lines';
+import { PushError } from '../protocol/errors';
+import { BATCH, RESEND } from '../protocol/paths';
+import { newPush, type Push } from './apply';
+import { databaseCall } from './availability';
+import { assignId, type Idempotency } from './idempotency';
+import type { PushRequest } from './push';
+import { type BatchReader, type CheckedLine, checkLines } from './read-batch';
+import {
+  type CheckBody,
+  externalIdIn,
+  externalIdOf,
+  type ValidPush,
+  validatePush,
+} from './validate';
+
+export interface ReadDependencies extends BatchReader {
+  readonly checkBody: CheckBody;
+  readonly idempotency: Idempotency;
+  /** Creates the request ids of the lines of a batch, in order, close to the id of the batch. */
+  readonly newLineIds: (batchId: string, count: number) => readonly string[];
+}
+
+export interface ReadTimes {
+  /** Milliseconds that the caller waits in all, and from now on. */
+  readonly timeout: number;
+  readonly left: number;
+}
+
+/** @returns the pushes; an invalid push has its error as its answer. @throws PushError DATABASE_UNAVAILABLE */
+export async function readPushes(
+  deps: ReadDependencies,
+  request: PushRequest,
+  lines: readonly RawLine[] | PushError | undefined,
+  times: ReadTimes,
+): Promise<Push[]> {
+  if (!lines) return [await readSingle(deps, request, times)];
+  if (lines instanceof PushError) return [unreadableBatch(request, lines, times.timeout)];
+  return readLines(deps, request, lines, times);
+}
+
+async function readSingle(
+  { checkBody, idempotency }: ReadDependencies,
+  request: PushRequest,
+  { timeout, left }: ReadTimes,
+): Promise<Push> {
+  const { caller, rawBody, signature, idempotencyKey, headerErrors, strictFields } = request;
+  const { operation } = request;
+  if (operation === BATCH || operation === RESEND) throw new TypeError('a batch has lines');
+  const source = { clientId: caller.clientId, idempotencyKey, signature };
+  const context = { ...source, operation, headerErrors, strictFields };
+  const { fingerprintOf } = idempotency;
+  try {
+    const checked = await databaseCall(validatePush(checkBody, rawBody, context), left);
+    return newPush(request, { checked, operation, fingerprintOf }, timeout);
+  } catch (error) {
+    if (!(error instanceof PushError) || error.code >= 500) throw error;
+    const externalId = externalIdIn(rawBody);
+    return newPush(request, { checked: error, operation, externalId, fingerprintOf }, timeout);
+  }
+}
+
+const NO_FINGERPRINT = () => undefined;
+
+/** A larger unreadable batch is recorded without its body, because its client may send the same megabytes again and again. */
+const MAX_UNREADABLE_BODY = 16 * 1024;
+
+/** An unreadable batch is recorded as one push. */
+function unreadableBatch(request: PushRequest, checked: PushError, timeout: number): Push {
+  const validated = { checked, operation: undefined, fingerprintOf: NO_FINGERPRINT };
+  const push = newPush(request, validated, timeout);
+  return request.rawBody.length > MAX_UNREADABLE_BODY ? { ...push, body: undefined } : push;
+}
+
+/**
+ * Creates the pushes of the lines of a batch. They do not refer to the parsed JSON, so it does not stay in memory while the
+ * batch waits for its replies. The parsed JSON is larger than the bytes of the batch.
+ */
+async function readLines(
+  deps: ReadDependencies,
+  request: PushRequest,
+  lines: readonly RawLine[],
+  { timeout, left }: ReadTimes,
+): Promise<Push[]> {
+  const found = await databaseCall(checkLines(deps, lines, request), left);
+  const batchId = new Types.ObjectId(request.requestId);
+  const ids = deps.newLineIds(request.requestId, found.length);
+  const pushes: Push[] = [];
+  const slice = new TimeSlice();
+  for (const [index, checkedLine] of found.entries()) {
+    if (slice.isOver()) await slice.next();
+    const { line, read, key, isRepeated } = checkedLine;
+    const source = {
+      requestId: ids[index] ?? '',
+      caller: request.caller,
+      line: line.number,
+      operation: read?.op ?? BATCH,
+      idempotencyKey: key,
+      rawBody: read?.rawBody ?? line.bytes,
+      receivedAt: request.receivedAt,
+      logged: { ...request.logged, batchId, batchLine: line.number },
+    };
+    const checked = withId(checkedLine, request, source.rawBody);
+    const fingerprintOf = isRepeated ? NO_FINGERPRINT : deps.idempotency.fingerprintOf;
+    const externalId = checked instanceof PushError ? matterOf(checkedLine) : undefined;
+    const validated = { checked, operation: read?.op, externalId, fingerprintOf };
+    pushes.push(newPush(source, validated, timeout));
+  }
+  return pushes;
+}
+
+/** Assigns a missing externalId. Without a key, the same line of the same batch gets the same id when it is sent again. */
+function withId(
+  { line, key: idempotencyKey, checked }: CheckedLine,
+  { caller, signature }: PushRequest,
+  rawBody: Uint8Array,
+): ValidPush | PushError {
+  if (checked instanceof PushError) return checked;
+  const { clientId } = caller;
+  const source = { clientId, idempotencyKey, signature: `${signature}/${line.number}` };
+  const { operation, warnings, externalId = assignId(source, rawBody) } = checked;
+  return { operation, warnings, externalId };
+}
+
+/** The matter that an invalid line names. */
+const matterOf = ({ line, read }: CheckedLine) =>
+  read ? externalIdOf(read.body) : externalIdIn(line.bytes);

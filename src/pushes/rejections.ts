@@ -1,0 +1,225 @@
+/**
+ * The rejection log: entries of requests that are rejected before they are recorded, at a bounded rate (contract 5.3).
+ * These are failed authentications of known clients, pushes shed for load, and pushes that cannot be applied now.
+ */
+import type { AuthHeaders } from '../auth/auth-headers';
+import type { Clock } from '../concurrency/timing';
+import { OPERATIONS } from '../domain/operation';
+import { foldedLog } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import type { RawLine } from '../protocol/batch-lines';
+import { PushError, type Reason } from '../protocol/errors';
+import { BATCH, RESEND } from '../protocol/paths';
+import type { KnownClient } from '../storage/directory';
+import type { BodyDigest, LogEntry, PushCounts, PushLog, RequestFields } from '../storage/push-log';
+import {
+  newEntry,
+  type PushRequest,
+  type PushResult,
+  rejectedEntry,
+  unauthenticatedEntry,
+  withExternalId,
+} from './push';
+import { commonOperation, countedAs, type PushEnded } from './push-ended';
+import { externalIdIn } from './validate';
+
+/** Maximum entries of one client that a web process logs at once. A developer who corrects a signature needs many. */
+const BURST = 100;
+/** Milliseconds after which one more entry of the client is logged: together with the burst, at most 1,540 in 24 hours. */
+const INTERVAL = 60_000;
+/** Larger bodies are not stored: anyone who knows a client id can cause rejections and must not fill the disk. */
+const MAX_BODY = 16 * 1024;
+
+/**
+ * Each entry is recorded at a random time within these milliseconds. Immediate work would delay the answer to a known client,
+ * and so reveal that the client exists.
+ */
+const SPREAD = 1_000;
+
+export interface LoggedRejection {
+  readonly clientId: string;
+  /** Creates the entry. It is called only if the entry is recorded. */
+  readonly entry: () => LogEntry;
+  readonly body?: Uint8Array | undefined;
+  /** The push that is counted as unrecorded if the entry is dropped. Absent: the request was not a push. */
+  readonly push?: PushEnded | undefined;
+}
+
+/** Records a rejection in the background, or drops it. It never throws. */
+export type LogRejection = (rejection: LoggedRejection) => void;
+
+export interface RejectionLog {
+  readonly record: LogRejection;
+  /** Records pending entries now; resolves when all are recorded or dropped. */
+  stop(): Promise<void>;
+}
+
+export interface RejectionLogDependencies {
+  readonly pushLog: PushLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly counts?: PushCounts;
+  readonly metrics?: Metrics;
+}
+
+const NOT_RECORDED = {
+  level: 'warn',
+  text: 'rejection not recorded',
+  dueTo: ['mongodb'],
+} as const;
+
+export function createRejectionLog({
+  pushLog,
+  clock,
+  logger,
+  counts,
+  metrics = NO_METRICS,
+}: RejectionLogDependencies): RejectionLog {
+  const takeEntry = createAllowance(clock);
+  const log = foldedLog(logger);
+  const pending = new Map<NodeJS.Timeout, () => Promise<void>>();
+  const recording = new Set<Promise<void>>();
+  const drop = (push: PushEnded | undefined) => {
+    metrics.rejectionUnrecorded();
+    if (push) counts?.unrecorded(countedAs(push), push.lines);
+  };
+  const append = async (
+    { clientId, entry, push }: LoggedRejection,
+    body: Uint8Array | undefined,
+  ) => {
+    try {
+      await pushLog.append(entry(), body);
+    } catch (error) {
+      drop(push);
+      // All clients share one folded log line, because the cause is a server and not a client.
+      log(NOT_RECORDED, { clientId, error: String(error) });
+    }
+  };
+  const start = (timer: NodeJS.Timeout) => {
+    const record = pending.get(timer);
+    if (!pending.delete(timer) || !record) return;
+    const running = record().finally(() => recording.delete(running));
+    recording.add(running);
+  };
+  const record: LogRejection = (rejection) => {
+    const { clientId, body } = rejection;
+    if (!takeEntry(clientId)) return drop(rejection.push);
+    const keptBody = body !== undefined && body.length <= MAX_BODY ? body : undefined;
+    const timer = setTimeout(() => start(timer), Math.random() * SPREAD).unref();
+    pending.set(timer, () => append(rejection, keptBody));
+  };
+  const stop = async () => {
+    for (const timer of [...pending.keys()]) {
+      clearTimeout(timer);
+      start(timer);
+    }
+    await Promise.all(recording);
+  };
+  return { record, stop };
+}
+
+/** @returns a function that takes one entry from the allowance of a client; false if it is used up */
+function createAllowance(clock: Clock): (clientId: string) => boolean {
+  /** The time at which the whole burst is available again, by client. */
+  const fullAt = new Map<string, number>();
+  return (clientId) => {
+    const now = clock();
+    const next = Math.max(now, fullAt.get(clientId) ?? 0) + INTERVAL;
+    if (next - now > BURST * INTERVAL) return false;
+    fullAt.set(clientId, next);
+    return true;
+  };
+}
+
+/** A signed request that fails authentication. */
+export interface RejectedRequest {
+  readonly requestId: string;
+  /** The operation in its log entry. */
+  readonly operation: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  readonly headers: AuthHeaders;
+  /** Absent if the body was streamed. */
+  readonly rawBody?: Uint8Array;
+  /** Set for a large body, and for a streamed one. */
+  readonly digest?: BodyDigest | undefined;
+  readonly logged?: RequestFields;
+}
+
+/**
+ * Records a failed authentication of a known client. Requests of unknown clients are not recorded.
+ *
+ * @returns the event of the rejected push; undefined if the client is unknown or the request is no push
+ */
+export function recordRejection(
+  logRejection: LogRejection,
+  client: KnownClient | undefined,
+  { headers, ...request }: RejectedRequest,
+  error: PushError,
+): PushEnded | undefined {
+  if (!client) return undefined;
+  const { operation, receivedAt, digest, rawBody } = request;
+  const { clientId, systemCode } = client;
+  const isPush = isPushOperation(operation) && systemCode !== null;
+  const push: PushEnded | undefined = isPush
+    ? { ...{ clientId, systemCode, operation, receivedAt, answer: error }, ...UNPARSED }
+    : undefined;
+  // A large body must not stay in memory until the entry is written, when its request is no longer in flight.
+  const body = digest ? undefined : rawBody;
+  const source = { ...request, rawBody: body ?? EMPTY, caller: { clientId, systemCode } };
+  const entry = () => unauthenticatedEntry(newEntry(source, 0), error, headers, receivedAt);
+  logRejection({ clientId, entry, body, push });
+  return push;
+}
+
+/** A batch counts as one push, because its lines are not parsed. */
+const UNPARSED = { lines: undefined, isRecorded: true } as const;
+const EMPTY = new Uint8Array(0);
+
+const PUSHES: ReadonlySet<string> = new Set([...OPERATIONS, BATCH, RESEND]);
+const isPushOperation = (name: string): name is PushEnded['operation'] => PUSHES.has(name);
+
+export interface RejectRequestDependencies {
+  readonly logRejection: LogRejection;
+  readonly clock: Clock;
+}
+
+/** The lines of a batch (see Submission), and the milliseconds that the caller waits. */
+export interface RejectedSubmission {
+  readonly lines: readonly RawLine[] | PushError | undefined;
+  readonly timeout: number;
+}
+
+/** Reasons that show that writes are slow. The bodies of such requests are not stored, to save writes. */
+const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
+
+/** Records an authenticated request that is rejected as a whole, before its pushes are recorded. */
+export function rejectRequest(
+  { logRejection, clock }: RejectRequestDependencies,
+  request: PushRequest,
+  { lines, timeout }: RejectedSubmission,
+  cause: unknown,
+): PushResult {
+  const { requestId, caller, receivedAt, digest, rawBody } = request;
+  const { clientId, systemCode } = caller;
+  const isRecorded = cause instanceof PushError;
+  const answer = isRecorded ? cause : new PushError('INTERNAL_ERROR', { cause });
+  const operation = commonOperation(request.operation);
+  const externalId = undefined;
+  const result = { requestId, line: undefined, operation, externalId, answer, isRecorded };
+  if (!isRecorded) return result;
+  const now = clock();
+  const newRejected = (named?: string) =>
+    rejectedEntry(withExternalId(newEntry(request, timeout), named), answer, now);
+  // The entry of a batch is created now, so that the megabytes of its body are neither kept in memory nor parsed later.
+  const batchEntry = lines && newRejected();
+  const entry = () => batchEntry ?? newRejected(externalIdIn(rawBody));
+  const keepsBody = !digest && !SLOW_WRITES.has(answer.reason);
+  const push: PushEnded = {
+    ...{ clientId, systemCode, operation: request.operation, receivedAt, answer, isRecorded },
+    lines: Array.isArray(lines) ? lines.length : undefined,
+  };
+  logRejection({ clientId, entry, body: keepsBody ? rawBody : undefined, push });
+  return result;
+}

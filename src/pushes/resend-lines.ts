@@ -1,0 +1,93 @@
+/** Combines the plan of a resend with the results of the pushes that were sent: one result per request id. */
+import { PushError, type Reason } from '../protocol/errors';
+import { type LogEntry, settlementOf } from '../storage/push-log';
+import { answerOf, type PushAnswer, type PushResult } from './push';
+import type { Planned, Skipped } from './resend-plan';
+import type { ValidPush } from './validate';
+
+/** The result of one of the named pushes. */
+export interface ResentLine {
+  /** Place of the request id in the request, from 1. */
+  readonly line: number;
+  readonly resentFrom: string;
+  /** Whether it is sent again; in a dry run, whether it would be. */
+  readonly sent: boolean;
+  /** The id of the new push. If none is sent: the id of the push that took effect or resolved the failure. */
+  readonly requestId: string;
+  readonly externalId: string | undefined;
+  /** A ValidPush in a dry run, for a push that would be sent. */
+  readonly answer: PushAnswer | ValidPush;
+}
+
+/** A named push with its plan. */
+export interface RequestedPush {
+  readonly planned: Planned;
+  /** The places of its request ids in the request: the same push may be named by several of its attempts. */
+  readonly lines: readonly number[];
+  /** The validation of a push that is sent. */
+  readonly checked?: ValidPush | PushError | undefined;
+  /** Whether a field was set: the body is no longer that of the entry. */
+  readonly isChanged?: boolean | undefined;
+  /** If the push took effect before: the log entry of the push that had the effect. */
+  readonly effect?: LogEntry | undefined;
+}
+
+/** @param results of the pushes that were sent, absent in a dry run */
+export function linesOf(
+  requestIds: readonly string[],
+  plan: readonly RequestedPush[],
+  results?: readonly PushResult[],
+): ResentLine[] {
+  const lines = requestIds.map((id, index): ResentLine => {
+    const ids = { resentFrom: id, requestId: id, externalId: undefined };
+    return { line: index + 1, ...ids, sent: false, answer: new PushError('PUSH_NOT_FOUND') };
+  });
+  const byLine = new Map(results?.map((result) => [result.line, result]));
+  for (const requested of plan) {
+    const result = byLine.get(requested.lines[0]);
+    const isMissing = results && requested.planned.kind === 'push' && !result;
+    const update = {
+      ...plannedLine(requested),
+      ...(result && endedLine(result)),
+      ...(isMissing && { answer: new PushError('INTERNAL_ERROR') }),
+    };
+    for (const place of requested.lines) {
+      const line = lines[place - 1];
+      if (line) lines[place - 1] = { ...line, ...update };
+    }
+  }
+  return lines;
+}
+
+const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
+  requestId,
+  externalId,
+  answer,
+});
+
+/** The reasons in the answer for pushes that are not sent and did not take effect. */
+const REASONS: Partial<Record<Skipped, Reason>> = {
+  STILL_QUEUED: 'STILL_QUEUED',
+  RESOLVED_SINCE: 'RESOLVED_SINCE',
+  BODY_GONE: 'BODY_NOT_STORED',
+};
+
+function plannedLine({ planned, checked, effect }: RequestedPush): Partial<ResentLine> {
+  if (planned.kind === 'push') {
+    const answer = checked ?? new PushError('INTERNAL_ERROR');
+    const { externalId } = answer instanceof PushError ? planned.push.entry : answer;
+    return { sent: true, externalId, answer };
+  }
+  const { entry, why, by } = planned;
+  const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
+  const reason = REASONS[why];
+  if (reason) return { ...ids, answer: new PushError(reason) };
+  // The client did not sign this entry, or it is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
+  if (by === undefined) return {};
+  // The majority may not have confirmed the effect yet.
+  if (!effect) return { ...ids, answer: new PushError('STILL_QUEUED') };
+  const { systemCode = '', externalId = '', warnings = [] } = effect;
+  const answer = answerOf(settlementOf(effect), systemCode, { externalId, warnings });
+  if (answer instanceof PushError) return { ...ids, answer };
+  return { ...ids, externalId, answer: { ...answer, replayed: true } };
+}

@@ -1,0 +1,216 @@
+/** Decides which logged pushes are sent again, and validates them by the current rules. */
+import { TimeSlice } from '../concurrency/turns';
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import { isReason, PushError, problem } from '../protocol/errors';
+import type { JsonObject } from '../protocol/json-body';
+import { parseJsonBody } from '../protocol/json-body';
+import { TEXTS } from '../protocol/texts';
+import {
+  type Bodies,
+  type FindMended,
+  type KeyUses,
+  type LogEntry,
+  type LogLookups,
+  type MendingEntry,
+  positionOf,
+} from '../storage/push-log';
+import { assignId, hadEffect } from './idempotency';
+import type { CheckBodies } from './read-batch';
+import { externalIdIn, orRejection, type ValidPush } from './validate';
+
+/** An entry of a push with its body. */
+export interface StoredPush {
+  readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
+  readonly body: Uint8Array;
+}
+
+/** Why an entry is not sent again. The first one that applies is reported. */
+export const SKIPPED = {
+  NOT_AUTHENTICATED: 'rejected for its signature or its client',
+  NOT_A_PUSH: 'not a push',
+  STILL_QUEUED: 'still queued, or another push of its matter is still queued',
+  A_RESEND: 'itself a resend (--request-id sends it anyway)',
+  ONLY_ANSWERED: 'a retry that was answered with the outcome of its first attempt',
+  TOOK_EFFECT: 'took effect',
+  ALREADY_RESENT: 'was sent again already (--again sends it once more)',
+  CALLER_RETRIED: 'its caller sent it again, and that retry was persisted',
+  RESOLVED_SINCE: 'a later push of its matter or key took effect (--again sends it anyway)',
+  BODY_GONE: 'its body is not stored',
+  HELD_BACK: 'an earlier push of its matter failed: run the command again',
+} as const;
+export type Skipped = keyof typeof SKIPPED;
+
+export type Planned = { readonly kind: 'push'; readonly push: StoredPush } | SkippedPush;
+
+export interface SkippedPush {
+  readonly kind: 'skipped';
+  readonly entry: LogEntry;
+  readonly why: Skipped;
+  /** The request id of the push that took effect instead, or that resolved the failure. */
+  readonly by?: string | undefined;
+}
+
+export interface PlanDependencies {
+  readonly bodies: Bodies;
+  readonly lookups: Pick<LogLookups, 'resent' | 'keyUses'>;
+  /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
+  readonly findMended: FindMended;
+}
+
+export interface PlanRules {
+  /** Entries with these reasons are sent in spite of them. */
+  readonly allowed: readonly Skipped[];
+  /** Bytes of all bodies together. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * @param entries the oldest first
+ * @returns the plan of each entry, in the same order
+ * @throws PushError BODY_TOO_LARGE
+ */
+export async function planResend(
+  { bodies, lookups, findMended }: PlanDependencies,
+  entries: readonly LogEntry[],
+  { allowed, maxBytes = Number.POSITIVE_INFINITY }: PlanRules,
+): Promise<Planned[]> {
+  const [sent, uses, later] = await Promise.all([
+    lookups.resent(entries.map(positionOf)),
+    // At any age: if the caller has sent the push again successfully, a resend must not undo the pushes after that retry.
+    lookups.keyUses(entries),
+    findLater(findMended, entries),
+  ]);
+  const skipped = skippedOf(entries, { sent, uses, later }, allowed);
+  const sendable = entries.filter((_, index) => !skipped[index]);
+  checkSize(sendable, maxBytes);
+  const kept = await bodies.find(sendable.map(({ _id }) => String(_id)));
+  return entries.map((entry, index): Planned => {
+    const body = kept.get(String(entry._id));
+    if (!body || !isPush(entry)) {
+      return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
+    }
+    // An entry that was rejected before parsing has no externalId.
+    const externalId = entry.externalId ?? externalIdIn(body);
+    const named = externalId === undefined ? entry : { ...entry, externalId };
+    return { kind: 'push', push: { entry: named, body } };
+  });
+}
+
+interface Attempts {
+  readonly sent: ReadonlyMap<string, string>;
+  readonly uses: KeyUses;
+  readonly later: ReadonlyMap<string, MendingEntry>;
+}
+
+type SkipReason = { readonly why: Skipped; readonly by?: string | undefined };
+
+function skippedOf(
+  entries: readonly LogEntry[],
+  attempts: Attempts,
+  allowed: readonly Skipped[],
+): (SkipReason | undefined)[] {
+  /** Matters with a push that is still queued. A later push of such a matter must not be sent before it has ended. */
+  const waiting = new Set<string>();
+  return entries.map((entry) => {
+    const { systemCode, externalId } = entry;
+    const matter = externalId === undefined ? undefined : `${systemCode}/${externalId}`;
+    const reason = skipReasonsOf(entry, attempts).find(({ why }) => !allowed.includes(why));
+    if (reason?.why === 'STILL_QUEUED' && matter !== undefined) waiting.add(matter);
+    return reason ?? (waiting.has(matter ?? '') ? { why: 'STILL_QUEUED' } : undefined);
+  });
+}
+
+function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipReason[] {
+  const id = String(entry._id);
+  const retry = hadEffect(entry) ? undefined : uses.effectOf(entry);
+  const next = later.get(id);
+  const by = next && String(next._id);
+  const position = positionOf(entry);
+  // If a resend ends while `sent` and `later` are read, only one of them may contain it.
+  const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
+  const resent = sent.get(position) ?? (isResent ? by : undefined);
+  const reasons: (SkipReason | false | undefined)[] = [
+    // Only a push that the client signed for this operation may be sent in its name.
+    !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
+    !isPush(entry) && { why: 'NOT_A_PUSH' },
+    entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
+    entry.resentFrom && { why: 'A_RESEND' },
+    entry.state === 'REPLAYED' && { why: 'ONLY_ANSWERED' },
+    hadEffect(entry) && { why: 'TOOK_EFFECT', by: id },
+    resent !== undefined && { why: 'ALREADY_RESENT', by: resent },
+    retry !== undefined && { why: 'CALLER_RETRIED', by: retry },
+    next && !isResent && { why: next.state === 'QUEUED' ? 'STILL_QUEUED' : 'RESOLVED_SINCE', by },
+  ];
+  return reasons.filter((reason) => !!reason);
+}
+
+/** Finds for each failed push the later push that resolved it, or that is still queued and may resolve it. */
+async function findLater(
+  findMended: FindMended,
+  entries: readonly LogEntry[],
+): Promise<ReadonlyMap<string, MendingEntry>> {
+  const failed = entries.filter((entry) => !hadEffect(entry));
+  const systems = new Set(failed.flatMap(({ systemCode }) => systemCode ?? []));
+  const found = [...systems].map((system) =>
+    findMended(
+      system,
+      failed.filter(({ systemCode }) => systemCode === system),
+    ),
+  );
+  return new Map((await Promise.all(found)).flatMap((later) => [...later]));
+}
+
+function checkSize(entries: readonly LogEntry[], maxBytes: number): void {
+  const bytes = entries.reduce((sum, { bodySize }) => sum + bodySize, 0);
+  if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
+}
+
+/** @param maxBytes of all bodies together */
+export const bodiesTooLarge = (maxBytes: number) =>
+  new PushError('BODY_TOO_LARGE', {
+    errors: [problem('requestIds', TEXTS.storedBodies(maxBytes))],
+  });
+
+function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
+  if (secretId === undefined && resentFrom === undefined) return false;
+  if (state !== 'REFUSED') return true;
+  // An unknown reason of a newer version may concern the signature.
+  return isReason(result) && ![401, 403].includes(new PushError(result).code);
+}
+
+function isPush(entry: LogEntry): entry is StoredPush['entry'] {
+  const isOperation = (OPERATIONS as readonly string[]).includes(entry.operation);
+  return isOperation && entry.systemCode !== undefined;
+}
+
+/** Validates logged pushes by the current rules. They keep the externalIds that they had. */
+export async function checkStored(
+  checkBodies: CheckBodies,
+  pushes: readonly StoredPush[],
+): Promise<(ValidPush | PushError)[]> {
+  const parsed: (JsonObject | PushError)[] = [];
+  const slice = new TimeSlice();
+  for (const { body } of pushes) {
+    if (slice.isOver()) await slice.next();
+    parsed.push(orRejection(() => parseJsonBody(body)));
+  }
+  const objects = parsed.flatMap((body, index): [JsonObject, StoredPush][] => {
+    const push = pushes[index];
+    return push && !(body instanceof PushError) ? [[body, push]] : [];
+  });
+  const checked = await checkBodies(
+    objects.map(([body, { entry }]) => [body, { operation: entry.operation, headerErrors: [] }]),
+  );
+  const results = checked.values();
+  return pushes.map(({ entry, body }, index) => {
+    const failure = parsed[index];
+    if (failure instanceof PushError) return failure;
+    const { value: result } = results.next();
+    if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
+    const { clientId, idempotencyKey } = entry;
+    // The signature is not stored. The request id replaces it as the source of an assigned id.
+    const source = { clientId, idempotencyKey, signature: positionOf(entry) };
+    const externalId = entry.externalId ?? result.externalId ?? assignId(source, body);
+    return { operation: result.operation, warnings: result.warnings, externalId };
+  });
+}

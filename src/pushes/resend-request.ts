@@ -1,0 +1,209 @@
+/**
+ * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan names the pushes to send. `submit`
+ * processes them like the lines of a batch, in the order in which they were received first.
+ */
+import { Types } from 'mongoose';
+import { type Caller, checkMayPush } from '../auth/authenticate';
+import type { Reach } from '../concurrency/reach';
+import type { Clock } from '../concurrency/timing';
+import { PushError } from '../protocol/errors';
+import type { FieldValue } from '../protocol/resend';
+import { type LogEntry, type LogLookups, type MendingEntry, positionOf } from '../storage/push-log';
+import type { Admit } from './admission';
+import { newPush, type Push, rejectRecorded } from './apply';
+import { databaseCall } from './availability';
+import { resendFingerprint } from './idempotency';
+import type { PushFinalizer } from './lost-replies';
+import type { PushRequest, PushResult } from './push';
+import type { CheckBodies } from './read-batch';
+import { readPushes } from './read-pushes';
+import { linesOf, type RequestedPush, type ResentLine } from './resend-lines';
+import { type PlanDependencies, planResend } from './resend-plan';
+import { checkWithValues } from './resend-values';
+import type { Submit } from './submit';
+import { orRejection } from './validate';
+
+export interface ClientResendDependencies extends PlanDependencies {
+  readonly lookups: LogLookups;
+  readonly checkBodies: CheckBodies;
+  readonly database: Reach;
+  readonly admit: Admit;
+  readonly submit: Submit;
+  readonly finalizer: PushFinalizer;
+  readonly clock: Clock;
+  readonly newLineIds: (batchId: string, count: number) => readonly string[];
+  /** BATCH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
+  /** BATCH_BODY_LIMIT: bytes of all bodies of a request. */
+  readonly maxBytes: number;
+}
+
+export interface ResendAnswer {
+  /** One per request id, in order. */
+  readonly lines: readonly ResentLine[];
+  /** The results of `submit`; empty in a dry run. */
+  readonly sent: readonly PushResult[];
+}
+
+/**
+ * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
+ * @throws PushError if a dry run is not admitted, or its plan cannot be read; other rejections are results
+ */
+export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
+
+/** The parsed body of the request. */
+export interface ResendBody {
+  readonly requestIds: readonly string[];
+  readonly dryRun?: boolean | undefined;
+  /** Values for invalid fields. */
+  readonly set?: readonly FieldValue[] | undefined;
+}
+
+export function createClientResend(deps: ClientResendDependencies): ClientResend {
+  const { database, timeout } = deps;
+  return async (request, parse) => {
+    const body = orRejection(parse);
+    const { requestIds, set } =
+      body instanceof PushError ? { requestIds: [], set: undefined } : body;
+    const read = (left: number) =>
+      databaseCall(database.guard(planRequest(deps, request.caller, requestIds, set)), left);
+    if (!(body instanceof PushError) && body.dryRun) {
+      const rate = await deps.admit(request, timeout);
+      checkMayPush(request.caller);
+      request.onAdmitted(rate);
+      return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
+    }
+    let plan: readonly RequestedPush[] = [];
+    // The request is admitted before it is planned, so it counts as all pushes that it names.
+    const readLines = () => {
+      if (body instanceof PushError) throw body;
+      return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
+    };
+    const sent = await deps.submit(
+      { ...request, readLines },
+      {
+        read: async (readDeps, _request, lines, times) => {
+          if (lines instanceof PushError) return readPushes(readDeps, request, lines, times);
+          plan = await read(times.left);
+          return pushesOf(deps, request, plan);
+        },
+        recheck: (pushes, left) => recheck(deps, request, pushes, left),
+      },
+    );
+    return { lines: linesOf(requestIds, plan, sent), sent };
+  };
+}
+
+/**
+ * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend. A resend
+ * records its pushes before this check, so at least one of two concurrent resends finds the other.
+ */
+async function recheck(
+  deps: ClientResendDependencies,
+  { requestId, caller }: PushRequest,
+  pushes: readonly Push[],
+  left: number,
+): Promise<void> {
+  const valid = pushes.filter((push) => push.valid && !push.answer);
+  const entries = valid.map(({ entry }) => entry);
+  const find = deps.findMended(caller.systemCode, entries, requestId);
+  const found = await databaseCall(deps.database.guard(find), left).catch(asPushError);
+  await Promise.all(
+    valid.map(async (push) => {
+      const later = found instanceof PushError ? undefined : found.get(push.requestId);
+      const answer = found instanceof PushError ? found : later && overtakenBy(later, push.entry);
+      if (answer) await rejectRecorded(deps, push, answer);
+    }),
+  );
+}
+
+/**
+ * @returns undefined if the later push is another resend of the same push and took effect. The push is queued then, and the
+ *   worker answers it with the result of that resend
+ */
+function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
+  if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
+  return positionOf(later) === positionOf(entry) ? undefined : new PushError('RESOLVED_SINCE');
+}
+
+function asPushError(error: unknown): PushError {
+  if (error instanceof PushError) return error;
+  throw error;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+async function planRequest(
+  deps: ClientResendDependencies,
+  caller: Caller,
+  requestIds: readonly string[],
+  set: readonly FieldValue[] = [],
+): Promise<readonly RequestedPush[]> {
+  const { lookups, checkBodies, maxBytes } = deps;
+  const named = await findNamed(lookups, caller, requestIds);
+  const entries = [...named.keys()].sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
+  const rules = { allowed: ['A_RESEND', 'ONLY_ANSWERED'], maxBytes } as const;
+  const plan = await planResend(deps, entries, rules);
+  const toSend = plan.flatMap((planned) => (planned.kind === 'push' ? [planned.push] : []));
+  const effects = plan.flatMap((planned) => (planned.kind === 'skipped' ? (planned.by ?? []) : []));
+  const [checked, found] = await Promise.all([
+    checkWithValues(checkBodies, toSend, { values: set, maxBytes }),
+    lookups.entries(caller.clientId, effects),
+  ]);
+  const checks = checked.values();
+  return plan.map((planned, index): RequestedPush => {
+    const lines = named.get(entries[index] as LogEntry) ?? [];
+    if (planned.kind === 'push') return { planned, lines, ...checks.next().value };
+    return { planned, lines, effect: found.find(({ _id }) => String(_id) === planned.by) };
+  });
+}
+
+/** @returns the pushes of the caller that the request names, with the positions of their ids in the request, from 1 */
+async function findNamed(
+  lookups: LogLookups,
+  { clientId, systemCode }: Caller,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<LogEntry, readonly number[]>> {
+  const found = await lookups.entries(clientId, requestIds);
+  const first = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
+  const all = [...found, ...(await lookups.entries(clientId, first))];
+  const byId = new Map(all.map((entry) => [String(entry._id), entry]));
+  const named = new Map<LogEntry, number[]>();
+  for (const [index, id] of requestIds.entries()) {
+    const entry = byId.get(id);
+    // A resend of a resend counts as a resend of the first push, so that all of them together have one effect.
+    const push = entry && (byId.get(positionOf(entry)) ?? entry);
+    if (push?.systemCode !== systemCode) continue;
+    named.set(push, [...(named.get(push) ?? []), index + 1]);
+  }
+  return named;
+}
+
+/** Creates the new pushes. Their request ids are close to each other, like those of the lines of a batch. */
+function pushesOf(
+  { newLineIds, timeout }: ClientResendDependencies,
+  { requestId: batchId, caller, receivedAt, logged }: PushRequest,
+  plan: readonly RequestedPush[],
+): Push[] {
+  const ids = newLineIds(batchId, plan.length);
+  return plan.flatMap(({ planned, checked, isChanged, lines: [line = 0] }, index) => {
+    if (planned.kind === 'skipped' || !checked) return [];
+    const { entry, body } = planned.push;
+    const { operation, externalId } = entry;
+    const resentFrom = new Types.ObjectId(positionOf(entry));
+    const batch = { batchId: new Types.ObjectId(batchId), batchLine: line };
+    const source = {
+      requestId: ids[index] ?? '',
+      caller,
+      line,
+      operation,
+      rawBody: body,
+      digest: isChanged ? undefined : { bodyHash: entry.bodyHash, bodySize: entry.bodySize },
+      receivedAt,
+      logged: { ...logged, ...batch, resentFrom },
+    };
+    // Also of a changed body: all resends of a push have one effect.
+    const fingerprintOf = () => resendFingerprint(entry);
+    return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
+  });
+}

@@ -1,0 +1,120 @@
+/**
+ * Resending logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend` returns the
+ * function that validates, records and applies one of them like any other push. `resend-request.ts` does this for clients.
+ */
+
+import { inBatches } from '../concurrency/batcher';
+import { PushError } from '../protocol/errors';
+import type { LogEntry } from '../storage/push-log';
+import {
+  type ApplyDependencies,
+  applyPushes,
+  LineOrder,
+  newPush,
+  pushResultOf,
+  recordPushes,
+} from './apply';
+import { resendFingerprint } from './idempotency';
+import type { PushResult } from './push';
+import type { CheckBodies } from './read-batch';
+import {
+  checkStored,
+  type PlanDependencies,
+  type Planned,
+  planResend,
+  type Skipped,
+  type StoredPush,
+} from './resend-plan';
+
+export {
+  checkStored,
+  type Planned,
+  SKIPPED,
+  type Skipped,
+  type SkippedPush,
+  type StoredPush,
+} from './resend-plan';
+
+export interface OperatorResendDependencies extends ApplyDependencies {
+  readonly checkBodies: CheckBodies;
+  readonly newRequestId: (receivedAt: number) => string;
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
+  /** The id of this run, in which each push is applied once. */
+  readonly runId: string;
+  /** The name of the operator, for the entry. */
+  readonly operator: string;
+  /** --again: pushes that were sent again before are applied once more. */
+  readonly again: boolean;
+}
+
+/**
+ * Sends a logged push again. The new entry refers to it (`resentFrom`).
+ *
+ * @throws PushError if the body is no longer valid, or if the push cannot be recorded
+ */
+export type OperatorResend = (push: StoredPush) => Promise<PushResult>;
+
+export function createOperatorResend(deps: OperatorResendDependencies): OperatorResend {
+  const { clock, newRequestId, timeout, operator } = deps;
+  return async (stored) => {
+    const [checked] = await checkStored(deps.checkBodies, [stored]);
+    if (!checked || checked instanceof PushError) throw checked ?? new PushError('INTERNAL_ERROR');
+    const receivedAt = clock();
+    const { clientId, systemCode, operation } = stored.entry;
+    const source = {
+      requestId: newRequestId(receivedAt),
+      caller: { clientId, systemCode },
+      operation,
+      rawBody: stored.body,
+      receivedAt,
+      logged: { resentFrom: stored.entry.resentFrom ?? stored.entry._id, operator },
+    };
+    const fingerprintOf = () => operatorFingerprint(deps, stored.entry);
+    const push = newPush(source, { checked, operation, fingerprintOf }, timeout);
+    const deadline = push.entry.deadlineAt.getTime();
+    await recordPushes(deps, [push], deadline - clock());
+    if (push.answer instanceof PushError) throw push.answer;
+    await applyPushes(deps, [push], { deadline, order: new LineOrder() });
+    return pushResultOf(push);
+  };
+}
+
+/**
+ * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, so each push
+ * needs a fingerprint. With a fingerprint of this run, the push may take effect again, but only once.
+ */
+function operatorFingerprint(
+  { runId, again }: OperatorResendDependencies,
+  logged: LogEntry,
+): string {
+  const ofRun = `${runId}.${logged._id}`;
+  if (again && logged.idempotencyKey === undefined) return ofRun;
+  return resendFingerprint(logged) ?? ofRun;
+}
+
+export interface SelectDependencies extends PlanDependencies {
+  /** Also selects entries that were resent before, or that a later push resolved. */
+  readonly again: boolean;
+  /** The operator selected the entries by request id, so resends and replayed retries are selected too. */
+  readonly byId: boolean;
+}
+
+/** Entries that are planned together, so that their bodies are read with one command. */
+const ENTRIES_PER_PLAN = 100;
+
+/** Yields the plan of each entry, in order. */
+export async function* selectPushes(
+  entries: AsyncIterable<LogEntry>,
+  { again, byId, ...deps }: SelectDependencies,
+): AsyncGenerator<Planned> {
+  const allowed: readonly Skipped[] = [
+    // An operator may apply a push once more.
+    'TOOK_EFFECT',
+    ...(again ? (['ALREADY_RESENT', 'RESOLVED_SINCE'] as const) : []),
+    ...(byId ? (['A_RESEND', 'ONLY_ANSWERED'] as const) : []),
+  ];
+  for await (const batch of inBatches(entries, ENTRIES_PER_PLAN)) {
+    yield* await planResend(deps, batch, { allowed });
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The path of a push request in `web`: admit, validate, record, apply. A single push is a batch of one. The lines of a
+ * batch share their admission, the lookup of their users, and their appends to the log and to the queue. Otherwise each
+ * line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
+ */
+import { type Caller, checkMayPush } from '../auth/authenticate';
+import type { StageTimes } from '../observability/metrics';
+import type { RawLine } from '../protocol/batch-lines';
+import { clientPaused, PushError } from '../protocol/errors';
+import { type Settlement, settlementOf } from '../storage/push-log';
+import type { Admit } from './admission';
+import {
+  type ApplyDependencies,
+  applyPushes,
+  LineOrder,
+  type Push,
+  pushResultOf,
+  recordPushes,
+} from './apply';
+import type { BatchWindow, WindowAccess } from './batch-window';
+import type { LoadShedder, Permit } from './load-shedder';
+import {
+  answerOf,
+  type PushRequest,
+  type PushResult,
+  rejectedEntry,
+  replayedEntry,
+  wasProcessed,
+} from './push';
+import { checkBatchHeaders } from './read-batch';
+import { type ReadDependencies, readPushes } from './read-pushes';
+import { type LogRejection, rejectRequest } from './rejections';
+import { orRejection } from './validate';
+
+export interface SubmitDependencies extends ApplyDependencies, ReadDependencies {
+  /** @throws PushError if a push cannot be applied now */
+  readonly checkReady: () => void;
+  readonly admit: Admit;
+  readonly loadShedder: LoadShedder;
+  readonly batchWindow: BatchWindow;
+  readonly logRejection: LogRejection;
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
+  /** BATCH_TIMEOUT, milliseconds. */
+  readonly batchTimeout: number;
+}
+
+/** The steps that a resend replaces (resend-request.ts), because it reads its pushes from the push log. */
+export interface SubmitSteps {
+  /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
+  readonly read: typeof readPushes;
+  /** Called with recorded pushes before they are queued. It rejects pushes that another push has overtaken. */
+  readonly recheck?: (pushes: readonly Push[], left: number) => Promise<void>;
+}
+
+const USUAL_STEPS: SubmitSteps = { read: readPushes };
+
+/**
+ * @returns one result per push, in order. A single push, and a batch that is rejected as a whole, has one result without
+ *   a line number, which answers the whole request
+ */
+export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
+
+/** A request that is being processed. */
+interface Submission {
+  readonly request: PushRequest;
+  /** The lines of a batch, or the error of an unreadable batch. Undefined: a single push. */
+  readonly lines: readonly RawLine[] | PushError | undefined;
+  readonly steps: SubmitSteps;
+  /** Milliseconds that the caller waits. */
+  readonly timeout: number;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+export function createSubmit(deps: SubmitDependencies): Submit {
+  return async (request, steps = USUAL_STEPS) => {
+    const lines = splitLines(request);
+    const timeout = lines ? deps.batchTimeout : deps.timeout;
+    const submission = { request, lines, steps, timeout, deadline: request.receivedAt + timeout };
+    try {
+      const pushes = await submitPushes(deps, submission);
+      return pushes.map(pushResultOf);
+    } catch (error) {
+      return [rejectRequest(deps, request, { lines, timeout }, error)];
+    }
+  };
+}
+
+function splitLines(request: PushRequest): Submission['lines'] {
+  const { readLines } = request;
+  if (!readLines) return undefined;
+  return orRejection(() => {
+    checkBatchHeaders(request);
+    return readLines();
+  });
+}
+
+async function submitPushes(deps: SubmitDependencies, submission: Submission): Promise<Push[]> {
+  const { request, lines, timeout } = submission;
+  const { caller } = request;
+  const count = Array.isArray(lines) ? lines.length : 1;
+  const lineCount = lines && count;
+  // Checked before admission, so that a rejected request uses no rate and its signature may be sent again.
+  deps.checkReady();
+  // Entered before the load shedder decides. Shed single pushes must limit batches too: otherwise batches would use the
+  // capacity that shedding frees for single pushes.
+  const access = deps.batchWindow.enter(caller.clientId, lineCount);
+  let permit = NO_PERMIT;
+  try {
+    permit = takePermit(deps.loadShedder, caller, lineCount);
+    // A batch that is signed with a query-only key counts as one push, because its lines are not parsed.
+    const counted = isQueryOnly(caller) ? 1 : count;
+    const rate = await deps.admit(request, left(deps, submission), counted);
+    checkMayPush(caller);
+    request.onAdmitted(rate);
+    const times = { timeout, left: left(deps, submission) };
+    const pushes = await submission.steps.read(deps, request, lines, times);
+    await replayOrReject(deps, submission, pushes);
+    // In the access log, a request without a valid push has only the stage `verify`.
+    const stages = pushes.some(({ valid }) => valid) ? request.stages : undefined;
+    const order = new LineOrder();
+    await applyInParts({ deps, submission, stages, permit, access, order }, pushes);
+    stages?.mark('wait');
+    return pushes;
+  } finally {
+    access.leave();
+    permit.release();
+  }
+}
+
+/** Milliseconds until the deadline. */
+const left = ({ clock }: SubmitDependencies, { deadline }: Submission) => deadline - clock();
+
+const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
+
+/** For a query-only key, which `checkMayPush` rejects after admission: it must not use up the limit of its client. */
+const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
+
+/** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
+function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | undefined): Permit {
+  if (isQueryOnly(caller)) return NO_PERMIT;
+  if (caller.paused) throw clientPaused(caller.paused.reason);
+  return loadShedder.acquire(caller.clientId, lines);
+}
+
+/**
+ * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid then
+ * (a user may have been disabled since). All other invalid pushes are rejected.
+ */
+async function replayOrReject(
+  deps: SubmitDependencies,
+  submission: Submission,
+  pushes: readonly Push[],
+): Promise<void> {
+  const invalid = pushes.filter(({ answer }) => answer !== undefined);
+  if (invalid.length === 0) return;
+  const fingerprints = invalid.flatMap(({ fingerprint }) => fingerprint ?? []);
+  const firsts = await deps.idempotency.firstAttempts(fingerprints, left(deps, submission));
+  const now = deps.clock();
+  for (const push of invalid) {
+    const first = firsts.get(push.fingerprint ?? '');
+    if (first) {
+      push.entry = replayedEntry(push.entry, first, now);
+      const { externalId = '', warnings = [] } = push.entry;
+      push.answer = answerOf(settlementOf(push.entry), push.systemCode, { externalId, warnings });
+    } else if (push.answer instanceof PushError) {
+      push.entry = rejectedEntry(push.entry, push.answer, now);
+    }
+  }
+}
+
+interface PartContext {
+  readonly deps: SubmitDependencies;
+  readonly submission: Submission;
+  readonly stages: StageTimes | undefined;
+  readonly permit: Permit;
+  readonly access: WindowAccess;
+  readonly order: LineOrder;
+}
+
+/**
+ * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when the
+ * previous part is recorded. It does not wait for the answers of that part, because partitions keep the order.
+ */
+async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
+  if (pushes.length === 0) return;
+  const { deps, submission, stages, access } = context;
+  // After half of the timeout all remaining lines start together, because the batch must end by its deadline.
+  const part = await access.take(left(deps, submission) - submission.timeout / 2);
+  try {
+    stages?.mark('admit');
+    const first = pushes.slice(0, part.lines);
+    await recordPushes(deps, first, left(deps, submission));
+    await submission.steps.recheck?.(first, left(deps, submission));
+    stages?.mark('log');
+    const applied = applyPart(context, first).then(part.release);
+    await Promise.all([applied, applyInParts(context, pushes.slice(part.lines))]);
+  } finally {
+    part.release();
+  }
+}
+
+/** Each reply ends one push of the permit at once, so that the load shedder measures the workers during a long batch too. */
+async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
+  const { deadline } = submission;
+  const onSettled = (settlement: Settlement) => permit.end(wasProcessed(settlement));
+  const queued = await applyPushes(deps, part, { deadline, order, onSettled });
+  for (let ended = queued; ended < part.length; ended += 1) permit.end(false);
+}

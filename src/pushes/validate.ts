@@ -1,0 +1,240 @@
+/**
+ * Validation of pushes: from bytes or JSON to an operation that may be queued, or to an error with every problem
+ * (contract 4). Single pushes, batches and their dry runs use the same checks.
+ */
+import type { Clock } from '../concurrency/timing';
+import type { Operation, OperationName } from '../domain/operation';
+import { type Problem, PushError, problem } from '../protocol/errors';
+import { externalId, looksLikeHost } from '../protocol/fields';
+import { fieldErrors, type JsonObject, parseJsonBody } from '../protocol/json-body';
+import { localized } from '../protocol/language';
+import { overlookedIn } from '../protocol/look-alike';
+import type { BodyParser } from '../protocol/requests';
+import { TEXTS } from '../protocol/texts';
+import { EARLIEST_LIKELY } from '../protocol/time';
+import { unusedFields } from '../protocol/unused-fields';
+import type { LocalizedWarning } from '../protocol/warnings';
+import { type AssignedIdSource, assignId } from './idempotency';
+
+/** A valid push. The caller sent its externalId, or the service assigned one. */
+export interface ValidPush {
+  readonly operation: Operation;
+  readonly externalId: string;
+  readonly warnings: readonly LocalizedWarning[];
+}
+
+/** A valid body. The service assigns the externalId if there is none. */
+export interface CheckedBody {
+  readonly operation: Operation;
+  readonly externalId?: string | undefined;
+  readonly warnings: readonly LocalizedWarning[];
+}
+
+export interface ValidatorDependencies {
+  readonly parsers: Record<OperationName, BodyParser>;
+  /** CONCLUDED_STATUSES */
+  readonly concluded: ReadonlySet<string>;
+  readonly clock: Clock;
+  /** Returns the usernames that no enabled portal user has. */
+  readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
+  /** Maps unknown usernames to the known ones that were probably meant. */
+  readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** The rules for one body. */
+export interface BodyContext {
+  readonly operation: OperationName;
+  /** Problems of the headers, which are reported together with those of the body. */
+  readonly headerErrors: readonly Problem[];
+  /** X-Strict-Fields: unknown fields are rejected. */
+  readonly strictFields?: boolean;
+  /** For a line of a batch: its unknown fields beside `op`, `body` and `key`. */
+  readonly unknown?: readonly string[];
+}
+
+/** @throws PushError VALIDATION_FAILED or UNKNOWN_USER, with every problem */
+export type CheckBody = (body: JsonObject, context: BodyContext) => Promise<CheckedBody>;
+
+export function createCheckBody(deps: ValidatorDependencies): CheckBody {
+  return async (body, context) => {
+    const parsed = parseBody(deps, body, context);
+    return checkUsers(parsed, await findUnknownUsers(deps, parsed.usernames));
+  };
+}
+
+/** A body, and the source of the externalId if the body has none. */
+export interface PushContext extends BodyContext, AssignedIdSource {}
+
+/** Validates the bytes of a single push. @throws PushError INVALID_*, or as CheckBody */
+export async function validatePush(
+  checkBody: CheckBody,
+  rawBody: Uint8Array,
+  context: PushContext,
+): Promise<ValidPush> {
+  const checked = await checkBody(parsePush(rawBody, context.headerErrors), context);
+  const externalId = checked.externalId ?? assignId(context, rawBody);
+  return { operation: checked.operation, externalId, warnings: checked.warnings };
+}
+
+/** Parses a body. If it is nested too deeply or has too many values, the error contains the problems of the headers too. */
+function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonObject {
+  try {
+    return parseJsonBody(rawBody);
+  } catch (error) {
+    if (!(error instanceof PushError) || error.reason !== 'VALIDATION_FAILED') throw error;
+    const errors = [...headerErrors, ...(error.errors ?? [])];
+    throw new PushError('VALIDATION_FAILED', { errors });
+  }
+}
+
+/** The probable known username for each unknown one; undefined if none is similar. */
+export type UnknownUsers = ReadonlyMap<string, string | undefined>;
+
+const NONE: UnknownUsers = new Map();
+
+export async function findUnknownUsers(
+  { unknownUsers, similarUsers }: ValidatorDependencies,
+  usernames: readonly string[],
+): Promise<UnknownUsers> {
+  if (usernames.length === 0) return NONE;
+  const unknown = await unknownUsers(usernames);
+  if (unknown.length === 0) return NONE;
+  const similar = await similarUsers?.(unknown);
+  return new Map(unknown.map((name) => [name, similar?.get(name)]));
+}
+
+/** @returns the result of `check`, or the PushError that it throws */
+export function orRejection<T>(check: () => T): T | PushError {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof PushError) return error;
+    throw error;
+  }
+}
+
+/** A body that is valid, unless a user that it names is unknown. */
+export interface BodyWithUsers extends CheckedBody {
+  readonly usernames: readonly string[];
+}
+
+/** @throws PushError VALIDATION_FAILED, with the first `maxErrors` problems */
+export function parseBody(
+  deps: ValidatorDependencies,
+  body: JsonObject,
+  { operation: name, headerErrors, strictFields = false, unknown }: BodyContext,
+  maxErrors?: number,
+): BodyWithUsers {
+  const parsed = deps.parsers[name](body);
+  const bodyErrors = parsed.error ? fieldErrors(parsed.error, maxErrors) : [];
+  const unused = unusedFields(body, name, strictFields, unknown);
+  const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
+  const ignored = strictFields ? [] : unused;
+  const errors = [...headerErrors, ...bodyErrors, ...rejected].slice(0, maxErrors);
+  if (!parsed.success || errors.length > 0) {
+    throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
+  }
+  const { operation, externalId } = parsed.data;
+  const warnings = [...ignored, ...pushWarnings(operation, externalId, deps)];
+  return { operation, externalId, warnings, usernames: usernamesOf(operation) };
+}
+
+const MINUTE = 60_000;
+/** The statuses that the portal knows and that do not conclude a matter (contract 1.4). */
+const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
+
+/** @returns one warning per field that looks wrong */
+const pushWarnings = (
+  operation: Operation,
+  externalId: string | undefined,
+  { concluded, clock }: ValidatorDependencies,
+): LocalizedWarning[] => [
+  ...idWarning(externalId),
+  ...statusWarning(operation, concluded),
+  ...timeWarnings(operation, clock()),
+  ...urlWarnings(operation),
+];
+
+function idWarning(externalId: string | undefined): LocalizedWarning[] {
+  const found = externalId === undefined ? undefined : overlookedIn(externalId);
+  if (!found) return [];
+  const text = TEXTS.overlooked(found.position, found.codePoint);
+  return [{ field: 'externalId', ...localized(text), kind: 'LOOK_ALIKE_ID' }];
+}
+
+function timeWarnings(operation: Operation, now: number): LocalizedWarning[] {
+  const { sourceUpdatedAt } = operation;
+  const deadlineAt = operation.op === 'upsert' ? operation.content.deadlineAt : undefined;
+  const times = { sourceUpdatedAt, deadlineAt };
+  const past = Object.entries(times).flatMap(([field, at]): LocalizedWarning[] =>
+    typeof at === 'number' && at < EARLIEST_LIKELY
+      ? [{ field, ...localized(TEXTS.longPast), kind: 'LONG_PAST_TIME' }]
+      : [],
+  );
+  if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + 5 * MINUTE) return past;
+  return [...past, { field: 'sourceUpdatedAt', ...localized(TEXTS.ahead), kind: 'FUTURE_TIME' }];
+}
+
+function urlWarnings(operation: Operation): LocalizedWarning[] {
+  if (operation.op !== 'upsert') return [];
+  const { pcUrl, mobileUrl } = operation.content;
+  return Object.entries({ pcUrl, mobileUrl }).flatMap(([field, url]): LocalizedWarning[] =>
+    url && looksLikeHost(url)
+      ? [{ field, ...localized(TEXTS.hostAsScheme), kind: 'URL_WITHOUT_SCHEME' }]
+      : [],
+  );
+}
+
+function statusWarning(operation: Operation, concluded: ReadonlySet<string>): LocalizedWarning[] {
+  const status = operation.op === 'delete' ? undefined : operation.bizStatus;
+  if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
+  return [
+    { field: 'bizStatus', ...localized(TEXTS.unknownStatus(status)), kind: 'UNKNOWN_STATUS' },
+  ];
+}
+
+function usernamesOf(operation: Operation): string[] {
+  if (operation.op !== 'upsert') return [];
+  const names = (operation.parties ?? []).map(({ username }) => username);
+  const { initiatorUsername } = operation.content;
+  if (initiatorUsername) names.push(initiatorUsername);
+  return names;
+}
+
+/** @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors` */
+export function checkUsers(
+  { operation, externalId, warnings, usernames }: BodyWithUsers,
+  unknown: UnknownUsers,
+  maxErrors?: number,
+): CheckedBody {
+  const checked = { operation, externalId, warnings };
+  if (operation.op !== 'upsert' || !usernames.some((name) => unknown.has(name))) return checked;
+  const initiator = operation.content.initiatorUsername ?? undefined;
+  const errors = (operation.parties ?? []).flatMap(({ username }, index) =>
+    unknown.has(username)
+      ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username, unknown.get(username)))]
+      : [],
+  );
+  const initiatorErrors =
+    initiator && unknown.has(initiator)
+      ? [problem('initiatorUsername', TEXTS.unknownUser(initiator, unknown.get(initiator)))]
+      : [];
+  if (operation.bizStatus === 'DRAFT') errors.push(...initiatorErrors);
+  if (errors.length > 0) {
+    throw new PushError('UNKNOWN_USER', { errors: errors.slice(0, maxErrors) });
+  }
+  const unknownInitiator = initiatorErrors.map(
+    (problem): LocalizedWarning => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }),
+  );
+  return { ...checked, warnings: [...warnings, ...unknownInitiator] };
+}
+
+/** Reads the externalId of a body whose other fields may be invalid; undefined if it is missing or invalid. */
+export const externalIdOf = (body: JsonObject): string | undefined =>
+  externalId.safeParse(body.externalId).data;
+
+/** Reads the externalId of a body that has not been parsed; undefined if the body is not JSON either. */
+export function externalIdIn(rawBody: Uint8Array): string | undefined {
+  const body = orRejection(() => parseJsonBody(rawBody));
+  return body instanceof PushError ? undefined : externalIdOf(body);
+}

@@ -1,0 +1,80 @@
+/**
+ * Entry of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). A function
+ * gets the body of the request and returns `data` of the answer. The compiler checks that each query has a function.
+ */
+import type { Connection } from 'mongoose';
+import type { Clock } from '../concurrency/timing';
+import { createMutex } from '../concurrency/turns';
+import type { QueryAnswers, QueryName } from '../protocol/endpoints';
+import { createDiagnoseEntry } from '../signature-diagnosis/diagnose';
+import { createFindStoredSecrets } from '../storage/directory';
+import type { KeyRing } from '../storage/directory/sealing';
+import type { MatterReader } from '../storage/ledger';
+import {
+  createBodies,
+  createFindMended,
+  createLogSearch,
+  createReadCounts,
+  type FindKeyUses,
+} from '../storage/push-log';
+import { createFailures } from './failures';
+import { createLogQuery } from './log-query';
+import { createMatterQueries } from './matter-queries';
+import { createStatsQuery } from './push-stats';
+import { createClientSelf, createUsersCheck, type SelfSettings } from './self-queries';
+import type { AnswerQuery } from './signed-query';
+
+/** Milliseconds of processor time for the diagnosis of one signature. */
+const DIAGNOSIS_TIME = 100;
+
+export interface QueriesDependencies {
+  readonly mongo: Connection;
+  readonly matters: MatterReader;
+  readonly keyRing: KeyRing;
+  readonly keyUses: FindKeyUses;
+  readonly clock: Clock;
+  /** PUSH_LOG_RETENTION, milliseconds. */
+  readonly retention: number;
+  readonly settings: SelfSettings;
+}
+
+export type Queries = { readonly [Name in QueryName]: AnswerQuery<QueryAnswers[Name]> };
+
+export function createQueries(deps: QueriesDependencies): Queries {
+  const { mongo, keyRing, keyUses, clock, retention, settings } = deps;
+  const { timeZone } = settings;
+  const counts = createReadCounts(mongo);
+  const search = createLogSearch(mongo);
+  const secrets = createFindStoredSecrets(mongo, keyRing);
+  const limit = { time: DIAGNOSIS_TIME, clock: processorTime };
+  const diagnose = createDiagnoseEntry(secrets, limit, createMutex());
+  const bodies = createBodies(mongo);
+  const findMended = createFindMended(mongo);
+  const matters = createMatterQueries({ reader: deps.matters, timeZone, clock });
+  return {
+    'push-logs/query': createLogQuery({ search, counts, keyUses, bodies, diagnose, timeZone }),
+    'push-logs/failures': createFailures({
+      search,
+      findMended,
+      counts,
+      timeZone,
+      retention,
+      clock,
+    }),
+    'push-logs/stats': createStatsQuery({ counts, timeZone, clock }),
+    'matters/get': matters.get,
+    'matters/query': matters.query,
+    'matters/diff': matters.diff,
+    'matters/digest': matters.digest,
+    'users/check': createUsersCheck(mongo),
+    'clients/me': createClientSelf(mongo, settings, clock),
+  };
+}
+
+/**
+ * Milliseconds of processor time that this process has used. Unlike wall time, they do not depend on other processes.
+ */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

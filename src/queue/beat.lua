@@ -1,0 +1,36 @@
+-- Writes the heartbeat of a process. heartbeat.ts documents it.
+local records, heartbeats, workers, layout = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, record, own_layout, held_partitions = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local forget_after, max_processes, gone_after = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+
+-- Heartbeats must work at `maxmemory`: otherwise all workers would count as dead.
+allow_at_maxmemory(records)
+
+local now = now_ms()
+local now_text = string.format('%.0f', now)
+redis.call('HSET', records, id, now_text .. ' ' .. record)
+redis.call('ZADD', heartbeats, now_text, id)
+if held_partitions == '' then
+  redis.call('HDEL', workers, id)
+else
+  redis.call('HSET', workers, id, held_partitions)
+end
+
+local function forget(ids)
+  for _, silent in ipairs(ids) do
+    redis.call('HDEL', records, silent)
+    redis.call('ZREM', heartbeats, silent)
+  end
+end
+local forget_before = string.format('%.0f', now - forget_after)
+forget(redis.call('ZRANGEBYSCORE', heartbeats, '-inf', forget_before))
+forget(redis.call('ZRANGE', heartbeats, 0, -1 - max_processes))
+redis.call('PEXPIRE', records, forget_after)
+redis.call('PEXPIRE', heartbeats, forget_after)
+
+for _, worker in ipairs(redis.call('HKEYS', workers)) do
+  local last = redis.call('ZSCORE', heartbeats, worker)
+  if not last or now - last > gone_after then redis.call('HDEL', workers, worker) end
+end
+redis.call('SETNX', layout, own_layout)
+return { redis.call('GET', layout), redis.call('HGETALL', workers) }

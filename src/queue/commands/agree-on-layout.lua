@@ -1,0 +1,14 @@
+-- Records the layout of the queue, unless another one is recorded. Returns the recorded layout.
+-- agreements.ts documents the command.
+local layout = KEYS[1]
+local own, replaceable = ARGV[1], ARGV[2]
+
+-- A worker must be able to start at `maxmemory`, because only workers free memory.
+allow_at_maxmemory(layout)
+
+local recorded = redis.call('GET', layout)
+if not recorded or recorded == replaceable then
+  redis.call('SET', layout, own)
+  return own
+end
+return recorded

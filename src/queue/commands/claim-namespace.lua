@@ -1,0 +1,14 @@
+-- Claims a namespace for a database, and returns the claim that holds. agreements.ts documents the command.
+local claim = KEYS[1]
+local id, name, duration, earlier_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+-- A worker must be able to start at `maxmemory`, because only workers free memory.
+allow_at_maxmemory(claim)
+local held = redis.call('GET', claim)
+local held_id = held and string.match(held, '^%S+')
+-- `earlier_id` is the last id that this process claimed: a database that is restored under running processes has another id.
+if not held or held_id == id or held_id == earlier_id then
+  held = id .. ' ' .. name
+  redis.call('SET', claim, held, 'PX', duration)
+end
+return held

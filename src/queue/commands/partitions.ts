@@ -1,0 +1,234 @@
+/**
+ * The partitions: ordered lists of waiting pushes in Redis, and all commands on them. A worker owns a partition from
+ * its first read until its release. The commands throw the connection's error, unless they return it.
+ */
+
+import { defineScript } from '../../infra/redis/commands';
+import type { RedisConnection } from '../../infra/redis/connect';
+import type { RedisTime } from '../../infra/redis/time';
+import { onEachShard, type RedisKeys } from '../keys';
+import {
+  type Batch,
+  decodeItem,
+  itemHeader,
+  type PartitionRecords,
+  readOwner,
+  TIME_DIGITS,
+  type WantedPartition,
+} from '../records';
+import { type Reply, toMessages } from '../replies';
+import { createAppendPushes, type PartitionLimits } from './append-pushes';
+
+export type Partitions = ReturnType<typeof createPartitions>;
+
+/** @param time Redis time of a queue with one shard; each append corrects it */
+export function createPartitions(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  limits: PartitionLimits,
+  time: RedisTime,
+) {
+  return {
+    append: createAppendPushes(redis, keys, limits, time),
+    read: createRead(redis, keys),
+    replyAndRemove: createReplyAndRemove(redis, keys),
+    isOwned: createIsOwned(redis, keys),
+    noteOwnersKnown: createNoteOwnersKnown(redis, keys),
+    release: createRelease(redis, keys),
+    findDue: createFindDue(redis, keys),
+  };
+}
+
+const numberOf = ({ partition }: { readonly partition: number }): number => partition;
+
+/** Maximum bytes of one batch, apart from one push more for each shard. */
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Maximum earlier owners that Redis remembers for one partition. */
+const MAX_FENCED_OWNERS = 20;
+
+/** The answer of the script. `items` and `bytes` have one element per partition; a number instead of items: LOST. */
+type ReadAnswer = [
+  now: number,
+  fencedOwners: string[],
+  items: (string[] | number)[],
+  bytes: number[],
+  areOwnersKnown: number,
+];
+
+/**
+ * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions. The
+ * partitions share MAX_BATCH_BYTES evenly. If large pushes use up these bytes, the batch contains no pushes of some partitions.
+ * The partitions of a shard that does not answer are in `unread`.
+ */
+function createRead(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
+  return async (
+    wanted: readonly WantedPartition[],
+    /** `limit`: maximum pushes of all partitions together, but at least one push of each partition if the bytes allow it. */
+    { owner, session, limit }: { owner: string; session: string; limit: number },
+  ): Promise<Batch> => {
+    const unread: [number, 'LOST' | Error][] = [];
+    const records: PartitionRecords[] = [];
+    const fencedOwners = new Set<string>();
+    const unknownShards: number[] = [];
+    let latest = 0;
+    const read = async (shard: number, ofShard: readonly WantedPartition[]) => {
+      const shareOf = (whole: number) => Math.floor((whole * ofShard.length) / wanted.length);
+      const lists = ofShard.map(({ partition }) => keys.partition(partition));
+      const numbers = ofShard.flatMap(({ partition, isTaken }) => [partition, isTaken ? 1 : 0]);
+      const limits = [shareOf(limit), shareOf(MAX_BATCH_BYTES)];
+      const [now, fenced, found, sizes, known] = await run(
+        [keys.owners(shard), keys.ownersKnown(shard), ...lists],
+        [...limits, owner, MAX_FENCED_OWNERS, ...numbers],
+      );
+      latest = Math.max(latest, now);
+      for (const earlier of fenced) fencedOwners.add(earlier);
+      if (known !== 1) unknownShards.push(shard);
+      for (const [n, { partition }] of ofShard.entries()) {
+        const items = found[n];
+        if (Array.isArray(items))
+          records.push({ partition, pushes: items.map(decodeItem), bytes: sizes[n] ?? 0, now });
+        else unread.push([partition, 'LOST']);
+      }
+    };
+    await onEachShard(keys.shards, wanted, numberOf, read, ({ partition }, error) =>
+      unread.push([partition, error]),
+    );
+    const earlier = { fencedOwners: [...fencedOwners], unknownShards };
+    return { owner, session, ...earlier, now: latest, records, unread: new Map(unread) };
+  };
+}
+
+/**
+ * Publishes the replies of a batch, then removes its pushes, with one script for each shard. It removes nothing from a
+ * partition that no longer begins with the pushes of the batch. The worker may have lost the lock of the job, or a failover may
+ * have lost pushes. If a shard does not answer, a later batch reads the pushes again and finds them settled.
+ *
+ * @returns for each partition how many pushes it still holds, or the error of its shard
+ */
+function createReplyAndRemove(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<number[]>(redis, __dirname, 'reply-and-remove');
+  return async (
+    { owner, fencedOwners, records }: Batch,
+    replies: readonly Reply<unknown>[],
+    /** Redis time, epoch milliseconds. */
+    sentAt: number,
+  ) => {
+    const waiting = new Map<number, number | Error>();
+    const replyAndRemove = async (shard: number, ofShard: readonly PartitionRecords[]) => {
+      const isAll = ofShard.length === records.length;
+      const messages = toMessages(isAll ? replies : repliesTo(ofShard, replies), sentAt);
+      const lists = ofShard.map(({ partition }) => keys.partition(partition));
+      const left = await run(
+        [keys.owners(shard), keys.partitionBytes(shard), ...lists],
+        [
+          ...[owner, fencedOwners.length > 0 ? 1 : 0, messages.length],
+          ...messages.flatMap(({ replyTo, payload }) => [keys.replies(replyTo), payload]),
+          ...ofShard.flatMap(({ partition, pushes, bytes }) => {
+            const last = pushes.at(-1);
+            return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];
+          }),
+        ],
+      );
+      for (const [n, { partition }] of ofShard.entries()) waiting.set(partition, left[n] ?? 0);
+    };
+    await onEachShard(keys.shards, records, numberOf, replyAndRemove, ({ partition }, error) =>
+      waiting.set(partition, error),
+    );
+    return waiting;
+  };
+}
+
+/** The replies to the pushes of some partitions. */
+function repliesTo(records: readonly PartitionRecords[], replies: readonly Reply<unknown>[]) {
+  const ids = new Set(records.flatMap(({ pushes }) => pushes.map(({ id }) => id)));
+  return replies.filter(({ id }) => ids.has(id));
+}
+
+/** Checks whether the worker of a batch still owns every partition from which the batch has pushes. */
+function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<number>(redis, __dirname, 'owns-partitions');
+  return async ({ owner, records }: Batch): Promise<boolean> => {
+    const { id } = readOwner(owner);
+    const withPushes = records.filter(({ pushes }) => pushes.length > 0);
+    let isOwned = true;
+    const check = async (shard: number, ofShard: readonly PartitionRecords[]) => {
+      const numbers = ofShard.map(({ partition }) => partition);
+      if ((await run([keys.owners(shard)], [id, ...numbers])) !== 1) isOwned = false;
+    };
+    await onEachShard(keys.shards, withPushes, numberOf, check, (_, error) => {
+      throw error;
+    });
+    return isOwned;
+  };
+}
+
+/**
+ * Records that Redis knows the owners of some shards. Redis has lost the earlier owners, so the worker first ends the open
+ * transactions of all other workers.
+ */
+function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<number>(redis, __dirname, 'note-owners-known');
+  return async (shards: readonly number[]): Promise<void> => {
+    await Promise.all(shards.map((shard) => run([keys.ownersKnown(shard)], [])));
+  };
+}
+
+/**
+ * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions. `FAILED`: all,
+ * after a batch that failed; the next owner first ends the open transactions of this worker.
+ */
+export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
+
+/**
+ * Ends the ownership of partitions, so that other workers can take them.
+ *
+ * @returns for each released partition how many pushes it holds, or the error of its shard
+ */
+function createRelease(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
+  return async (partitions: readonly number[], id: string, which: ReleaseCondition) => {
+    const waiting = new Map<number, number | Error>();
+    const release = async (shard: number, ofShard: readonly number[]) => {
+      const names = [keys.owners(shard), ...ofShard.map(keys.partition)];
+      const left = await run(names, [id, which, ...ofShard]);
+      for (const [n, partition] of ofShard.entries()) {
+        const pushes = left[n] ?? -1;
+        if (pushes >= 0) waiting.set(partition, pushes);
+      }
+    };
+    const itself = (partition: number) => partition;
+    await onEachShard(keys.shards, partitions, itself, release, (partition, error) =>
+      waiting.set(partition, error),
+    );
+    return waiting;
+  };
+}
+
+/**
+ * Milliseconds that the first push of an owned partition may wait before the sweep finds the partition. `OVERDUE`
+ * applies to partitions of the sweeping worker: a wake-up message was lost, or a job failed. `OVERDUE_OF_OTHERS`
+ * applies to partitions of other workers, which may have died.
+ */
+const OVERDUE = 300;
+const OVERDUE_OF_OTHERS = 2_000;
+/** Minimum milliseconds between two sweeps of the partitions of all workers. */
+const SWEEP_ALL_EVERY = 400;
+
+/**
+ * Finds the partitions of one shard that need a worker. They have pushes but no owner, or their owner makes no progress, or they
+ * are empty and their owner is dead. In each interval, one worker also checks the partitions of all other workers.
+ */
+function createFindDue(redis: RedisConnection, keys: RedisKeys) {
+  const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');
+  /** @param id of the worker that sweeps. @param alive ids of the live workers; empty if unknown */
+  return (shard: number, id: string, alive: Iterable<string> = []): Promise<number[]> =>
+    run(
+      [keys.partitionBytes(shard), keys.owners(shard), keys.sweep(shard)],
+      [
+        ...[keys.partitionPrefix(shard), TIME_DIGITS, id],
+        ...[OVERDUE, OVERDUE_OF_OTHERS, SWEEP_ALL_EVERY],
+        ...alive,
+      ],
+    );
+}

@@ -1,0 +1,8 @@
+-- Records since when a worker reaches the database, and that it reaches it now. worker-reach.ts documents the command.
+local reach = KEYS[1]
+local id, answered_for = ARGV[1], tonumber(ARGV[2])
+
+allow_at_maxmemory(reach)
+local now = now_ms()
+redis.call('HSET', reach, id, (now - answered_for) .. ' ' .. now)
+return 1

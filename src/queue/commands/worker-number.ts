@@ -1,0 +1,108 @@
+/**
+ * The number of a worker, which is a part of its snowflake ids. The worker leases the number in Redis and renews the lease. If
+ * Redis was emptied, two workers may have the same number. Then the unique `_id` of the ledger rejects a second matter with
+ * the same id, and the worker makes another id. On a sharded ledger this protection is incomplete, because `_id` is unique
+ * within each shard only (docs/portal.md).
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPollLoop } from '../../concurrency/timing';
+import { foldedLog } from '../../infra/folded-log';
+import type { Logger } from '../../infra/logger';
+import { defineScript } from '../../infra/redis/commands';
+import type { RedisConnection } from '../../infra/redis/connect';
+import type { RedisKeys } from '../keys';
+
+/** Milliseconds until a lease expires. */
+const LEASE = 30_000;
+/** Milliseconds between two renewals, randomly extended by up to half: docs/scaling.md names the sum. */
+const RENEW_EVERY = 3_300;
+/** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
+const RETRY_EVERY = 500;
+
+const NOT_RENEWED = {
+  level: 'warn',
+  text: 'worker number not renewed',
+  dueTo: ['redis'],
+} as const;
+
+/** This worker has no lease, so it must not make ids. It gets a lease again when Redis is available. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** Other workers have leased all numbers. */
+class AllTaken extends Error {
+  override readonly name = 'AllTaken';
+}
+
+export type WorkerNumber = Awaited<ReturnType<typeof leaseWorkerNumber>>;
+
+/**
+ * Leases the lowest free number. Waits while Redis is unavailable or rejects writes.
+ *
+ * @throws AllTaken
+ */
+export async function leaseWorkerNumber(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  { max, logger }: { max: number; logger: Logger },
+) {
+  const token = randomUUID();
+  const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
+  /** Takes or renews a lease. @returns false if another worker has the number */
+  const lease = async (number: number) => {
+    // Computed before the request to Redis, so that the lease never ends earlier in Redis than in this process.
+    const until = performance.now() + LEASE;
+    return (await run([keys.workerNumber(number)], [token, LEASE])) === 1 && { number, until };
+  };
+  const leaseFree = async () => {
+    for (let number = 0; number < max; number += 1) {
+      const leased = await lease(number);
+      if (leased) return leased;
+    }
+    throw new AllTaken(`all ${max} worker numbers are taken`);
+  };
+  let held = await retryUntilTaken(leaseFree, logger);
+  const renewing = startPollLoop(
+    async () => {
+      held = (await lease(held.number)) || (await leaseFree());
+    },
+    RENEW_EVERY,
+    (error) => foldedLog(logger)(NOT_RENEWED, { error: String(error) }),
+  );
+  return {
+    /** @throws LeaseLost while this worker has no lease, because it must not make ids then */
+    current: (): number => {
+      if (performance.now() < held.until) return held.number;
+      throw new LeaseLost('the lease of the worker number is lost');
+    },
+    /** Releases the number. @throws the connection's error */
+    stop: async (): Promise<void> => {
+      await renewing.stop();
+      await run([keys.workerNumber(held.number)], [token, 0]);
+    },
+  };
+}
+
+async function retryUntilTaken<T>(take: () => Promise<T>, logger: Logger): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await take();
+    } catch (error) {
+      if (error instanceof AllTaken) throw error;
+      if (tries === 0)
+        logger.warn({ error: String(error) }, 'could not lease a worker number, retrying');
+    }
+    await sleep(RETRY_EVERY);
+  }
+}
+
+/** @returns how many numbers are leased; the lease of a dead worker lasts up to 30 s */
+export function countWorkers(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  max: number,
+): Promise<number> {
+  return redis.exists(Array.from({ length: max }, (_, number) => keys.workerNumber(number)));
+}

@@ -1,0 +1,33 @@
+/**
+ * Each worker reports in Redis whether it reaches the database. A worker that does not reach the database checks these reports
+ * to see whether another worker does.
+ */
+
+import { defineScript } from '../../infra/redis/commands';
+import type { RedisConnection } from '../../infra/redis/connect';
+import type { RedisKeys } from '../keys';
+
+export type WorkerReach = ReturnType<typeof createWorkerReach>;
+
+/** @param id of the worker; each run of a process has another id */
+export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: string) {
+  const report = defineScript<number>(redis, __dirname, 'report-reach');
+  const findOther = defineScript<number>(redis, __dirname, 'find-other-reach');
+  return {
+    /** @param answeredFor milliseconds for which the database has answered all pings of this worker */
+    report: async (answeredFor: number): Promise<void> => {
+      await report([keys.workerReach], [id, Math.round(answeredFor)]);
+    },
+    /**
+     * Checks whether another worker that takes partitions reaches the database. Removes the report of this worker first.
+     *
+     * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
+     * @param within maximum age of the report of the other worker, milliseconds
+     * @throws the connection's error
+     */
+    isReachedByOther: async (atLeastFor: number, within: number): Promise<boolean> => {
+      const times = [Math.round(atLeastFor), Math.round(within)];
+      return (await findOther([keys.workerReach, keys.workers], [id, ...times])) === 1;
+    },
+  };
+}

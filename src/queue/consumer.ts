@@ -1,0 +1,216 @@
+/**
+ * The queue as a worker uses it. The worker takes partition jobs and holds their partitions while pushes arrive. A wake-up
+ * message starts a batch. The worker releases partitions that are idle, and partitions that other workers should have.
+ */
+import type { Redis } from 'ioredis';
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import { BatchRunner, type BatchRunnerOptions } from './batch-runner';
+import type { ReleaseCondition } from './commands/partitions';
+import { TEST_MESSAGE } from './echo';
+import { HeldPartition } from './held-partition';
+import { JobWorkers, type JobWorkersOptions, type PartitionJobs } from './jobs';
+import { shardOf } from './keys';
+
+export { createSharing, startSweep } from './balance';
+export { CONCURRENT_BATCHES, type ProcessBatch } from './batch-runner';
+export { createPartitionJobs } from './jobs';
+export {
+  type Batch,
+  ownerName,
+  ownerText,
+  readOwner,
+  traceIdsOf,
+  type WaitingPush,
+} from './records';
+export type { Reply } from './replies';
+
+/**
+ * Milliseconds without pushes after which a partition is released: a new job costs more than holding an idle
+ * partition.
+ */
+const LINGER = 3_000;
+/** Milliseconds between two checks for idle partitions. */
+const RELEASE_EVERY = 500;
+
+export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOptions {
+  /** A connection for wake-up messages only; after an outage it restores its subscriptions. */
+  readonly subscriber: Redis;
+  readonly jobs: PartitionJobs;
+  /** The id of this worker as an owner: `Owner.id`. */
+  readonly id: string;
+}
+
+/** Takes partition jobs from its construction until `close`. */
+export class GroupWorker {
+  private readonly runner: BatchRunner;
+  private readonly workers: JobWorkers;
+  private readonly held = new Map<number, HeldPartition>();
+  /** Partitions that this worker owns in Redis: all held partitions, and partitions whose last batch or release failed. */
+  private readonly owned = new Set<number>();
+  /** By partition, the last job that this process received. */
+  private readonly lastJobs = new Map<number, Promise<void>>();
+  private readonly releasing: PollLoop;
+  private isClosing = false;
+  private paused = false;
+
+  constructor(private readonly options: GroupWorkerOptions) {
+    const { keys, subscriber, id, logger } = options;
+    this.runner = new BatchRunner(options, () => this.held.size);
+    subscriber.on('message', (_channel, partitions) => {
+      if (partitions !== TEST_MESSAGE) this.notify(partitions.split(' ').map(Number));
+    });
+    void subscriber.subscribe(keys.wakeUpPrefix + id).catch((error) => {
+      logger.debug({ error: String(error) }, 'subscription failed, falling back to sweeping');
+    });
+    this.workers = new JobWorkers(options, (partition) => this.takeJob(partition));
+    this.releasing = startPollLoop(
+      () => this.releaseIdle(),
+      RELEASE_EVERY,
+      (error) =>
+        logger.debug({ error: String(error) }, 'release of idle partitions failed, retrying'),
+    );
+  }
+
+  /** The number of running batches, of their pushes, and of held partitions. */
+  load(): { readonly batches: number; readonly pushes: number; readonly partitions: number } {
+    return { ...this.runner.load(), partitions: this.held.size };
+  }
+
+  /** True from `pause` to `resume`: the worker takes no partitions. */
+  isPaused(): boolean {
+    return this.paused;
+  }
+
+  /** Starts batches of the partitions that this worker holds, and schedules the jobs of the other partitions. */
+  notify(partitions: readonly number[]): void {
+    const others = partitions.filter((partition) => !this.held.has(partition));
+    for (const partition of partitions) this.held.get(partition)?.notify();
+    if (others.length === 0) return;
+    this.options.jobs.schedule(others).catch((error) => {
+      const line = { error: String(error) };
+      this.options.logger.debug(
+        line,
+        'scheduling partition jobs failed, the sweep will schedule them',
+      );
+    });
+  }
+
+  /**
+   * Releases some partitions, the idle ones first.
+   *
+   * @param count how many partitions to release
+   * @param max maximum partitions that this worker holds from now on; undefined: no limit
+   */
+  adjustShare(count: number, max?: number): void {
+    const byIdleness = [...this.held].sort(([, a], [, b]) => b.idleTime() - a.idleTime());
+    for (const [, held] of byIdleness.slice(0, count)) held.requestRelease();
+    const heldOf = (shard: number) =>
+      byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
+    const maxJobsOf = (shard: number) =>
+      max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
+    // BullMQ fetches no job in these shards until one of their jobs ends.
+    for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
+  }
+
+  /**
+   * Abandons the running batches and releases all partitions, so that other workers take them at once. Until `resume`
+   * this worker takes none. The next owner of a partition first ends the open transaction of the abandoned batch.
+   */
+  async pause(): Promise<void> {
+    this.paused = true;
+    await this.workers.pause();
+    for (const held of this.held.values()) held.requestRelease();
+    this.runner.abandon();
+    await Promise.allSettled(this.lastJobs.values());
+    await this.release([...this.owned], 'FAILED');
+  }
+
+  /** Takes partitions again. */
+  async resume(): Promise<void> {
+    this.runner.resume();
+    this.paused = false;
+    await this.workers.resume();
+  }
+
+  /** Finishes the running batches, then releases all partitions. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    const stopped = this.releasing.stop();
+    for (const held of this.held.values()) held.requestRelease();
+    const isBusy = () => this.runner.load().batches > 0;
+    const isClosed = await this.workers.close(isBusy, stopped);
+    // Partitions whose last batch failed still have this worker as their owner. Their next pushes must not notify a worker
+    // that has ended.
+    if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
+  }
+
+  /**
+   * A process may receive the job of a partition that it still holds, after it was suspended or Redis was unavailable.
+   * Of several jobs of one partition, only the last one holds the partition.
+   */
+  private takeJob(partition: number): Promise<void> {
+    this.held.get(partition)?.requestRelease();
+    const run = async () => {
+      if (this.lastJobs.get(partition) !== job) return;
+      // Another worker has to take the partition: BullMQ starts the new job when this one ends.
+      if (this.paused) await this.options.jobs.schedule([partition]);
+      else await this.hold(partition);
+    };
+    const job = (this.lastJobs.get(partition) ?? Promise.resolve()).then(run, run);
+    this.lastJobs.set(partition, job);
+    return job.finally(() => {
+      if (this.lastJobs.get(partition) === job) this.lastJobs.delete(partition);
+    });
+  }
+
+  private async hold(partition: number): Promise<void> {
+    const held = new HeldPartition(partition);
+    if (this.isClosing) held.requestRelease();
+    this.held.set(partition, held);
+    this.owned.add(partition);
+    const end = await held.work(this.runner).finally(() => this.held.delete(partition));
+    if (end === 'LOST') this.owned.delete(partition);
+    else await this.release([partition], end);
+  }
+
+  /**
+   * Releases partitions, and schedules another job if one still has pushes. BullMQ starts it when the active job ends.
+   */
+  private async release(partitions: readonly number[], which: ReleaseCondition): Promise<void> {
+    if (partitions.length === 0) return;
+    const { partitions: all, jobs, id } = this.options;
+    const left = await all.release(partitions, id, which);
+    const waiting: number[] = [];
+    for (const partition of partitions) {
+      const pushes = left.get(partition) ?? 0;
+      // Redis did not answer. This error fails the job, and the sweep schedules another one.
+      if (pushes instanceof Error) throw pushes;
+      this.owned.delete(partition);
+      if (pushes > 0) waiting.push(partition);
+    }
+    if (waiting.length > 0) await jobs.schedule(waiting);
+  }
+
+  /**
+   * Releases idle partitions, and empty partitions whose batch or release failed. The sweep finds the failed partitions
+   * that have pushes.
+   */
+  private async releaseIdle(): Promise<void> {
+    const { partitions, id, logger } = this.options;
+    const idle = [...this.held]
+      .filter(([, held]) => held.idleTime() > LINGER)
+      .map(([partition]) => partition);
+    const failed = [...this.owned].filter((partition) => !this.lastJobs.has(partition));
+    if (idle.length + failed.length === 0) return;
+    const left = await partitions.release([...idle, ...failed], id, 'IDLE');
+    for (const partition of [...idle, ...failed]) {
+      const held = this.held.get(partition);
+      const pushes = left.get(partition);
+      if (pushes instanceof Error)
+        logger.debug({ partition, error: String(pushes) }, 'idle partition not released, retrying');
+      else if (pushes === undefined) held?.notify();
+      else if (held) held.requestRelease();
+      else if (!this.lastJobs.has(partition)) this.owned.delete(partition);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** Checks whether this process receives the messages of its channel: replies in `web`, wake-up messages in workers. */
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Logger } from '../infra/logger';
+import { isRedisReady } from '../infra/redis/commands';
+import type { RedisConnection } from '../infra/redis/connect';
+import type { RedisKeys } from './keys';
+import { probePrimary } from './probe';
+
+/** Milliseconds between two test messages. */
+const TEST_INTERVAL = 1_000;
+/** Test messages in a row that may be missing, because a busy process receives one late. */
+const MAX_MISSING = 2;
+/** A test message: it contains neither replies nor partitions. */
+export const TEST_MESSAGE = '[]';
+
+interface EchoSources {
+  /** For commands. It reconnects when a replica rejects a write. */
+  readonly redis: RedisConnection;
+  readonly subscriber: RedisConnection;
+  readonly keys: RedisKeys;
+  /** The channel that the subscriber of this process listens to. */
+  readonly channel: string;
+  readonly logger: Logger;
+}
+
+/**
+ * Publishes test messages to the channel of this process, and reconnects the subscriber if it receives none. Its connection
+ * may lead to an earlier primary that forwards no messages any more and reports no error. A replica that follows its primary
+ * forwards the messages, so the subscriber keeps a connection to a replica.
+ */
+export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
+  let missing = 0;
+  const reset = () => {
+    missing = 0;
+  };
+  subscriber.on('message', reset);
+  // Messages that were missed before a reconnection do not concern the new connection.
+  subscriber.on('ready', reset);
+  const test = async () => {
+    if (missing >= MAX_MISSING && isRedisReady(subscriber)) {
+      logger.warn({ missing }, 'published messages are not received, resubscribing');
+      subscriber.disconnect(true);
+      reset();
+    }
+    await probePrimary(redis, keys);
+    await redis.publish(channel, TEST_MESSAGE);
+    missing += 1;
+  };
+  return startPollLoop(test, TEST_INTERVAL, (error) => {
+    logger.debug({ error: String(error) }, 'test message not published, retrying');
+  });
+}

@@ -1,0 +1,177 @@
+/**
+ * The heartbeat of a process in Redis. `matterctl status` reads the record of each process. The workers share the partitions by
+ * the number of partitions that each of them holds. The record of a dead process stays for ten minutes; a process that ends
+ * removes its own.
+ *
+ * Other parts detect a dead worker sooner. BullMQ gives its partition jobs to other workers when their locks expire (jobs.ts).
+ * The sweep finds partitions whose pushes wait (balance.ts). Other workers end its transactions (storage/sessions.ts).
+ */
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import type { Lifecycle } from '../infra/lifecycle';
+import type { Logger } from '../infra/logger';
+import { outagesOf, SERVERS } from '../infra/outages';
+import { defineScript } from '../infra/redis/commands';
+import type { RedisConnection } from '../infra/redis/connect';
+import { VERSION } from '../protocol/version';
+import { layoutText, type RedisKeys } from './keys';
+
+const outage = z.object({
+  /** Epoch milliseconds, by the clock of the process. */
+  since: z.number(),
+  /** End of the outage; null during the outage. */
+  until: z.number().nullable(),
+  error: z.string(),
+});
+
+const processRecord = z.object({
+  /** Name of the process, as in its log lines. */
+  name: z.string(),
+  type: z.enum(['web', 'worker']),
+  host: z.string(),
+  pid: z.number(),
+  /** Version of the service. */
+  version: z.string(),
+  uptimeMs: z.number(),
+  state: z.enum(['ready', 'draining']),
+  /** Figures of the current work by name, for example the number of pushes in flight. */
+  work: z.record(z.string(), z.number()),
+  /** The last outage of each server that the process has seen. */
+  outages: z.object({ mongodb: outage.optional(), redis: outage.optional() }),
+  /** Only in a web process: RATE_LIMIT in pushes per second; 0: no limit. */
+  defaultRate: z.number().optional(),
+});
+type ProcessRecord = z.infer<typeof processRecord>;
+
+export interface SeenProcess extends ProcessRecord {
+  /** Milliseconds since the last heartbeat. */
+  readonly silentMs: number;
+  /** Whether heartbeats are missing, because the process died, is stopped, or cannot reach Redis. */
+  readonly isSilent: boolean;
+}
+
+/** Milliseconds between two heartbeats of a process that takes no partitions, randomly extended by up to half. */
+const INTERVAL = 2_000;
+/** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
+const SILENT = 4.5 * INTERVAL;
+/** Milliseconds without a heartbeat after which a worker counts as dead: the others share its partitions. */
+export const WORKER_GONE = 2_000;
+/** Milliseconds after its last heartbeat for which the record of a process stays. */
+const FORGET = 600_000;
+/** Maximum records in Redis. The records with the oldest heartbeats are removed first. */
+const MAX_PROCESSES = 500;
+
+/** @returns the processes, sorted by type and name; a record that this version cannot read is left out */
+export async function readProcesses(
+  redis: RedisConnection,
+  keys: RedisKeys,
+): Promise<SeenProcess[]> {
+  const [[seconds, microseconds], records] = await Promise.all([
+    redis.time(),
+    redis.hgetall(keys.processes),
+  ]);
+  const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+  return Object.values(records)
+    .flatMap((text) => parse(text, now) ?? [])
+    .sort((a, b) => a.type.localeCompare(b.type) || a.name.localeCompare(b.name));
+}
+
+/** @param text the time of the heartbeat, a blank, and the record as JSON */
+function parse(text: string, now: number): SeenProcess | undefined {
+  const end = text.indexOf(' ');
+  const silentMs = Math.max(0, now - Number(text.slice(0, end)));
+  try {
+    const record = processRecord.parse(JSON.parse(text.slice(end + 1)));
+    return { ...record, silentMs, isSilent: silentMs > SILENT };
+  } catch {
+    // The record was not written by this version of the service.
+    return undefined;
+  }
+}
+
+/** A worker, which shares the partitions with the other live workers at each heartbeat. */
+interface SharingWorker {
+  /** Milliseconds between two heartbeats, randomly extended by up to half. */
+  readonly interval: number;
+  /** Number of partitions that the worker owns; undefined while it accepts none. */
+  heldPartitions(): number | undefined;
+  /** Called after each heartbeat with the number of partitions of each live worker that accepts partitions, by id. */
+  onWorkers(workers: ReadonlyMap<string, number>): void;
+}
+
+/** The fields of a record that depend on the type of the process. */
+interface OwnRecord {
+  readonly work: Record<string, number>;
+  readonly defaultRate?: number;
+}
+
+interface HeartbeatOptions {
+  readonly type: 'web' | 'worker';
+  /** The name of the process. */
+  readonly name: string;
+  /** Identifies one run of the process. A worker owns partitions under the same id. */
+  readonly id: string;
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+const OTHER_LAYOUT = 'REDIS_SHARDS or REDIS_PARTITIONS differs from the queue';
+
+/** Creates the heartbeat and registers its end. The heartbeat continues during the drain. */
+export function createHeartbeat({ id, redis, keys, logger, ...options }: HeartbeatOptions) {
+  const { type, name, lifecycle } = options;
+  const { processes, processHeartbeats, workers } = keys;
+  const run = defineScript<[string, string[]]>(redis, __dirname, 'beat');
+  const layout = layoutText(keys);
+  const outages = outagesOf(logger);
+  let readOwn: () => OwnRecord = () => ({ work: {} });
+  let worker: SharingWorker | undefined;
+  let loop: PollLoop | undefined;
+  const readRecord = (): ProcessRecord => ({
+    ...{ type, name, host: hostname(), pid: process.pid, version: VERSION },
+    uptimeMs: Math.round(process.uptime() * 1_000),
+    state: lifecycle.isStopping() ? 'draining' : 'ready',
+    outages: Object.fromEntries(SERVERS.map((server) => [server, outages.last(server)])),
+    ...readOwn(),
+  });
+  const beat = async () => {
+    const held = worker?.heldPartitions() ?? '';
+    const limits = [FORGET, MAX_PROCESSES, WORKER_GONE];
+    const [recorded, counts] = await run(
+      [processes, processHeartbeats, workers, keys.layout],
+      [id, JSON.stringify(readRecord()), layout, held, ...limits],
+    );
+    if (recorded !== layout) logger.error({ own: layout, layout: recorded }, OTHER_LAYOUT);
+    worker?.onWorkers(readCounts(counts));
+  };
+  lifecycle.onStop('heartbeat', async () => {
+    if (!loop) return;
+    await loop.stop();
+    // One transaction: if only the heartbeat were removed, no process would ever remove the record.
+    const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
+    // If Redis is unavailable, the record stays until it expires.
+    await leave.exec().catch(() => undefined);
+  });
+  return {
+    /** Writes a heartbeat now. @throws the connection's error */
+    beat,
+    /** Starts the heartbeats after the process has started. @param read returns the fields of the process type */
+    start: (read: typeof readOwn, sharing?: SharingWorker): void => {
+      readOwn = read;
+      worker = sharing;
+      loop = startPollLoop(beat, sharing?.interval ?? INTERVAL, (error) =>
+        logger.debug({ error: String(error) }, 'heartbeat not written, retrying'),
+      );
+    },
+  };
+}
+
+/** @param answer of HGETALL */
+function readCounts(answer: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (let n = 0; n < answer.length; n += 2) counts.set(String(answer[n]), Number(answer[n + 1]));
+  return counts;
+}

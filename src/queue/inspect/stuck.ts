@@ -1,0 +1,105 @@
+/**
+ * Finds stuck partition jobs. It reads the partitions twice, because a healthy partition may have no job, or a job without a
+ * lock, for a moment. Between the two reads, a sweep has time to repair suspects.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SWEEP_INTERVAL } from '../balance';
+import type { PartitionView } from './view';
+
+export const STUCK = {
+  NO_JOB: 'its pushes wait, but it has no job: no worker sweeps, or its jobs fail',
+  PAUSED: 'the queue was paused with BullMQ: run "matterctl queue unpause"',
+  NOT_TAKEN: 'its job waits, and no worker takes jobs',
+  LOCK_GONE: 'its worker stopped renewing its lock, and no other worker takes over',
+} as const;
+
+export interface StuckPartition {
+  readonly partition: number;
+  readonly why: keyof typeof STUCK;
+}
+
+export interface StuckReport {
+  /** The partitions at the last read. */
+  readonly partitions: readonly PartitionView[];
+  readonly stuck: readonly StuckPartition[];
+}
+
+/**
+ * Milliseconds between the two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an expired
+ * lock.
+ */
+const PAUSE = 2 * SWEEP_INTERVAL;
+
+/** @param readPartitions reads all partitions; a second call follows if a partition seems stuck */
+export async function findStuck(
+  readPartitions: () => Promise<readonly PartitionView[]>,
+  pause = PAUSE,
+): Promise<StuckReport> {
+  const before = await readPartitions();
+  const suspects = suspectsIn(before);
+  if (suspects.size === 0) return { partitions: before, stuck: [] };
+  await sleep(pause);
+  const partitions = await readPartitions();
+  const after = suspectsIn(partitions);
+  const stuck = partitions.flatMap(({ partition }) => {
+    const [first, second] = [suspects.get(partition), after.get(partition)];
+    const isSame = first && second && first.standstill === second.standstill;
+    return isSame ? [{ partition, why: second.why }] : [];
+  });
+  return { partitions, stuck };
+}
+
+/**
+ * Finds stuck partition jobs for code that reads the partitions repeatedly. A partition is stuck if all reads of at least
+ * PAUSE have found it suspect for the same reason, without progress.
+ *
+ * @param clock monotonic, milliseconds
+ * @returns a function to call with the result of each read
+ */
+export function createStuckWatch(
+  clock: () => number = () => performance.now(),
+): (partitions: readonly PartitionView[]) => StuckPartition[] {
+  let suspects: ReadonlyMap<number, Suspect & { readonly since: number }> = new Map();
+  return (partitions) => {
+    const now = clock();
+    suspects = new Map(
+      Array.from(suspectsIn(partitions), ([partition, suspect]) => {
+        const before = suspects.get(partition);
+        const isSame = before?.standstill === suspect.standstill;
+        return [partition, isSame ? before : { ...suspect, since: now }] as const;
+      }),
+    );
+    return [...suspects]
+      .filter(([, { since }]) => now - since >= PAUSE)
+      .map(([partition, { why }]) => ({ partition, why }));
+  };
+}
+
+interface Suspect {
+  readonly why: StuckPartition['why'];
+  /** Equal at two reads if the partition has made no progress between them. */
+  readonly standstill: string;
+}
+
+function suspectsIn(partitions: readonly PartitionView[]): Map<number, Suspect> {
+  const isAnyJobRunning = partitions.some(({ job }) => job?.isLocked);
+  return new Map(
+    partitions.flatMap((view) => {
+      const why = suspicion(view, isAnyJobRunning);
+      if (!why) return [];
+      const standstill = [why, view.job?.jobId, view.oldestId].join(' ');
+      return [[view.partition, { why, standstill }] as const];
+    }),
+  );
+}
+
+function suspicion(
+  { job, waiting }: PartitionView,
+  isAnyJobRunning: boolean,
+): StuckPartition['why'] | undefined {
+  if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
+  if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
+  if (job.isPaused) return 'PAUSED';
+  // While a worker runs any other partition job, this job may be waiting for that worker.
+  return isAnyJobRunning ? undefined : 'NOT_TAKEN';
+}

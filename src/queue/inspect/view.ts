@@ -1,0 +1,154 @@
+/**
+ * The queue as operators see it: waiting pushes, their age, and partition jobs. It changes nothing and reads only the first
+ * pushes of each partition. The figures of a busy queue are approximate, because the queue changes during the read.
+ */
+import type { Job, Queue } from 'bullmq';
+import type { RedisConnection } from '../../infra/redis/connect';
+import { createRedisTime } from '../../infra/redis/time';
+import { createReadWaiting, type PartitionState } from '../commands/read-waiting';
+import { openJobQueues, type PartitionJobData } from '../jobs';
+import type { RedisKeys } from '../keys';
+import { decodeItem, ownerName } from '../records';
+import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
+
+export { openJobQueues } from '../jobs';
+
+export interface PartitionJobView {
+  readonly state: 'waiting' | 'active';
+  readonly jobId: string;
+  /**
+   * Milliseconds since the job was added (waiting) or since a worker took it (active). The start time comes from the clock of
+   * that process, so this value is wrong by the difference between that clock and Redis time.
+   */
+  readonly forMs: number;
+  /** How often a worker started the job. */
+  readonly starts: number;
+  /** How often a worker reclaimed the job because it had stalled. */
+  readonly reclaimed: number;
+  /** The job waits because the queue is paused with BullMQ (../probe.ts). */
+  readonly isPaused: boolean;
+  /** Whether the worker of the job still holds the lock; false while the job waits. */
+  readonly isLocked: boolean;
+}
+
+export interface PartitionView extends PartitionState {
+  /** The job of the partition; null if the partition has none. */
+  readonly job: PartitionJobView | null;
+  /** The process that holds the partition: its name, as in its log lines. Null if no process holds it. */
+  readonly owner: string | null;
+  /** Names of earlier owners whose transactions may still be open, the latest one first. */
+  readonly fencedOwners: readonly string[];
+}
+
+export interface PushesView {
+  /** The group with the oldest push comes first. */
+  readonly groups: readonly WaitingGroup[];
+  readonly clients: readonly WaitingClient[];
+  /** Partitions of which only the first pushes were counted, because the limit was reached. */
+  readonly cutPartitions: readonly number[];
+}
+
+export interface QueueView {
+  /** All partitions, also the empty ones. */
+  partitions(): Promise<PartitionView[]>;
+  /** @param max maximum pushes that are read of each partition; 10,000 by default */
+  pushes(max?: number): Promise<PushesView>;
+  close(): Promise<void>;
+}
+
+const MAX_PUSHES = 10_000;
+/** Maximum jobs of one state and shard that are read; a partition has at most one in each state. */
+const MAX_JOBS = 5_000;
+/** Pushes in one reply of Redis: a limit is necessary because a push may be large. */
+const CHUNK = 250;
+
+export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
+  const time = createRedisTime(redis);
+  const queues = openJobQueues(redis, keys);
+  const look = createReadWaiting(redis, keys);
+  return {
+    partitions: async () => {
+      const now = await time.now();
+      const jobs = await Promise.all(queues.map((queue) => readJobs(queue, redis, now)));
+      const byPartition = new Map(jobs.flat());
+      const [states, owners] = await Promise.all([look(), readOwners(redis, keys)]);
+      return states.map((state) => {
+        const names = (owners.get(state.partition) ?? '').split(' ').map(ownerName);
+        const [owner, ...fencedOwners] = names;
+        return {
+          ...state,
+          job: byPartition.get(state.partition) ?? null,
+          owner: owner || null,
+          fencedOwners: fencedOwners.filter(Boolean),
+        };
+      });
+    },
+    pushes: async (max = MAX_PUSHES) => {
+      const tally = createWaitingTally(await time.now());
+      const cutPartitions: number[] = [];
+      const holding = (await look()).filter(({ waiting }) => waiting > 0);
+      for (const { partition } of holding) {
+        for await (const item of itemsOf(redis, keys.partition(partition), max)) {
+          tally.add(partition, decodeItem(item));
+        }
+        if ((await redis.lindex(keys.partition(partition), max)) !== null)
+          cutPartitions.push(partition);
+      }
+      return { groups: tally.groups(), clients: tally.clients(), cutPartitions };
+    },
+    close: async () => {
+      await Promise.all(queues.map((queue) => queue.close()));
+    },
+  };
+}
+
+/** @returns by partition, the text of its owner and fenced owners */
+async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
+  const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
+  const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));
+  const entries = owners.flatMap((ofShard) => Object.entries(ofShard));
+  return new Map(entries.map(([partition, text]) => [Number(partition), text]));
+}
+
+/** Reads the first items of a list, CHUNK items at a time. */
+async function* itemsOf(redis: RedisConnection, list: string, max: number): AsyncGenerator<string> {
+  for (let from = 0; from < max; from += CHUNK) {
+    const last = Math.min(from + CHUNK, max) - 1;
+    const items = await redis.lrange(list, from, last);
+    yield* items;
+    if (items.length < CHUNK) return;
+  }
+}
+
+/** @returns the jobs of a shard by partition; a partition without a job is absent */
+async function readJobs(
+  queue: Queue<PartitionJobData>,
+  redis: RedisConnection,
+  now: number,
+): Promise<[number, PartitionJobView][]> {
+  const isPaused = await queue.isPaused();
+  const toView = async (
+    job: Job<PartitionJobData>,
+    isActive: boolean,
+  ): Promise<[number, PartitionJobView]> => {
+    const jobId = job.id ?? '';
+    const since = (isActive && job.processedOn) || job.timestamp;
+    const view: PartitionJobView = {
+      state: isActive ? 'active' : 'waiting',
+      jobId,
+      forMs: Math.max(0, now - since),
+      starts: job.attemptsStarted,
+      reclaimed: job.stalledCounter,
+      isPaused: isPaused && !isActive,
+      isLocked: isActive && (await redis.exists(queue.toKey(`${jobId}:lock`))) === 1,
+    };
+    return [job.data.partition, view];
+  };
+  // The waiting jobs are read first, so that a job which a worker takes between the two reads is not missed.
+  const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
+  const active = await queue.getActive(0, MAX_JOBS - 1);
+  return Promise.all([
+    ...waiting.map((job) => toView(job, false)),
+    ...active.map((job) => toView(job, true)),
+  ]);
+}

@@ -1,0 +1,205 @@
+/**
+ * Partition jobs: BullMQ jobs, each of which lets one worker hold one partition. A job stays active while pushes arrive in its
+ * partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a limit.
+ *
+ * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition; while a job is
+ * active, BullMQ keeps exactly one follow-up. So a partition never has two active jobs, and no necessary job is lost.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Queue, type QueueOptions, Worker } from 'bullmq';
+import { withTimeout } from '../concurrency/timing';
+import { foldedLog } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import type { RedisConnection } from '../infra/redis/connect';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import { PARTITION_JOB_QUEUE, type RedisKeys, shardOf } from './keys';
+
+export interface PartitionJobData {
+  readonly partition: number;
+}
+
+/** Adds partition jobs; BullMQ deduplicates them as described above. */
+export type PartitionJobs = ReturnType<typeof createPartitionJobs>;
+
+export function createPartitionJobs(redis: RedisConnection, keys: RedisKeys) {
+  const queues = openJobQueues(redis, keys, {
+    streams: { events: { maxLen: 100 } },
+    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+  });
+  return {
+    schedule: async (partitions: readonly number[]): Promise<void> => {
+      await Promise.all(
+        queues.map(async (queue, shard) => {
+          const own = partitions.filter((partition) => shardOf(partition, keys.shards) === shard);
+          if (own.length > 0) await queue.addBulk(own.map(toJob));
+        }),
+      );
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(queues.map((queue) => queue.close()));
+    },
+  };
+}
+
+const toJob = (partition: number) => ({
+  name: 'partition',
+  data: { partition },
+  opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
+});
+
+/** Opens the queues of partition jobs, one for each shard. With the default options BullMQ does not write its version into Redis. */
+export function openJobQueues(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  options: Partial<QueueOptions> = { skipMetasUpdate: true },
+): Queue<PartitionJobData>[] {
+  return Array.from({ length: keys.shards }, (_, shard) => {
+    const own = { ...options, connection: redis, prefix: keys.bullPrefix(shard) };
+    const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, own);
+    // The connection logs its own loss. Without a listener BullMQ prints every reconnection attempt.
+    queue.on('error', () => undefined);
+    return queue;
+  });
+}
+
+/**
+ * Milliseconds. Another worker takes the job of a dead worker after at most the sum of both, which is less than the
+ * promised 3 s. BullMQ renews a lock after half of its duration.
+ */
+const LOCK_DURATION = 1_500;
+const STALLED_INTERVAL = 500;
+/** Milliseconds until BullMQ retries after a lost connection. BullMQ's default is 15 s. */
+const RETRY_DELAY = 1_000;
+/** While a worker closes: milliseconds between two pings of Redis. */
+const CLOSE_PAUSE = 50;
+/** Milliseconds until such a ping fails. */
+const PING_TIMEOUT = 500;
+/** Failed pings in a row after which a closing worker no longer waits for Redis. */
+const PINGS_WITHOUT_REDIS = 3;
+/** A worker may take any number of jobs, because its batches limit its load. */
+const UNLIMITED = 100_000;
+
+/** Folded in the log, because BullMQ reports each reconnection attempt of each connection. */
+const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
+const JOB_FAILED = {
+  level: 'warn',
+  text: 'partition job failed, the sweep schedules another one',
+  dueTo: ['mongodb', 'redis'],
+} as const;
+const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
+
+export interface JobWorkersOptions {
+  /** BullMQ duplicates it for blocking commands, so its `maxRetriesPerRequest` must be null. */
+  readonly connection: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** Takes partition jobs from its construction until `close`. */
+export class JobWorkers {
+  private readonly workers: readonly Worker<PartitionJobData>[];
+  /** By shard, how many jobs of this process are active. */
+  private readonly activeJobs: number[];
+
+  /** @param take processes a partition; the job ends when the promise settles */
+  constructor(
+    private readonly options: JobWorkersOptions,
+    take: (partition: number) => Promise<void>,
+  ) {
+    const { keys, connection } = options;
+    this.activeJobs = new Array<number>(keys.shards).fill(0);
+    this.workers = this.activeJobs.map((_, shard) => {
+      const count = (change: number) => {
+        this.activeJobs[shard] = (this.activeJobs[shard] ?? 0) + change;
+      };
+      const run = ({ data: { partition } }: { readonly data: PartitionJobData }) => {
+        count(1);
+        return take(partition).finally(() => count(-1));
+      };
+      const worker = new Worker<PartitionJobData>(PARTITION_JOB_QUEUE, run, {
+        connection,
+        prefix: keys.bullPrefix(shard),
+        concurrency: UNLIMITED,
+        lockDuration: LOCK_DURATION,
+        stalledInterval: STALLED_INTERVAL,
+        // A job may stall any number of times, because any number of workers may die.
+        maxStalledCount: 1_000_000,
+        drainDelay: 2,
+        runRetryDelay: RETRY_DELAY,
+      });
+      report(worker, options);
+      return worker;
+    });
+  }
+
+  /**
+   * Limits the number of active jobs.
+   *
+   * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
+   * @returns shards that were at their limit and are now below it. The BullMQ worker of such a shard fetches no job
+   *   until one of its active jobs ends
+   */
+  limit(maxJobsOf: (shard: number) => number | undefined): number[] {
+    return this.workers.flatMap((worker, shard) => {
+      const active = this.activeJobs[shard] ?? 0;
+      const wasFull = active >= worker.concurrency;
+      worker.concurrency = maxJobsOf(shard) ?? UNLIMITED;
+      return wasFull && active < worker.concurrency ? [shard] : [];
+    });
+  }
+
+  /** Stops fetching jobs. A fetch that has already started may still return a job. */
+  async pause(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.pause(true)));
+  }
+
+  async resume(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.resume()));
+  }
+
+  /**
+   * Resolves when the last active job has ended. It stops waiting if Redis does not answer, because BullMQ's worker does not
+   * close while Redis is unavailable or hangs (bullmq issue 4656). After the last batch this is safe: other workers take the
+   * jobs when their locks have expired.
+   *
+   * @param isBusy whether a batch runs, which may take longer
+   * @param others other tasks that must end too
+   * @returns false: Redis does not answer, and some jobs may still be active
+   */
+  async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
+    const closing = [others, ...this.workers.map((worker) => worker.close())];
+    let isClosed = false;
+    const closed = Promise.all(closing).finally(() => {
+      isClosed = true;
+    });
+    const giveUp = async () => {
+      let silent = 0;
+      while (!isClosed && silent < PINGS_WITHOUT_REDIS) {
+        // The timeout is necessary because a disconnected client queues the ping.
+        const ping = withTimeout(this.options.connection.ping(), PING_TIMEOUT);
+        const isAnswered = await ping.then(Boolean, () => false);
+        silent = isAnswered || isBusy() ? 0 : silent + 1;
+        if (isAnswered) await sleep(CLOSE_PAUSE);
+      }
+    };
+    await Promise.race([closed, giveUp()]);
+    return isClosed;
+  }
+}
+
+function report(
+  worker: Worker<PartitionJobData>,
+  { logger, metrics = NO_METRICS }: JobWorkersOptions,
+): void {
+  const log = foldedLog(logger);
+  worker.on('error', (error) => log(WORKER_ERROR, { error: error.message }));
+  worker.on('failed', (job, error) => {
+    metrics.jobFailed();
+    log(JOB_FAILED, { partition: job?.data.partition, error: error.message });
+  });
+  worker.on('stalled', (jobId) => {
+    metrics.jobReclaimed();
+    log(JOB_RECLAIMED, { jobId });
+  });
+}

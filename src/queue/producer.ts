@@ -1,0 +1,171 @@
+/**
+ * The queue as a web process uses it. A group is all pushes of one matter. `createGroupQueue` appends each push to the partition
+ * of its group, and schedules the job of the partition if no worker owns it. `createReplyInbox` receives the replies of the
+ * workers.
+ */
+import { createBatcher } from '../concurrency/batcher';
+import { withTimeout } from '../concurrency/timing';
+import { groupOf } from '../domain/matter';
+import { foldedLog } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import { isOutOfMemory } from '../infra/redis/commands';
+import { type Metrics, NO_METRICS } from '../observability/metrics';
+import type { Tracing } from '../observability/tracing';
+import type { Appended } from './commands/append-pushes';
+import type { Partitions } from './commands/partitions';
+import type { PartitionJobs } from './jobs';
+import { onEachShard, partitionOf, type QueueLayout } from './keys';
+import { encodePush, type PushMessage } from './records';
+
+export { createPartitionJobs, type PartitionJobs } from './jobs';
+export type { PushMessage } from './records';
+export { createReplyInbox, type ReplyInbox } from './replies';
+
+/**
+ * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. All other
+ * values: it is certainly not queued, because a limit rejected it or its `previous`.
+ */
+export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
+
+export interface GroupQueue {
+  /**
+   * Queues pushes. Pushes of one group keep their order, and follow all pushes of the group that were queued before.
+   *
+   * @param timeout milliseconds from now; afterwards the pushes must not be applied
+   * @returns the result for each push, in the same order; the promise never rejects
+   */
+  enqueue(pushes: readonly PushMessage[], timeout: number): Promise<Enqueued[]>;
+}
+
+const SCHEDULE_FAILED = {
+  level: 'warn',
+  text: 'scheduling partition jobs failed, the sweep will schedule them',
+  dueTo: ['redis'],
+} as const;
+
+/** Maximum request ids in one log line. */
+const MAX_NAMED = 20;
+const NOT_QUEUED = { level: 'warn', text: 'not queued', dueTo: ['redis'] } as const;
+
+export interface GroupQueueOptions {
+  readonly partitions: Pick<Partitions, 'append'>;
+  readonly jobs: Pick<PartitionJobs, 'schedule'>;
+  readonly layout: QueueLayout;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** Maximum pushes and bytes of one append, because Redis runs no other command meanwhile. */
+const MAX_APPEND = 500;
+const MAX_BYTES = 4 * 1024 * 1024;
+/**
+ * Minimum weight of a push, so that one weight limit covers both pushes and bytes. The lines of a caller's batch are appended
+ * together, even if they exceed the limit.
+ */
+const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
+
+/** A push that waits for its append. */
+interface Queued {
+  readonly push: PushMessage;
+  /** The index of the push in its call of `enqueue`. */
+  readonly at: number;
+  readonly text: string;
+  /** By `performance.now()`, milliseconds. */
+  readonly until: number;
+}
+
+const NO_RESULT = new Error('no result from the queue for this push');
+
+export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
+  const { layout, tracing } = options;
+  const { shards } = layout;
+  // One append at a time keeps the order in which this web process accepted the pushes. Each shard has its own batcher,
+  // because the Cluster node of another shard may be unavailable.
+  const batchers = Array.from({ length: shards }, (_, shard) =>
+    createBatcher<readonly Queued[], readonly Enqueued[]>({
+      run: (calls) => appendAll(options, shard, calls),
+      maxBatch: MAX_APPEND,
+      weight: { of: weightOf, max: MAX_BYTES },
+      maxRunning: 1,
+    }),
+  );
+  const partitionOfPush = ({ push: { systemCode, externalId } }: Queued) =>
+    partitionOf(groupOf(systemCode, externalId), layout);
+  const enqueue = async (pushes: readonly PushMessage[], timeout: number): Promise<Enqueued[]> => {
+    const until = performance.now() + timeout;
+    const queued = pushes.map((push, at) => ({ push, at, text: encodePush(push), until }));
+    const results = new Array<Enqueued>(pushes.length).fill(NO_RESULT);
+    const toShard = async (shard: number, ofShard: readonly Queued[]) => {
+      const append = batchers[shard]?.add(ofShard) ?? Promise.resolve([]);
+      const appended = await withTimeout(append, timeout);
+      for (const [n, { at }] of ofShard.entries()) results[at] = appended[n] ?? NO_RESULT;
+    };
+    await onEachShard(shards, queued, partitionOfPush, toShard, ({ at }, error) => {
+      results[at] = error;
+    });
+    return skipBehindRejected(pushes, results);
+  };
+  if (!tracing) return { enqueue };
+  return {
+    enqueue: (pushes, timeout) =>
+      tracing.send((trace) => {
+        const traced = pushes.map((push) => ({ ...push, trace }));
+        return enqueue(traced, timeout);
+      }),
+  };
+}
+
+const weightOf = (queued: readonly Queued[]): number =>
+  queued.reduce((sum, { text }) => sum + Math.max(MIN_WEIGHT, Buffer.byteLength(text)), 0);
+
+/**
+ * Appends the pushes of several `enqueue` calls with one command, and schedules jobs for the partitions without an owner.
+ *
+ * @returns the results of each call
+ */
+async function appendAll(
+  { partitions, jobs, logger, metrics = NO_METRICS }: GroupQueueOptions,
+  shard: number,
+  calls: readonly (readonly Queued[])[],
+): Promise<(readonly Enqueued[])[]> {
+  const now = performance.now();
+  const pushes = calls
+    .flat()
+    .map(({ push, text, until }) => ({ push, text, timeout: until - now }));
+  metrics.batch('queue', pushes.length);
+  try {
+    const { appended, toSchedule } = await partitions.append(shard, pushes);
+    // The append has already notified the owners of the other partitions. If scheduling fails, no push is lost, because
+    // the sweep schedules the jobs later.
+    jobs.schedule(toSchedule).catch((error: Error) => {
+      foldedLog(logger)(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
+    });
+    const results = appended.values();
+    return calls.map((queued) => queued.map(() => results.next().value ?? NO_RESULT));
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    // Redis rejected the whole append, so none of the pushes is queued.
+    const requestIds = pushes.slice(0, MAX_NAMED).map(({ push }) => push.id);
+    const line = { pushes: pushes.length, requestIds, error: String(error) };
+    foldedLog(logger)(NOT_QUEUED, line);
+    return calls.map((queued) => queued.map(() => 'QUEUE_MEMORY_FULL'));
+  }
+}
+
+/**
+ * If a partition rejects a push, it rejects all later pushes of the same append. This function gives a push whose
+ * `previous` was rejected the result `SKIPPED_AFTER_FAILURE`.
+ */
+function skipBehindRejected(
+  pushes: readonly PushMessage[],
+  results: readonly Enqueued[],
+): Enqueued[] {
+  const rejected = new Set<string>();
+  return pushes.map(({ id, previous }, index) => {
+    const result = results[index] ?? NO_RESULT;
+    if (result === 'APPENDED' || result instanceof Error) return result;
+    rejected.add(id);
+    return previous !== undefined && rejected.has(previous) ? 'SKIPPED_AFTER_FAILURE' : result;
+  });
+}

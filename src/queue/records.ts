@@ -1,0 +1,147 @@
+/** The data in the queue: pushes as text in partitions, the batch that a worker reads, and the owner of a partition. */
+import type { Operation } from '../domain/operation';
+import type { TraceHeaders } from '../observability/tracing';
+
+/** A push on its way from a web process to a worker. */
+export interface PushMessage {
+  /** Request id, which is also the id of the push-log entry: 24 hex digits. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly systemCode: string;
+  readonly externalId: string;
+  readonly operation: Operation;
+  /** The web process that waits for the reply. */
+  readonly replyTo: string;
+  readonly bodyHash: string;
+  readonly idempotencyKey?: string;
+  readonly idempotencyFingerprint?: string;
+  /**
+   * For a line of a caller's batch: the request id of the earlier line of the same matter. If that line failed with a
+   * retryable server error, this line is skipped.
+   */
+  readonly previous?: string;
+  /** The trace context of its web process, if TRACING is on there. A worker without tracing ignores it. */
+  readonly trace?: TraceHeaders;
+}
+
+/** A push as a worker reads it. Both times are Redis time, epoch milliseconds. */
+export interface WaitingPush extends PushMessage {
+  /** After this time the push must not be applied. */
+  readonly deadline: number;
+  /** When it was appended to its partition. */
+  readonly queuedAt: number;
+}
+
+/** A push, and how long its caller still waits. */
+export interface TimedPush {
+  readonly push: PushMessage;
+  /** The result of `encodePush`, if the caller has it already. */
+  readonly text?: string;
+  /** Milliseconds from now; afterwards the push must not be applied. */
+  readonly timeout: number;
+}
+
+/** A partition whose pushes the next batch reads. */
+export interface WantedPartition {
+  readonly partition: number;
+  /** This worker has just received the job of the partition, so any previous owner has lost it. */
+  readonly isTaken: boolean;
+}
+
+/** The first pushes of one partition, in their order. */
+export interface PartitionRecords {
+  readonly partition: number;
+  readonly pushes: readonly WaitingPush[];
+  /** Bytes of these pushes, as Redis stores them. */
+  readonly bytes: number;
+  /** Redis time of its shard, epoch milliseconds: each node of a Cluster has its own clock. */
+  readonly now: number;
+}
+
+/** A batch of a worker: pushes that it reads, applies, answers and removes together. A caller's batch may span several of them. */
+export interface Batch {
+  /** The worker, as `ownerText` writes it. */
+  readonly owner: string;
+  /** The database session in which the batch commits. */
+  readonly session: string;
+  /**
+   * Earlier owners that did not release the partitions: they died, or they lost the lock of their job and may still run. This
+   * worker must end their open transactions before this batch commits.
+   */
+  readonly fencedOwners: readonly string[];
+  /**
+   * Shards whose Redis does not know the earlier owners, because it is new or was emptied. This worker must end the open
+   * transactions of all other workers, and then call `noteOwnersKnown`, before it decides the pushes of this batch.
+   */
+  readonly unknownShards: readonly number[];
+  /** Redis time of the read, epoch milliseconds. */
+  readonly now: number;
+  readonly records: readonly PartitionRecords[];
+  /** The partitions that could not be read. `LOST`: another worker owns the partition; an Error: Redis did not answer. */
+  readonly unread: ReadonlyMap<number, 'LOST' | Error>;
+}
+
+/** The trace ids of pushes that carry one. */
+export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
+  return pushes.flatMap(({ trace }) => trace?.traceparent?.split('-')[1] ?? []);
+}
+
+/**
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The append script writes both times,
+ * so that all times in a partition come from the clock of Redis. `replyAndRemove` compares the header of the last push of the
+ * batch with the partition.
+ */
+export const TIME_DIGITS = 13;
+const ID_DIGITS = 24;
+
+/** Characters of an item's header: its times and its id. */
+export const ITEM_HEADER_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
+
+export const encodePush = (push: PushMessage): string => push.id + JSON.stringify(push);
+
+/** The header of a partition item. */
+export const itemHeader = ({ deadline, queuedAt, id }: WaitingPush): string =>
+  digits(deadline) + digits(queuedAt) + id;
+
+/** @param item of a partition, or its header alone */
+export const readItemHeader = (item: string) => ({
+  deadline: Number(item.slice(0, TIME_DIGITS)),
+  queuedAt: Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS)),
+  id: item.slice(2 * TIME_DIGITS, ITEM_HEADER_LENGTH),
+});
+
+/** @param item of a partition */
+export function decodeItem(item: string): WaitingPush {
+  const push: PushMessage = JSON.parse(item.slice(ITEM_HEADER_LENGTH));
+  const { deadline, queuedAt } = readItemHeader(item);
+  return Object.assign(push, { deadline, queuedAt });
+}
+
+const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
+
+/**
+ * The owner of partitions: the worker, and the database sessions in which it commits. A worker that takes a partition
+ * from an owner that did not release it ends the open transactions of these sessions. If Redis has lost the owners,
+ * the heartbeats in `src/storage/sessions` serve instead.
+ */
+export interface Owner {
+  /** Identifies one run of a process: letters and digits. The name of its wake-up channel ends with this id. */
+  readonly id: string;
+  /** Ids of the sessions in hex, one for each batch that may run at the same time. */
+  readonly sessions: readonly string[];
+  /** Name of the process. It contains no blank, because blanks separate the owners of one partition in Redis. */
+  readonly name: string;
+}
+
+/** `id:session+session@name`; the scripts read the id. */
+export const ownerText = ({ id, sessions, name }: Owner): string =>
+  `${id}:${sessions.join('+')}@${name}`;
+
+/** @param text as `ownerText` wrote it */
+export function readOwner(text: string): Owner {
+  const [, id = '', sessions = '', name = ''] = /^([^:]*):([^@]*)@(.*)$/.exec(text) ?? [];
+  return { id, sessions: sessions.split('+').filter(Boolean), name };
+}
+
+/** The name of the owner's process, as in its log lines. */
+export const ownerName = (text: string): string => readOwner(text).name;

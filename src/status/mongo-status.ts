@@ -1,0 +1,174 @@
+/**
+ * Reads the part of the status that MongoDB has: its own state, the clients, recent pushes, and failed pushes that an
+ * operator can resend.
+ */
+import { type Connection, Types } from 'mongoose';
+import { connectMongo, DatabaseSetupError, nativeCollection } from '../infra/mongo';
+import { isMongoReady } from '../infra/mongo-availability';
+import { ALL_REASONS, PushError } from '../protocol/errors';
+import { selectPushes } from '../pushes/resend';
+import { type ClientRecord, clientModel } from '../storage/directory';
+import {
+  bodyModel,
+  createFindMended,
+  createLogLookups,
+  createLogSearch,
+  type LogEntry,
+  type LoggedBody,
+} from '../storage/push-log';
+import { findMissingIndexes } from '../storage/schema';
+import { type RecentPushes, readRecentPushes } from './recent-pushes';
+
+export type ClientFacts = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
+
+export interface MongoFacts {
+  readonly version: string;
+  /** `primary` or `mongos`. */
+  readonly role: string;
+  /** Why pushes are rejected although MongoDB answers: indexes are missing. Null if no index is missing. */
+  readonly problem: string | null;
+  readonly clients: readonly ClientFacts[];
+  readonly recent: RecentPushes;
+  readonly resendable: Resendable;
+}
+
+/** The failed pushes of the last day that `matterctl log resend` would send again. */
+export interface Resendable {
+  readonly count: number;
+  /** Whether the search stopped at its limit, so that there may be more. */
+  readonly isCut: boolean;
+  /** Number of pushes by reason. */
+  readonly reasons: Readonly<Record<string, number>>;
+}
+
+/**
+ * Milliseconds for which the result of the search for failed pushes is cached, because the status is read more often.
+ */
+const CACHE_TTL = 30_000;
+
+export class MongoStatusReader {
+  readonly #source: string | Connection;
+  #opened: Promise<Connection> | undefined;
+  #found: { readonly at: number; readonly resendable: Resendable } | undefined;
+
+  /** @param source a URL to connect to, or an existing connection, which `close` does not close */
+  constructor(source: string | Connection) {
+    this.#source = source;
+  }
+
+  /** @throws an error if MongoDB is unavailable; a later call may succeed */
+  async look(): Promise<MongoFacts> {
+    const db = await this.#connection();
+    if (!isMongoReady(db)) throw new Error('the driver knows no primary');
+    const admin = db.getClient().db('admin');
+    const [hello, { version }] = await Promise.all([
+      admin.command({ hello: 1, maxTimeMS: 2_000 }),
+      admin.command({ buildInfo: 1, maxTimeMS: 2_000 }),
+    ]);
+    const clients = await clientModel(db)
+      .find({}, { secrets: 0, queryKeys: 0 })
+      .sort({ _id: 1 })
+      .maxTimeMS(2_000)
+      .lean<ClientFacts[]>();
+    const missing = await findMissingIndexes(db);
+    const recent = await readRecentPushes(db, Date.now());
+    const codes = new Set(clients.flatMap(({ systemCode }) => systemCode ?? []));
+    return {
+      version: String(version),
+      role: hello.msg === 'isdbgrid' ? 'mongos' : 'primary',
+      problem: missing.length === 0 ? null : `not prepared, run release; missing: ${missing}`,
+      clients,
+      recent,
+      resendable: await this.#resendable(db, [...codes]),
+    };
+  }
+
+  async close(): Promise<void> {
+    const db = await this.#opened?.catch(() => undefined);
+    await db?.close();
+  }
+
+  async #connection(): Promise<Connection> {
+    if (typeof this.#source !== 'string') return this.#source;
+    this.#opened ??= connectMongo(this.#source);
+    try {
+      return await this.#opened;
+    } catch (error) {
+      // The next call connects again.
+      this.#opened = undefined;
+      // The message of DatabaseSetupError names MONGO_URL, which the user may not have set.
+      throw error instanceof DatabaseSetupError ? error.cause : error;
+    }
+  }
+
+  async #resendable(db: Connection, codes: readonly string[]): Promise<Resendable> {
+    const found = this.#found;
+    if (found && performance.now() - found.at < CACHE_TTL) return found.resendable;
+    const resendable = await createFindResendable(db)(codes);
+    this.#found = { resendable, at: performance.now() };
+    return resendable;
+  }
+}
+
+const DAY = 86_400_000;
+/** Maximum entries that are read for each system, newest first. */
+const MAX_ENTRIES = 500;
+
+/** Reasons of which the caller is not the cause. The service may accept the same push now. */
+const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
+  const { code } = new PushError(reason);
+  return code >= 500 || code === 429;
+});
+
+/** @returns a function that searches the failed pushes of the systems */
+function createFindResendable(
+  connection: Connection,
+): (systemCodes: readonly string[]) => Promise<Resendable> {
+  const search = createLogSearch(connection);
+  const deps = {
+    bodies: storedBodies(connection),
+    lookups: createLogLookups(connection),
+    findMended: createFindMended(connection, 'pending'),
+    again: false,
+    byId: false,
+  };
+  return async (systemCodes) => {
+    const from = Date.now() - DAY;
+    const reasons: Record<string, number> = {};
+    let isCut = false;
+    for (const systemCode of systemCodes) {
+      // Only one page of each system, which limits the cost.
+      const page = await search.page(
+        { systemCode, result: RETRYABLE_REASONS, from },
+        { limit: MAX_ENTRIES },
+      );
+      isCut ||= page.next !== undefined;
+      for await (const selected of selectPushes(each(page.entries), deps)) {
+        if (selected.kind !== 'push') continue;
+        const { result = 'CONFIRMATION_TIMEOUT' } = selected.push.entry;
+        reasons[result] = (reasons[result] ?? 0) + 1;
+      }
+    }
+    const count = Object.values(reasons).reduce((sum, one) => sum + one, 0);
+    return { count, isCut, reasons };
+  };
+}
+
+async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
+  yield* entries;
+}
+
+/**
+ * Finds which bodies are stored. `selectPushes` needs a body only to see that it is stored, so it gets a placeholder.
+ */
+function storedBodies(connection: Connection) {
+  const collection = nativeCollection<LoggedBody>(bodyModel(connection));
+  const placeholder = Buffer.from('{}');
+  return {
+    find: async (ids: readonly string[]): Promise<Map<string, Buffer>> => {
+      const wanted = { _id: { $in: ids.map((id) => new Types.ObjectId(id)) } };
+      const found = await collection.find(wanted, { projection: { _id: 1 } }).toArray();
+      return new Map(found.map(({ _id }) => [String(_id), placeholder]));
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** Reads the number of pushes in the last minutes, by result and by client, from the push counts in the database. */
+import type { Connection } from 'mongoose';
+import { addDurations, type Durations, percentile } from '../infra/durations';
+import { isReason, PushError } from '../protocol/errors';
+import { type Counted, createReadCounts } from '../storage/push-log';
+
+export interface RecentPushes {
+  /** Length of the window in milliseconds. */
+  readonly spanMs: number;
+  /** The results, most frequent first. */
+  readonly results: readonly ResultStatus[];
+  readonly clients: ReadonlyMap<string, ClientPushes>;
+}
+
+export interface ResultStatus {
+  /** An outcome or a reason. */
+  readonly result: string;
+  readonly count: number;
+  /** Milliseconds from receipt to answer. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+export interface ClientPushes {
+  readonly pushes: number;
+  /** Pushes of which the service caused the failure (`isFailure`). */
+  readonly failed: number;
+  /** Other rejected pushes, for example because their body is invalid. */
+  readonly rejected: number;
+  /** Reason of the last push that failed or was rejected. */
+  readonly lastReason: string | null;
+  /** Milliseconds since that push was received. */
+  readonly lastReasonMs: number | null;
+}
+
+export const NO_PUSHES: ClientPushes = {
+  ...{ pushes: 0, failed: 0, rejected: 0, lastReason: null, lastReasonMs: null },
+};
+
+const MINUTE = 60_000;
+/** The window has this many whole minutes and the current minute. */
+const MINUTES = 4;
+
+/**
+ * Whether the service is the cause of this result. A pause of the client does not count, because an operator has
+ * decided it.
+ */
+export const isFailure = (result: string): boolean =>
+  isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
+
+/** @throws the driver's error */
+export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
+  const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
+  // The window ends a minute after now, because the clocks of web processes may be ahead of this clock.
+  const window = { from, to: now + MINUTE };
+  const { counts } = await createReadCounts(connection).read(window, 'minute');
+  return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };
+}
+
+function resultsOf(counts: readonly Counted[]): ResultStatus[] {
+  const sums = new Map<string, { count: number; times: Record<string, number> }>();
+  for (const { result, pushes = 0, times = {} } of counts) {
+    const sum = sums.get(result) ?? { count: 0, times: {} };
+    sums.set(result, sum);
+    sum.count += pushes;
+    addDurations(sum.times, times);
+  }
+  return [...sums]
+    .filter(([, { count }]) => count > 0)
+    .sort(([, a], [, b]) => b.count - a.count)
+    .map(([result, { count, times }]) => ({
+      ...{ result, count, p50: wholeMs(times, 0.5), p95: wholeMs(times, 0.95) },
+    }));
+}
+
+function wholeMs(times: Durations, share: number): number | null {
+  const ms = percentile(times, share);
+  return ms === undefined ? null : Math.round(ms);
+}
+
+function clientsOf(counts: readonly Counted[], now: number): Map<string, ClientPushes> {
+  const clients = new Map<string, ClientPushes>();
+  for (const { clientId, result, latest, pushes = 0 } of counts) {
+    const client = clients.get(clientId) ?? NO_PUSHES;
+    const isProblem = isReason(result);
+    const ageMs = Math.max(0, now - latest);
+    const isLast = isProblem && ageMs <= (client.lastReasonMs ?? Number.POSITIVE_INFINITY);
+    clients.set(clientId, {
+      pushes: client.pushes + pushes,
+      failed: client.failed + (isFailure(result) ? pushes : 0),
+      rejected: client.rejected + (isProblem && !isFailure(result) ? pushes : 0),
+      lastReason: isLast ? result : client.lastReason,
+      lastReasonMs: isLast ? ageMs : client.lastReasonMs,
+    });
+  }
+  return clients;
+}

@@ -1,0 +1,173 @@
+/**
+ * Reads the state of the service once. If MongoDB or Redis is unavailable, only the part from this server is missing.
+ */
+
+import { withTimeout } from '../concurrency/timing';
+import type { ServerName } from '../infra/outages';
+import type { SeenProcess } from '../queue/heartbeat';
+import type { PartitionView } from '../queue/inspect/view';
+import type { ClientFacts, MongoFacts, MongoStatusReader, Resendable } from './mongo-status';
+import { type ClientPushes, NO_PUSHES, type ResultStatus } from './recent-pushes';
+import type { RedisFacts, RedisStatusReader } from './redis-status';
+
+/** Milliseconds after which a server without an answer counts as unavailable. */
+const TIMEOUT = 5_000;
+/**
+ * Outages that begin within this many milliseconds are the same one, because the clocks of processes differ slightly.
+ */
+const SAME_OUTAGE = 5_000;
+
+type ReadResult<T> = { readonly facts: T } | { readonly error: string };
+
+export async function readStatus(
+  mongo: Pick<MongoStatusReader, 'look'>,
+  redis: Pick<RedisStatusReader, 'look'>,
+): Promise<ServiceStatus> {
+  const [database, queue] = await Promise.all([
+    readOrError(() => mongo.look()),
+    readOrError(() => redis.look()),
+  ]);
+  const processes = 'facts' in queue ? queue.facts.processes : null;
+  const recent = 'facts' in database ? database.facts.recent : null;
+  const servers = [
+    serverStatus('mongodb', database, processes),
+    serverStatus('redis', queue, processes),
+  ];
+  return {
+    at: new Date().toISOString(),
+    servers,
+    processes:
+      processes?.map(({ outages: _outages, defaultRate: _rate, ...shown }) => shown) ?? null,
+    partitions: 'facts' in queue ? queue.facts.partitions : null,
+    flow: recent && { spanMs: recent.spanMs, results: recent.results },
+    clients: 'facts' in database ? clientsOf(database.facts, { processes, servers }) : null,
+    resendable: 'facts' in database ? database.facts.resendable : null,
+  };
+}
+
+const readOrError = <T>(look: () => Promise<T>): Promise<ReadResult<T>> =>
+  withTimeout(look(), TIMEOUT).then(
+    (facts) => ({ facts }),
+    (error) => ({ error: error instanceof Error ? error.message : String(error) }),
+  );
+
+function serverStatus(
+  server: ServerName,
+  asked: ReadResult<MongoFacts | RedisFacts>,
+  processes: readonly SeenProcess[] | null,
+): ServerStatus {
+  const lastOutage = lastOutageOf(server, processes ?? []);
+  if ('error' in asked) {
+    const { error } = asked;
+    return { server, isReachable: false, error, version: null, role: null, lastOutage };
+  }
+  const { version, role, problem } = asked.facts;
+  return { server, isReachable: true, error: problem, version, role, lastOutage };
+}
+
+function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): ServerOutage | null {
+  const met = processes.flatMap(({ name, outages }) => {
+    const outage = outages[server];
+    return outage ? [{ name, ...outage }] : [];
+  });
+  const latest = Math.max(...met.map(({ since }) => since));
+  const same = met.filter(({ since }) => since > latest - SAME_OUTAGE);
+  const [one] = same;
+  if (!one) return null;
+  const since = Math.min(...same.map((outage) => outage.since));
+  const isOver = same.every(({ until }) => until !== null);
+  const lastedMs = isOver ? Math.max(...same.map(({ until }) => Number(until))) - since : null;
+  const names = same.map(({ name }) => name);
+  return { since: new Date(since).toISOString(), lastedMs, error: one.error, processes: names };
+}
+
+function clientsOf(
+  { clients, recent }: MongoFacts,
+  {
+    processes,
+    servers,
+  }: Pick<ServiceStatus, 'servers'> & { readonly processes: readonly SeenProcess[] | null },
+): ClientStatus[] {
+  const [usual = null] = processes?.flatMap(({ defaultRate }) => defaultRate ?? []) ?? [];
+  return clients.map((client) => ({
+    ...clientStatus(client, recent.clients.get(client._id) ?? NO_PUSHES, usual),
+    state: stateOf(client, servers),
+  }));
+}
+
+function stateOf({ enabled, paused }: ClientFacts, servers: readonly ServerStatus[]): ClientState {
+  if (!enabled) return 'disabled';
+  if (paused) return 'paused';
+  if (servers.some(({ isReachable }) => !isReachable)) return 'unknown';
+  return servers.some(({ error }) => error !== null) ? 'blocked' : 'ok';
+}
+
+function clientStatus(
+  { _id: clientId, systemCode, enabled, limit, paused }: ClientFacts,
+  pushes: ClientPushes,
+  usual: number | null,
+): Omit<ClientStatus, 'state'> {
+  return {
+    ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
+    ...pushes,
+    paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
+  };
+}
+
+export interface ServerStatus {
+  readonly server: ServerName;
+  readonly isReachable: boolean;
+  /** Why the server is unreachable, or why pushes are rejected although it answers; null if neither is the case. */
+  readonly error: string | null;
+  readonly version: string | null;
+  /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
+  readonly role: string | null;
+  /** The latest outage that a process has noticed; null if there was none. */
+  readonly lastOutage: ServerOutage | null;
+}
+
+export interface ServerOutage {
+  /** ISO-8601, by the clock of a process. */
+  readonly since: string;
+  /** Duration in milliseconds; null during the outage. */
+  readonly lastedMs: number | null;
+  readonly error: string;
+  /** Names of the processes that have noticed the outage. */
+  readonly processes: readonly string[];
+}
+
+export type ProcessStatus = Omit<SeenProcess, 'outages' | 'defaultRate'>;
+
+/**
+ * Whether the service accepts pushes of a client now. `blocked`: both servers answer, but the service rejects the
+ * pushes of every client (the queue is paused, or the database is not prepared). `unknown`: a server does not answer.
+ */
+export type ClientState = 'ok' | 'paused' | 'disabled' | 'blocked' | 'unknown';
+
+/** The state of a client and its recent pushes. */
+export interface ClientStatus extends ClientPushes {
+  readonly clientId: string;
+  readonly systemCode: string | null;
+  readonly isEnabled: boolean;
+  readonly state: ClientState;
+  /**
+   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but it is unknown here, because no
+   * `web` process has reported its value.
+   */
+  readonly rate: number | null;
+  readonly paused: { readonly since: string; readonly reason: string | null } | null;
+}
+
+/** The state of the service, as `matterctl status --json` prints it. Parts from an unavailable server are null. */
+export interface ServiceStatus {
+  /** ISO-8601 */
+  readonly at: string;
+  readonly servers: readonly ServerStatus[];
+  readonly processes: readonly ProcessStatus[] | null;
+  readonly partitions: readonly PartitionView[] | null;
+  /** Pushes of the last minutes by result. */
+  readonly flow: { readonly spanMs: number; readonly results: readonly ResultStatus[] } | null;
+  readonly clients: readonly ClientStatus[] | null;
+  /** The failed pushes of the last day that an operator can resend. */
+  readonly resendable: Resendable | null;
+}

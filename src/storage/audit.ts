@@ -1,0 +1,167 @@
+/**
+ * The audit trail: each entry has one change by an operator, the name of the operator, and the result. The entry is
+ * written before the change, so that every change has one. Entries are never deleted.
+ */
+
+import { type Connection, type Model, Schema, Types } from 'mongoose';
+import { type Clock, systemClock } from '../concurrency/timing';
+
+export type Action = Pick<
+  AuditEntry,
+  'operator' | 'host' | 'command' | 'subject' | 'clientId' | 'details'
+>;
+
+export interface AuditEnd {
+  readonly result: AuditDetails;
+  /** The error of a failed action; null if the action succeeded. */
+  readonly error: string | null;
+}
+
+export interface AuditFilter {
+  /** Only changes since this time, epoch milliseconds. */
+  readonly since?: number;
+  readonly operator?: string;
+  readonly clientId?: string;
+}
+
+export interface AuditTrail {
+  /**
+   * Writes the entry of an action before the action starts.
+   *
+   * @returns a function that records the result
+   * @throws the driver's error if the entry is not confirmed; the caller must then not make the change
+   */
+  begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
+  /** Lists entries, newest first. */
+  list(filter: AuditFilter, limit: number): Promise<AuditEntry[]>;
+}
+
+export function createAuditTrail(connection: Connection, clock: Clock): AuditTrail {
+  const model = auditModel(connection);
+  return {
+    begin: async (action) => {
+      const _id = new Types.ObjectId();
+      const details = present(action.details);
+      await model.create({ ...action, details, _id, at: new Date(clock()), outcome: 'STARTED' });
+      return async ({ result, error }) => {
+        const outcome = error === null ? 'DONE' : 'FAILED';
+        const end = { outcome, endedAt: new Date(clock()), result: present(result), error };
+        await model.updateOne({ _id }, { $set: end });
+      };
+    },
+    list: ({ since, operator, clientId }, limit) =>
+      model
+        .find({
+          ...(since !== undefined && { at: { $gte: new Date(since) } }),
+          ...(operator !== undefined && { operator }),
+          ...(clientId !== undefined && { clientId }),
+        })
+        .sort({ at: -1, _id: -1 })
+        .limit(limit)
+        .lean<AuditEntry[]>()
+        .exec(),
+  };
+}
+
+/** Removes the options that were not set. */
+function present(details: AuditDetails): AuditDetails {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+}
+
+/** `STARTED` while the command runs, and forever if the command was killed. */
+export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+
+/** Options or results of a command, as JSON values by name. They must not contain secrets. */
+export type AuditDetails = Readonly<Record<string, unknown>>;
+
+export interface AuditEntry {
+  _id: Types.ObjectId;
+  /** Time just before the change, by the clock of the host that ran the command. */
+  at: Date;
+  operator: string;
+  host: string;
+  /** For example `client rotate`. */
+  command: string;
+  /** The client that the command changed or the file that it used; null if there is no single one. */
+  subject: string | null;
+  /** Present if the change concerned one client. */
+  clientId?: string;
+  /** The options of the command. */
+  details: AuditDetails;
+  outcome: AuditOutcome;
+  endedAt: Date | null;
+  result: AuditDetails;
+  /** The error of a failed action. */
+  error: string | null;
+}
+
+const auditSchema = new Schema<AuditEntry>(
+  {
+    _id: { type: Schema.Types.ObjectId, required: true },
+    at: { type: Date, required: true },
+    operator: { type: String, required: true },
+    host: { type: String, required: true },
+    command: { type: String, required: true },
+    subject: { type: String, default: null },
+    clientId: String,
+    details: { type: Schema.Types.Mixed, default: {} },
+    outcome: { type: String, enum: AUDIT_OUTCOMES, required: true },
+    endedAt: { type: Date, default: null },
+    result: { type: Schema.Types.Mixed, default: {} },
+    error: { type: String, default: null },
+  },
+  { collection: 'audit', versionKey: false, minimize: false },
+);
+
+// Each filter of `list` has an index, which also gives the order of the result.
+auditSchema.index({ at: -1, _id: -1 }, { name: 'newest' });
+auditSchema.index({ operator: 1, at: -1, _id: -1 }, { name: 'operator_newest' });
+auditSchema.index({ clientId: 1, at: -1, _id: -1 }, { name: 'client_newest' });
+
+export function auditModel(connection: Connection): Model<AuditEntry> {
+  return connection.models.AuditEntry ?? connection.model<AuditEntry>('AuditEntry', auditSchema);
+}
+
+/** The entry could not be written, so the command changed nothing. */
+export class NoAuditTrailError extends Error {
+  override readonly name = 'NoAuditTrailError';
+}
+
+export interface EntryOptions {
+  /** Converts an error to the text in the entry. */
+  readonly explain: (error: unknown) => string;
+  /** Called if the result could not be written, so that the entry stays `STARTED`. */
+  readonly onUnended: (cause: unknown) => void;
+}
+
+/**
+ * Writes the entry, runs `work`, and writes its result into the entry.
+ *
+ * @param work makes the change, and reports its result for the entry; it may report a partial result before it throws
+ * @throws NoAuditTrailError if the trail cannot be written, and the errors of `work`
+ */
+export async function withAuditEntry<T>(
+  connection: Connection,
+  action: Action,
+  work: (report: (result: AuditDetails) => void) => Promise<T>,
+  { explain, onUnended }: EntryOptions,
+): Promise<T> {
+  const begun = createAuditTrail(connection, systemClock).begin(action);
+  const writeEnd = await begun.catch((cause) => {
+    const why = `nothing was changed, because the audit trail cannot be written: ${explain(cause)}`;
+    throw new NoAuditTrailError(why, { cause });
+  });
+  let result: AuditDetails = {};
+  const end = (error: string | null) => writeEnd({ result, error }).catch(onUnended);
+  try {
+    const value = await work((reported) => {
+      result = reported;
+    });
+    await end(null);
+    return value;
+  } catch (error) {
+    await end(explain(error));
+    throw error;
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Entry of the directory of clients and users. Its other files are private, except `sealing.ts` and `rate-override.ts`:
+ * tools import these alone, because they do not load the database driver.
+ *
+ * - `createClientDirectory`: finds the client of a request and its secrets, for the check of the signature.
+ * - `createSecretUses`: records the last use of each secret.
+ * - `createUserDirectory`: checks usernames and resolves them to display names.
+ * - `createClientAdmin`, `resealSecrets`, `importUsers`, `setUsersEnabled`: changes by operators. They throw a
+ *   `DirectoryError` if a change is not possible.
+ *
+ * All functions throw the errors of the driver.
+ */
+import type { Connection } from 'mongoose';
+import type { Clock } from '../concurrency/timing';
+import { foldedLog, type LogLine } from '../infra/folded-log';
+import type { Logger } from '../infra/logger';
+import {
+  type ClientPause,
+  type ClientRecord,
+  type ClientSecret,
+  clientModel,
+  type QueryKey,
+} from './directory/client-model';
+import { checkRateOverride, type RateOverride } from './directory/rate-override';
+import type { KeyRing } from './directory/sealing';
+import { createTtlCache } from './directory/ttl-cache';
+
+export * from './directory/client-admin';
+export * from './directory/client-model';
+export * from './directory/rotate-keys';
+export * from './directory/secret-uses';
+export * from './directory/user-admin';
+export * from './directory/user-model';
+export * from './directory/users';
+
+/** Milliseconds for which a web process caches the clients that it read. */
+const CACHE_TTL = 1_000;
+/** Maximum clients in memory. A portal has dozens of clients. */
+const MAX_CLIENTS = 10_000;
+
+/**
+ * Problems with client records use the folded log, because each read of the clients finds and logs the same problem
+ * again.
+ */
+const TOO_MANY = {
+  level: 'error',
+  text: 'too many clients: this process does not know the newest ones',
+} as const;
+const UNREADABLE = { level: 'error', text: 'could not read a client record' } as const;
+const UNRESOLVED = {
+  level: 'error',
+  text: 'could not decrypt a secret',
+  maxPerSecond: 20,
+} as const;
+/** Maximum client ids in one log line. */
+const MAX_NAMED = 20;
+
+export interface UsableSecret {
+  readonly id: string;
+  readonly secret: string;
+  /** Present if the secret is a query key. A secret of the client itself has no such restrictions. */
+  readonly queryKey?: QueryKeyTerms;
+}
+
+/** Scope and expiry of a query key. */
+export interface QueryKeyTerms {
+  readonly mayPush: boolean;
+  /** True: answers to the key contain no titles, contents, payloads and stored bodies. */
+  readonly noBodies?: boolean;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
+}
+
+/** A client with the data that the signature check needs. */
+export interface KnownClient {
+  readonly clientId: string;
+  readonly type: ClientRecord['type'];
+  readonly enabled: boolean;
+  readonly systemCode: string | null;
+  /** The valid secrets of the client, current one first, then its valid query keys. */
+  readonly secrets: readonly UsableSecret[];
+  /** Present while an operator has paused the client. */
+  readonly paused?: ClientPause;
+  /** Rate of this client; absent: the rate of the settings applies. */
+  readonly limit?: RateOverride;
+}
+
+export interface ClientDirectory {
+  /** Finds a client. The result may be up to a second old. */
+  find(clientId: string): Promise<KnownClient | undefined>;
+  /**
+   * Reads the clients again and finds a client, so that `web` does not reject a client or secret that was just created.
+   * If there are too many calls, it returns the result of an earlier read.
+   */
+  findFresh(clientId: string): Promise<KnownClient | undefined>;
+  /**
+   * Largest number of secrets and query keys that a client has. `web` computes so many signatures before it rejects a
+   * request, so that the duration does not reveal whether the client id exists.
+   */
+  maxSecretCount(): number;
+}
+
+/**
+ * Caches all clients and reads them again up to twice a second, and before a rejection. Because a read loads all
+ * clients, an unknown client id takes as long as a known one.
+ *
+ * If there are more than 10,000 clients, it logs an error and knows only the oldest ones.
+ */
+export function createClientDirectory(
+  connection: Connection,
+  keyRing: KeyRing,
+  clock: Clock,
+  logger: Logger,
+): ClientDirectory {
+  const model = clientModel(connection);
+  const log = foldedLog(logger);
+  const startRead = createSecretOpener(keyRing, log);
+  let maxSecretCount = 0;
+  const load = async () => {
+    const records = await model
+      .find()
+      .sort({ createdAt: 1, _id: 1 })
+      .limit(MAX_CLIENTS + 1)
+      .lean();
+    if (records.length > MAX_CLIENTS) log(TOO_MANY, { max: MAX_CLIENTS });
+    const open = startRead();
+    const now = clock();
+    const known = new Map<string, KnownClient>();
+    const errors = new Map<string, string>();
+    for (const record of records.slice(0, MAX_CLIENTS)) {
+      try {
+        known.set(record._id, toKnownClient(record, open, now));
+      } catch (error) {
+        // One invalid record, for example a manually edited one, must not make the other clients unknown.
+        errors.set(record._id, String(error));
+      }
+    }
+    if (errors.size > 0) {
+      const clientIds = [...errors.keys()].slice(0, MAX_NAMED);
+      const [error] = errors.values();
+      log(UNREADABLE, { clients: errors.size, clientIds, error });
+    }
+    maxSecretCount = Math.max(0, ...[...known.values()].map(({ secrets }) => secrets.length));
+    return known;
+  };
+  const clients = createTtlCache(load, { ttl: CACHE_TTL, clock });
+  return {
+    find: async (clientId) => (await clients.get()).get(clientId),
+    findFresh: async (clientId) => (await clients.getFresh()).get(clientId),
+    maxSecretCount: () => maxSecretCount,
+  };
+}
+
+type OpenSecret = (
+  secret: Pick<ClientSecret, 'id' | 'sealed'>,
+  clientId: string,
+) => readonly UsableSecret[];
+
+/**
+ * Caches decrypted secrets, so that a read of the clients decrypts only new secrets. A secret that the last read did
+ * not contain leaves the cache.
+ *
+ * @returns a function to call at the start of each read; its result decrypts the secrets of this read
+ */
+function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
+  /** No secret if it cannot be decrypted, because its encryption key is no longer in SECRET_KEYS. */
+  const openOne: OpenSecret = ({ id, sealed }, clientId) => {
+    try {
+      return [{ id, secret: keyRing.open(sealed, clientId) }];
+    } catch (error) {
+      log(UNRESOLVED, { clientId, secretId: id, error: String(error) });
+      return [];
+    }
+  };
+  let opened = new Map<string, readonly UsableSecret[]>();
+  return () => {
+    const before = opened;
+    opened = new Map();
+    return (secret, clientId) => {
+      // The key of the cache contains the client id. So a secret that was copied to another client is not found in the
+      // cache, and its decryption fails.
+      const key = JSON.stringify([clientId, secret.id, secret.sealed]);
+      const usable = before.get(key) ?? openOne(secret, clientId);
+      opened.set(key, usable);
+      return usable;
+    };
+  };
+}
+
+function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): KnownClient {
+  const { _id: clientId, type, enabled, systemCode, secrets, queryKeys = [] } = record;
+  const isAlive = ({ expiresAt }: ClientSecret | QueryKey) =>
+    !expiresAt || expiresAt.getTime() > now;
+  const openKey = (key: QueryKey): UsableSecret[] => {
+    const queryKey = {
+      mayPush: key.mayPush === true,
+      endsAt: key.expiresAt.getTime(),
+      ...(key.noBodies && { noBodies: true }),
+    };
+    return open(key, clientId).map((opened) => ({ ...opened, queryKey }));
+  };
+  return {
+    clientId,
+    type,
+    enabled,
+    systemCode,
+    secrets: [
+      ...secrets.filter(isAlive).flatMap((secret) => open(secret, clientId)),
+      ...queryKeys.filter(isAlive).flatMap(openKey),
+    ],
+    ...(record.paused && { paused: record.paused }),
+    ...(record.limit && { limit: checkRateOverride(record.limit) }),
+  };
+}

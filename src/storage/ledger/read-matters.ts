@@ -1,0 +1,223 @@
+/** Reads of the ledger for queries and tools: single matters, pages and streams. */
+
+import type { Connection, mongo } from 'mongoose';
+import type { Matter, Phase } from '../../domain/matter';
+import { nativeCollection } from '../../infra/mongo';
+import { type MatterKey, type MatterRecord, matterModel, toMatter } from './matters';
+import {
+  type ChangePosition,
+  createSearchMatters,
+  EARLIEST,
+  rangesOf,
+  type SearchMatters,
+  type Window,
+} from './search-matters';
+
+/** Reads matters. A missing value is null. Results include deleted matters, unless a method excludes them. */
+export interface MatterReader {
+  find(key: MatterKey): Promise<Matter | undefined>;
+  /** All matters, or all matters of one system, in the order of matter ids. The database sends them in batches. */
+  all(systemCode?: string): AsyncIterable<Matter>;
+  /** The matters with these external ids, in no defined order. */
+  byKeys(systemCode: string, externalIds: readonly string[]): AsyncIterable<Matter>;
+  /** As `byKeys`, but only the fields for a comparison with the source system. */
+  forComparison(systemCode: string, externalIds: readonly string[]): AsyncIterable<ComparedMatter>;
+  /** Matters that changed in a window, in the order of (updatedAt, matterId). */
+  changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
+  /** Finds the positions of the matters that match a filter, oldest or newest change first. */
+  readonly search: SearchMatters;
+  /** The matters with these matter ids, in no defined order. */
+  byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
+  /** Matters in the phases OPEN and DRAFT that are not deleted, in the order of the UTF-8 bytes of the external id. */
+  open(systemCode: string): AsyncIterable<OpenMatter>;
+  /**
+   * Matters that are not deleted, in no defined order.
+   *
+   * @param window only matters whose `sourceUpdatedAt` is in this window; matters without this field are left out
+   */
+  forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
+}
+
+/** Time limits in milliseconds: for one page, for a read that the service aggregates, for a stream to a caller. */
+const PAGE_TIMEOUT = 10_000;
+const COUNT_TIMEOUT = 60_000;
+const STREAM_TIMEOUT = 600_000;
+
+const STILL_OPEN: Phase[] = ['OPEN', 'DRAFT'];
+const NOT_DELETED: Phase[] = [...STILL_OPEN, 'CONCLUDED'];
+
+type Matters = mongo.Collection<MatterRecord>;
+type Filter = mongo.Filter<MatterRecord>;
+
+/** Creates the reader. Each of its reads uses one index. */
+export function createMatterReader(connection: Connection): MatterReader {
+  const collection: Matters = nativeCollection<MatterRecord>(matterModel(connection));
+  const findWhole = (filter: Filter) => collection.find(filter).map(toMatter);
+  const findFields = <T>({ projection, toMatter: toLean }: Projected<T>, filter: Filter) =>
+    collection.find(filter, { projection }).map(toLean);
+  return {
+    find: async ({ systemCode, externalId }) => {
+      const record = await collection.findOne({ systemCode, externalId });
+      return record ? toMatter(record) : undefined;
+    },
+    all: async function* (systemCode) {
+      const filter = systemCode === undefined ? {} : { systemCode };
+      for await (const record of collection.find(filter).sort({ _id: 1 })) yield toMatter(record);
+    },
+    byKeys: (systemCode, externalIds) =>
+      timedRead(findWhole({ systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
+    forComparison: (systemCode, externalIds) =>
+      timedRead(
+        findFields(COMPARED, { systemCode, externalId: { $in: [...externalIds] } }),
+        PAGE_TIMEOUT,
+      ),
+    changed: createChangedMatters(collection),
+    search: createSearchMatters(collection),
+    byIds: (systemCode, ids) =>
+      timedRead(
+        collection.find({ _id: { $in: [...ids] }, systemCode }, { hint: '_id_' }).map(toMatter),
+        PAGE_TIMEOUT,
+      ),
+    open: async function* (systemCode) {
+      const cursor = findFields(OPEN, { systemCode, phase: { $in: STILL_OPEN } });
+      const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
+      // A document that was marked as deleted by hand can still have the phase OPEN or DRAFT.
+      for await (const matter of matters) if (!matter.deleted) yield matter;
+    },
+    forDigest: async function* (systemCode, window) {
+      const filter = window
+        ? { systemCode, sourceUpdatedAt: within(window) }
+        : { systemCode, phase: { $in: NOT_DELETED } };
+      for await (const matter of timedRead(findFields(DIGEST, filter), COUNT_TIMEOUT)) {
+        if (!matter.deleted) yield matter;
+      }
+    },
+  };
+}
+
+/**
+ * The condition of a window. It always has a lower bound, so that it excludes nulls even if the window has no bounds.
+ */
+function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
+  return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
+}
+
+export interface ChangedFilter extends Window {
+  readonly after?: ChangePosition | undefined;
+  readonly limit: number;
+}
+
+type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator<Matter>;
+
+/** Milliseconds for the read of all matters of one range. */
+const TIMEOUT = 10_000;
+/** Matters of one batch of the cursor: few, because whole matters can be large. */
+const WHOLE_BATCH_SIZE = 100;
+/** This index serves both the range and the order. */
+const CHANGES_INDEX = 'updates';
+
+function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadChanged {
+  return async function* (systemCode, filter) {
+    let remaining = filter.limit;
+    for (const range of rangesOf(filter)) {
+      if (remaining <= 0) return;
+      const found = collection
+        .find({ systemCode, ...range }, { hint: CHANGES_INDEX })
+        .sort({ updatedAt: 1, _id: 1 })
+        .limit(remaining);
+      for await (const matter of timedRead(found.map(toMatter), TIMEOUT, WHOLE_BATCH_SIZE)) {
+        remaining -= 1;
+        yield matter;
+      }
+    }
+  };
+}
+
+/** Records of one batch of a cursor. The driver decodes a batch at once, which blocks all other work of the process. */
+const BATCH_SIZE = 1_000;
+
+/**
+ * Yields the records of a cursor, and closes the cursor when the consumer stops.
+ *
+ * @param timeout milliseconds for the whole read, including the time that the consumer takes
+ * @param batch records that the driver decodes at once
+ * @throws Error if the read takes longer
+ */
+async function* timedRead<T>(
+  cursor: mongo.FindCursor<T>,
+  timeout: number,
+  batch = BATCH_SIZE,
+): AsyncGenerator<T, void> {
+  const deadline = performance.now() + timeout;
+  for await (const record of cursor.maxTimeMS(timeout).batchSize(batch)) {
+    if (performance.now() > deadline) throw new Error(`the read took longer than ${timeout} ms`);
+    yield record;
+  }
+}
+
+// Reads of very many matters fetch only the fields that their consumer needs.
+
+/** Fields for the comparison of single matters with the source system. */
+const COMPARED_FIELDS = [
+  'matterId',
+  'externalId',
+  'bizStatus',
+  'externalStatusCode',
+  'sourceUpdatedAt',
+  'deleted',
+] as const;
+export type ComparedMatter = Pick<Matter, (typeof COMPARED_FIELDS)[number]>;
+
+/** Fields for a list of open matters. */
+const OPEN_FIELDS = [
+  'matterId',
+  'externalId',
+  'matterType',
+  'title',
+  'bizType',
+  'bizStatus',
+  'phase',
+  'sourceUpdatedAt',
+  'updatedAt',
+  'deleted',
+] as const;
+export type OpenMatter = Pick<Matter, (typeof OPEN_FIELDS)[number]>;
+
+/** Fields from which a digest is computed. */
+const DIGEST_FIELDS = [
+  'externalId',
+  'bizType',
+  'bizStatus',
+  'externalStatusCode',
+  'sourceUpdatedAt',
+  'phase',
+  'deleted',
+] as const;
+export type DigestMatter = Pick<Matter, (typeof DIGEST_FIELDS)[number]>;
+
+/** The fields that the database sends, and the conversion of a record with these fields. */
+interface Projected<T> {
+  readonly projection: Readonly<Record<string, 0 | 1>>;
+  readonly toMatter: (record: MatterRecord) => T;
+}
+
+const COMPARED: Projected<ComparedMatter> = projectedOf(COMPARED_FIELDS);
+const OPEN: Projected<OpenMatter> = projectedOf(OPEN_FIELDS);
+const DIGEST: Projected<DigestMatter> = projectedOf(DIGEST_FIELDS);
+
+function projectedOf<F extends keyof Matter>(fields: readonly F[]): Projected<Pick<Matter, F>> {
+  const withId = (fields as readonly string[]).includes('matterId');
+  const stored = fields.filter((field) => field !== 'matterId');
+  return {
+    projection: { ...Object.fromEntries(stored.map((field) => [field, 1])), _id: withId ? 1 : 0 },
+    toMatter: (record) => {
+      // A loop, because it is faster than array methods and this function runs for hundreds of thousands of records.
+      const values: Record<string, unknown> = withId ? { matterId: BigInt(record._id) } : {};
+      for (const field of stored) {
+        const value = record[field as keyof MatterRecord] ?? null;
+        values[field] = value instanceof Date ? value.getTime() : value;
+      }
+      return values as Pick<Matter, F>;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * Counts the pushes that were answered. It counts in memory and adds the counts to the database every few seconds, so
+ * that no push needs a command. A killed process loses the counts that it has not written.
+ */
+
+import type { Connection, mongo } from 'mongoose';
+import { type PollLoop, startPollLoop } from '../../concurrency/timing';
+import { errorsOfDocuments } from '../../infra/driver-errors';
+import { durationBucket } from '../../infra/durations';
+import type { Logger } from '../../infra/logger';
+import { nativeCollection } from '../../infra/mongo';
+import { countModel, type PushCount } from './read-counts';
+
+/** A push that was answered, with the result in its answer. */
+export interface EndedPush {
+  readonly clientId: string;
+  readonly systemCode: string;
+  readonly operation: string;
+  /** An outcome, `REPLAYED`, or a reason. */
+  readonly result: string;
+  /** Epoch milliseconds. The push is counted in the minute of its receipt. */
+  readonly receivedAt: number;
+}
+
+export interface PushCounts {
+  /**
+   * Counts answered pushes.
+   *
+   * @param ms milliseconds from receipt to answer
+   * @param pushes number of pushes with the same result, such as the lines of a batch
+   */
+  ended(push: EndedPush, ms: number, pushes?: number): void;
+  /** Counts answered pushes that have no entry in the push log. The caller also calls `ended` for them. */
+  unrecorded(push: EndedPush, pushes?: number): void;
+  /** Writes the remaining counts if the database is available, and stops. */
+  stop(): Promise<void>;
+}
+
+export interface PushCountsOptions {
+  readonly logger: Logger;
+  /** Returns the start of the hour of an instant in the time zone of the portal; epoch milliseconds. */
+  readonly hourOf: (at: number) => number;
+  /** Milliseconds between two writes, randomly extended by up to half. */
+  readonly interval?: number;
+}
+
+interface Pending extends EndedPush {
+  readonly minute: number;
+  /** Time of receipt of the last push, epoch milliseconds. */
+  latest: number;
+  pushes: number;
+  unrecorded: number;
+  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
+  readonly times: Map<number, number>;
+}
+
+const INTERVAL = 3_000;
+const MINUTE = 60_000;
+/**
+ * Maximum counts that wait for the database, one for each minute, client, operation and result. Pushes that need a
+ * further count are not counted.
+ */
+const MAX_PENDING = 20_000;
+const COUNTS_PER_COMMAND = 500;
+
+export function createPushCounts(connection: Connection, options: PushCountsOptions): PushCounts {
+  return new PushCounter(connection, options);
+}
+
+class PushCounter implements PushCounts {
+  private readonly collection: mongo.Collection<PushCount>;
+  private pending = new Map<string, Pending>();
+  /** Number of pushes that were not counted since the last write, because of `MAX_PENDING`. */
+  private lost = 0;
+  private readonly writing: PollLoop;
+
+  constructor(
+    connection: Connection,
+    private readonly options: PushCountsOptions,
+  ) {
+    this.collection = nativeCollection<PushCount>(countModel(connection));
+    const { interval = INTERVAL } = options;
+    this.writing = startPollLoop(
+      () => this.write(),
+      interval,
+      (error) => this.noteFailure(error),
+    );
+  }
+
+  ended(push: EndedPush, ms: number, pushes = 1): void {
+    const count = this.pendingOf(push);
+    if (!count) return;
+    count.pushes += pushes;
+    const at = durationBucket(ms);
+    count.times.set(at, (count.times.get(at) ?? 0) + pushes);
+  }
+
+  unrecorded(push: EndedPush, pushes = 1): void {
+    const count = this.pendingOf(push);
+    if (count) count.unrecorded += pushes;
+  }
+
+  async stop(): Promise<void> {
+    await this.writing.stop();
+    await this.write().catch((error) => this.noteFailure(error));
+  }
+
+  private pendingOf(push: EndedPush): Pending | undefined {
+    const minute = Math.floor(push.receivedAt / MINUTE);
+    const key = `${minute} ${push.clientId} ${push.operation} ${push.result}`;
+    const known = this.pending.get(key);
+    if (known) {
+      known.latest = Math.max(known.latest, push.receivedAt);
+      return known;
+    }
+    if (this.pending.size >= MAX_PENDING) {
+      this.lost += 1;
+      return undefined;
+    }
+    const latest = push.receivedAt;
+    const created = { ...push, minute, latest, pushes: 0, unrecorded: 0, times: new Map() };
+    this.pending.set(key, created);
+    return created;
+  }
+
+  private async write(): Promise<void> {
+    const { logger, hourOf } = this.options;
+    const counts = [...this.pending.values()];
+    this.pending = new Map();
+    const { lost } = this;
+    if (lost > 0)
+      logger.warn({ lost }, 'pushes not counted: the counts could not be written to the database');
+    this.lost = 0;
+    for (let at = 0; at < counts.length; at += COUNTS_PER_COMMAND) {
+      const part = counts.slice(at, at + COUNTS_PER_COMMAND);
+      const writes = part.map((count) => toCountWrite(count, hourOf));
+      try {
+        await this.collection.bulkWrite(writes, { ordered: false });
+      } catch (error) {
+        // The driver has tried twice. The next write repeats only the failed counts; the others are in the database.
+        this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
+        throw error;
+      }
+    }
+  }
+
+  private putBack(counts: readonly Pending[]): void {
+    for (const count of counts) {
+      const sum = this.pendingOf(count);
+      if (!sum) continue;
+      sum.pushes += count.pushes;
+      sum.unrecorded += count.unrecorded;
+      for (const [at, n] of count.times) sum.times.set(at, (sum.times.get(at) ?? 0) + n);
+    }
+  }
+
+  private noteFailure(error: unknown): void {
+    this.options.logger.debug(
+      { error: String(error) },
+      'could not write the push counts, retrying',
+    );
+  }
+}
+
+function failedOf(error: unknown, counts: readonly Pending[]): readonly Pending[] {
+  const failed = [...errorsOfDocuments(error).keys()];
+  return failed.length === 0 ? counts : failed.flatMap((index) => counts[index] ?? []);
+}
+
+function toCountWrite(
+  { minute, latest, pushes, unrecorded, times, clientId, systemCode, operation, result }: Pending,
+  hourOf: (at: number) => number,
+): mongo.AnyBulkWriteOperation<PushCount> {
+  const hour = hourOf(minute * MINUTE);
+  const minutePath = `minutes.${Math.floor((minute * MINUTE - hour) / MINUTE)}.`;
+  const counts: [string, number][] = [
+    ['pushes', pushes],
+    ['unrecorded', unrecorded],
+    ...[...times].map(([at, n]): [string, number] => [`times.${at}`, n]),
+  ];
+  const nonZero = counts.filter(([, n]) => n > 0);
+  const $inc = Object.fromEntries(
+    nonZero.flatMap(([name, n]) => [
+      [name, n],
+      [minutePath + name, n],
+    ]),
+  );
+  const $setOnInsert = { systemCode, clientId, operation, result, hour: new Date(hour) };
+  const _id = [new Date(hour).toISOString(), clientId, operation, result].join(' ');
+  const filter = { _id };
+  const $max = { latest: new Date(latest) };
+  const update = { $inc, $max, $setOnInsert } as mongo.UpdateFilter<PushCount>;
+  return { updateOne: { filter, update, upsert: true } };
+}

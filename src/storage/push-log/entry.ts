@@ -1,0 +1,210 @@
+/**
+ * The documents of the push log: entries (contract 5.3) and bodies. `protocol/log-entry.ts` describes the fields of an
+ * entry; this file gives them types in the database.
+ */
+
+import { createHash } from 'node:crypto';
+import { type Connection, type Model, type mongo, Schema, Types } from 'mongoose';
+import type { FieldChange } from '../../domain/changes';
+import { nativeCollection } from '../../infra/mongo';
+import type { EntryField, StoredForm } from '../../protocol/entry-field';
+import type { Problem, Reason } from '../../protocol/errors';
+import { ENTRY_FIELDS, type EntryFields } from '../../protocol/log-entry';
+import { LOG_STATES, type LogState } from '../../protocol/log-states';
+import type { LocalizedWarning } from '../../protocol/warnings';
+
+interface Stored {
+  readonly text: string;
+  readonly number: number;
+  readonly instant: Date;
+  readonly requestId: Types.ObjectId;
+  readonly matterId: bigint;
+}
+
+const TYPES: Readonly<Record<StoredForm, unknown>> = {
+  text: String,
+  number: Number,
+  instant: Date,
+  requestId: Schema.Types.ObjectId,
+  matterId: Schema.Types.BigInt,
+};
+
+/** The types of the fields that are stored: of the optional fields, or of the required fields. */
+type StoredFields<Optional extends boolean> = {
+  -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
+    ? Name
+    : never]: ValueOf<EntryFields[Name]>;
+};
+type ValueOf<Field> = Field extends { stored: infer Form extends StoredForm }
+  ? Stored[Form]
+  : never;
+
+export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true>> {
+  /** The request id, which the answer to the caller contains. Ids sort by time of receipt (`request-id.ts`). */
+  _id: Types.ObjectId;
+  state: LogState;
+  /** Absent while the push is queued; then the outcome of an accepted push, or the reason of a rejected push. */
+  result?: string;
+  /** The first 20 problems of a rejected body. */
+  problems?: readonly Problem[];
+  /** Warnings about an accepted push, including the first 20 unknown fields. */
+  warnings?: readonly LocalizedWarning[];
+  /** Present if the request was rejected because of its signature or timestamp. */
+  signature?: SentSignature;
+  /** Present if the push was stale: its `sourceUpdatedAt`, and the newer `sourceUpdatedAt` of the matter. */
+  stale?: { sent: Date; stored: Date };
+  /** What the push changed in the matter. */
+  changes?: readonly FieldChange[];
+  /** An earlier push had the same idempotency key and another body. */
+  mark?: 'KEY_REUSED';
+}
+
+/** The fields that the HTTP layer sets (`http/request.ts`). All of them are optional. */
+export type RequestFields = Partial<StoredFields<true>>;
+
+/** Hash and size of the body. */
+export type BodyDigest = Pick<LogEntry, 'bodyHash' | 'bodySize'>;
+
+const STRUCTURED = { type: Schema.Types.Mixed, default: undefined };
+
+const entrySchema = new Schema<LogEntry>(
+  {
+    ...storedTypes(),
+    _id: { type: Schema.Types.ObjectId, required: true },
+    state: { type: String, enum: LOG_STATES, required: true },
+    result: String,
+    problems: STRUCTURED,
+    warnings: STRUCTURED,
+    signature: STRUCTURED,
+    stale: STRUCTURED,
+    changes: STRUCTURED,
+    mark: String,
+  },
+  { collection: 'push_log', versionKey: false },
+);
+
+function storedTypes() {
+  const fields = Object.entries<EntryField>(ENTRY_FIELDS).flatMap(([name, { stored, optional }]) =>
+    stored === undefined ? [] : [[name, { type: TYPES[stored], required: !optional }] as const],
+  );
+  return Object.fromEntries(fields);
+}
+
+/** Contains entries with an idempotency key. */
+export const KEY_INDEX = 'idempotency_keys';
+/** Contains pushes with an idempotency key that are queued or took effect. */
+export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
+/** Contains resends. */
+export const RESENT_INDEX = 'resends';
+
+// Sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have this field.
+entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
+// Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, which is the order of receipt.
+entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
+// Only failed pushes: the settlement of a successful push costs the database half as much because it changes no index.
+entrySchema.index(
+  { systemCode: 1, failure: 1, _id: -1 },
+  { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
+);
+entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_history' });
+entrySchema.index(
+  { systemCode: 1, idempotencyKey: 1, _id: -1 },
+  { name: KEY_INDEX, partialFilterExpression: { idempotencyKey: { $exists: true } } },
+);
+entrySchema.index({ idempotencyFingerprint: 1 }, { name: FINGERPRINT_INDEX, sparse: true });
+entrySchema.index({ resentFrom: 1 }, { name: RESENT_INDEX, sparse: true });
+
+export function entryModel(connection: Connection): Model<LogEntry> {
+  return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
+}
+
+// The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only its
+// hash, with which the signature diagnosis checks possible mistakes.
+
+export interface SentSignature {
+  /** The header X-Timestamp, if it looks like a time. */
+  timestamp?: string;
+  /** Number of characters of X-Signature. */
+  length: number;
+  /** SHA-256 of X-Signature, hex. */
+  hash: string;
+}
+
+/** Digits and the characters of date formats. */
+const TIME_LIKE = /^(?=.*\d)[\dTZ.:+ -]{1,40}$/;
+const HEX = /^[0-9a-fA-F]+$/;
+
+export function sentSignature(timestamp: string, signature: string): SentSignature {
+  return {
+    ...(TIME_LIKE.test(timestamp) && { timestamp }),
+    length: signature.length,
+    hash: hashSignature(signature),
+  };
+}
+
+/** The hash of a signature, hex. Upper and lower case of hex digits have the same hash. */
+export function hashSignature(text: string): string {
+  const plain = HEX.test(text) ? text.toLowerCase() : text;
+  return createHash('sha256').update(plain).digest('hex');
+}
+
+/** The reasons of requests whose signature or timestamp was checked and is wrong. */
+export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
+
+/** The reasons of rejections that a sender can cause with a client id alone, which is public. */
+export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];
+
+// Bodies have their own collection, because they are kept for a shorter time (PUSH_BODY_RETENTION) and would slow down
+// searches of the log.
+
+export interface LoggedBody {
+  /** Request id. */
+  _id: Types.ObjectId;
+  /** The received bytes, unchanged. */
+  body: Buffer;
+  receivedAt: Date;
+  /** Same as in the entry: MongoDB deletes both at this time. */
+  expireAt?: Date;
+}
+
+const bodySchema = new Schema<LoggedBody>(
+  {
+    _id: { type: Schema.Types.ObjectId, required: true },
+    body: { type: Buffer, required: true },
+    receivedAt: { type: Date, required: true },
+    expireAt: Date,
+  },
+  { collection: 'push_bodies', versionKey: false },
+);
+
+bodySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
+
+export function bodyModel(connection: Connection): Model<LoggedBody> {
+  return connection.models.LoggedBody ?? connection.model<LoggedBody>('LoggedBody', bodySchema);
+}
+
+export interface Bodies {
+  /** Returns stored bodies by request id. A request without a stored body is left out. */
+  find(ids: readonly string[]): Promise<Map<string, Buffer>>;
+}
+
+/** Milliseconds for one read. */
+const TIMEOUT = 10_000;
+
+export function createBodies(connection: Connection): Bodies {
+  const collection = nativeCollection<LoggedBody>(bodyModel(connection));
+  return {
+    find: async (ids) => {
+      if (ids.length === 0) return new Map();
+      const found = await collection
+        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, { maxTimeMS: TIMEOUT })
+        .project<{ _id: Types.ObjectId; body: Buffer | mongo.Binary }>({ body: 1 })
+        .toArray();
+      return new Map(found.map(({ _id, body }) => [String(_id), storedBytes(body)]));
+    },
+  };
+}
+
+/** The driver returns binary data as `Binary`, unless it is configured to return buffers. */
+export const storedBytes = (body: Buffer | mongo.Binary) =>
+  Buffer.isBuffer(body) ? body : Buffer.from(body.buffer);

@@ -1,0 +1,66 @@
+/** The collections and their indexes: which indexes must exist, and which are missing. */
+import type { Connection, mongo } from 'mongoose';
+import { isMissingCollection } from '../../infra/driver-errors';
+import { auditModel } from '../audit';
+import { clientModel } from '../directory/client-model';
+import { FOLDED_INDEX, userModel } from '../directory/user-model';
+import { matterModel } from '../ledger/matters';
+import { bodyModel, entryModel } from '../push-log/entry';
+import { countModel } from '../push-log/read-counts';
+
+/** Name of the index by which MongoDB deletes old entries, old bodies and old counts of the push log. */
+export const RETENTION = 'retention';
+
+export interface CollectionModel {
+  readonly schema: { indexes(): (readonly [unknown, object])[] };
+  readonly collection: {
+    readonly name: string;
+    createIndexes(specifications: mongo.IndexDescription[]): Promise<unknown>;
+  };
+  createCollection(): Promise<unknown>;
+}
+
+export const modelsOf = (connection: Connection): readonly CollectionModel[] =>
+  [
+    ...[matterModel, entryModel, bodyModel, countModel],
+    ...[clientModel, userModel, auditModel],
+  ].map((make) => make(connection));
+
+/**
+ * Compares the required indexes with the indexes of the database, because a backup can be restored without them.
+ *
+ * @returns the indexes that the database lacks, as `collection.index`
+ */
+export async function findMissingIndexes(connection: Connection): Promise<string[]> {
+  const missing = await Promise.all(
+    modelsOf(connection).map(async (model) => {
+      const collection = model.collection.name;
+      const existing = await indexesOf(connection, collection);
+      const names = expectedIndexes(connection, model).filter((name) => !existing.has(name));
+      return names.map((name) => `${collection}.${name}`);
+    }),
+  );
+  return missing.flat();
+}
+
+/** Names of the required indexes of a collection. FOLDED_INDEX is not required, because only suggestions use it. */
+function expectedIndexes(connection: Connection, { schema, collection }: CollectionModel) {
+  const withRetention: readonly string[] = [entryModel, bodyModel, countModel].map(
+    (make) => make(connection).collection.name,
+  );
+  const own = schema
+    .indexes()
+    .map(([, options]) => String((options as { name?: string }).name))
+    .filter((index) => index !== FOLDED_INDEX);
+  return withRetention.includes(collection.name) ? [...own, RETENTION] : own;
+}
+
+async function indexesOf(connection: Connection, collection: string): Promise<Set<unknown>> {
+  try {
+    const found = await connection.collection(collection).indexes();
+    return new Set(found.map(({ name }) => name));
+  } catch (error) {
+    if (isMissingCollection(error)) return new Set();
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/** The work of the release step on the database. */
+import type { Connection, mongo } from 'mongoose';
+import { nativeCollection, stateCollection } from '../../infra/mongo';
+import { matterModel } from '../ledger/matters';
+import { bodyModel, entryModel } from '../push-log/entry';
+import { countModel } from '../push-log/read-counts';
+import { type CollectionModel, modelsOf, RETENTION } from './indexes';
+
+export interface SchemaSettings {
+  /** PUSH_LOG_RETENTION, milliseconds. */
+  readonly retention: number;
+  /** PUSH_BODY_RETENTION, milliseconds. */
+  readonly bodyRetention: number;
+  /** CONCLUDED_STATUSES */
+  readonly concluded: readonly string[];
+}
+
+/**
+ * Creates collections and indexes, sets how long the push log is kept, and corrects the phases of matters. It can be
+ * repeated, even while web and workers run.
+ */
+export async function prepareDatabase(
+  connection: Connection,
+  { retention, bodyRetention, concluded }: SchemaSettings,
+): Promise<void> {
+  await Promise.all(modelsOf(connection).map(createCollection));
+  await setRetention(entryModel(connection).collection, retention);
+  await setRetention(bodyModel(connection).collection, Math.min(bodyRetention, retention));
+  await setRetention(countModel(connection).collection, retention, 'hour');
+  await derivePhases(connection, concluded);
+}
+
+/** Creates the collection, then all of its indexes in one command. */
+async function createCollection(model: CollectionModel): Promise<void> {
+  await model.createCollection();
+  const indexes = model.schema
+    .indexes()
+    .map(([key, options]) => ({ ...options, key }) as mongo.IndexDescription);
+  if (indexes.length > 0) await model.collection.createIndexes(indexes);
+}
+
+type LogCollection = ReturnType<typeof entryModel>['collection'];
+
+/**
+ * Creates the index by which MongoDB deletes old documents. If the retention (milliseconds) has changed, changes it.
+ */
+async function setRetention(
+  collection: Pick<LogCollection, 'name' | 'indexes' | 'createIndex' | 'conn'>,
+  retention: number,
+  field = 'receivedAt',
+): Promise<void> {
+  const expireAfterSeconds = Math.round(retention / 1000);
+  const existing = (await collection.indexes()).find(({ name }) => name === RETENTION);
+  if (existing?.expireAfterSeconds === expireAfterSeconds) return;
+  if (existing) {
+    const index = { name: RETENTION, expireAfterSeconds };
+    const { conn, name } = collection;
+    await conn.getClient().db(conn.name).command({ collMod: name, index });
+  } else await collection.createIndex({ [field]: 1 }, { name: RETENTION, expireAfterSeconds });
+}
+
+/** The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and how often it did. */
+interface Derived {
+  readonly _id: string;
+  readonly statuses: readonly string[];
+  readonly runs: number;
+}
+
+const DERIVED = 'concluded statuses';
+/**
+ * Number of releases that derive the phases after a change of the setting. The second release corrects the matters that
+ * processes with the old setting wrote after the first one.
+ */
+const RUNS = 2;
+
+/** After a change of CONCLUDED_STATUSES, sets the phase of stored matters (OPEN or CONCLUDED) by their status. */
+async function derivePhases(connection: Connection, concluded: readonly string[]): Promise<void> {
+  const state = stateCollection<Derived>(connection);
+  const statuses = [...new Set(concluded)].sort();
+  const done = await state.findOne({ _id: DERIVED });
+  const runs = done && String(done.statuses) === String(statuses) ? done.runs : 0;
+  if (runs >= RUNS) return;
+  const matters = nativeCollection(matterModel(connection));
+  const toConcluded = { phase: 'OPEN', bizStatus: { $in: statuses } } as const;
+  const toOpen = { phase: 'CONCLUDED', bizStatus: { $nin: statuses } } as const;
+  await matters.updateMany(toConcluded, { $set: { phase: 'CONCLUDED' }, $inc: { revision: 1 } });
+  await matters.updateMany(toOpen, { $set: { phase: 'OPEN' }, $inc: { revision: 1 } });
+  const now = { $set: { statuses, runs: runs + 1 } };
+  await state.updateOne({ _id: DERIVED }, now, { upsert: true });
+}

@@ -1,0 +1,210 @@
+/**
+ * Entry of the sessions: the pool of database sessions in which a process commits. If a process dies or loses its
+ * connection before its commit, its open transaction keeps documents locked for at least a minute. Two mechanisms end
+ * such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails without either.
+ *
+ * - The owner of a partition. Redis stores the sessions of its owner (`src/queue/records.ts`). The next owner ends
+ *   their transactions before its own first commit. This also stops a living worker that has lost the partition. It
+ *   does not work after a loss of Redis.
+ * - The heartbeats (`SessionHeartbeats`). Every process records its sessions in the database and ends the transactions
+ *   of dead processes. This takes some seconds and never affects a living process.
+ */
+import type { Connection, mongo } from 'mongoose';
+import { type PollLoop, startPollLoop } from '../concurrency/timing';
+import { createMutex } from '../concurrency/turns';
+import type { Logger } from '../infra/logger';
+import {
+  createKillSessions,
+  type KillSessions,
+  PooledSession,
+  SessionHeartbeats,
+  type Work,
+} from './sessions/pooled-session';
+
+/** The batch timed out, and another session replaced its session, so that the batch can no longer commit. */
+export class SessionReplaced extends Error {
+  override readonly name = 'SessionReplaced';
+}
+
+/** Milliseconds between two heartbeats, randomly extended by up to half. */
+const INTERVAL = 700;
+/** Maximum retired sessions that the pool remembers. MongoDB has long ended the transactions of older ones. */
+const MAX_RETIRED = 50;
+/** The id of no session. With it, the pool tests whether MongoDB permits `killSessions`. */
+const NO_SESSION = '00000000000000000000000000000000';
+
+const KILLED = 'ended the transactions of a dead process';
+const NOT_KILLED =
+  'a process is dead: the server ends its transactions after transactionLifetimeLimitSeconds';
+
+export class SessionPool {
+  private readonly client: mongo.MongoClient;
+  private readonly pool = new Map<number, PooledSession>();
+  /** Retired sessions that may still have an open transaction. */
+  private readonly retired = new Set<string>();
+  private readonly heartbeats: SessionHeartbeats;
+  private readonly oneHeartbeatAtATime = createMutex();
+  private readonly killSessions: KillSessions;
+  private readonly maintenance: PollLoop;
+  /** Whether the pool has tested if MongoDB permits `killSessions`. */
+  private isChecked = false;
+
+  /** @param name name of this process, which other processes log when they end its transactions */
+  constructor(
+    connection: Connection,
+    private readonly logger: Logger,
+    name: string,
+  ) {
+    this.client = connection.getClient();
+    this.heartbeats = new SessionHeartbeats(connection, name);
+    this.killSessions = createKillSessions(this.client, logger);
+    this.maintenance = startPollLoop(
+      () => this.maintain(),
+      INTERVAL,
+      (error) => logger.debug({ error: String(error) }, 'could not check the sessions, retrying'),
+    );
+  }
+
+  /** The id of the session at this index of the pool, hex. The first call for an index starts the session. */
+  readonly idOf = (index: number): string => {
+    const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
+    this.pool.set(index, pooled);
+    return pooled.id;
+  };
+
+  /**
+   * Runs writes in one transaction of a pooled session. Transactions of one session never overlap.
+   *
+   * @param id the session id that `idOf` returned when the batch began
+   * @throws SessionReplaced if the session was replaced because its batch timed out
+   */
+  async commit<T>(id: string, work: Work<T>): Promise<T> {
+    const pooled = [...this.pool.values()].find((one) => one.id === id);
+    if (!pooled) throw new SessionReplaced('the session of this batch was replaced');
+    return pooled.exclusively(async () => {
+      await Promise.all([this.makeReady(pooled), this.makeOthersReady()]);
+      return pooled.commit(work);
+    });
+  }
+
+  /** Retires the session at an index, so that its transaction fails. The next `idOf` starts another session there. */
+  replace(index: number): void {
+    const old = this.pool.get(index);
+    this.pool.delete(index);
+    if (!old) return;
+    this.killLater([old.id]);
+    // The driver takes the session back after the running transaction has succeeded or failed.
+    old
+      .exclusively(() => old.endForGood())
+      .catch((error) =>
+        this.logger.debug(
+          { error: String(error) },
+          'could not end the session of a batch that timed out',
+        ),
+      );
+  }
+
+  /**
+   * Ends the open transactions of sessions of any process, if MongoDB permits it. If MongoDB is unavailable, the pool
+   * retries later. It skips its own sessions, because it ends their failed transactions before its next commit.
+   */
+  async kill(ids: readonly string[]): Promise<void> {
+    const own = new Set([...this.pool.values()].map(({ id }) => id));
+    const others = ids.filter((id) => !own.has(id));
+    if ((await this.tryKill(others)) === undefined) this.killLater(others);
+  }
+
+  /**
+   * Ends the open transactions of all other processes. A living process that still owns its partitions retries its
+   * batch.
+   *
+   * @throws the driver's error; the transactions may then still commit
+   */
+  async killOthers(): Promise<void> {
+    await this.killSessions(await this.heartbeats.sessionsOfOthers());
+  }
+
+  /** Ends the open transactions of batches that timed out. */
+  async endRetired(): Promise<void> {
+    if (this.retired.size > 0) await this.killRetired();
+  }
+
+  /** Ends all sessions of the pool. */
+  async end(): Promise<void> {
+    await this.maintenance.stop();
+    await Promise.all([...this.pool.values()].map((one) => one.end()));
+    await this.heartbeats.end();
+  }
+
+  /**
+   * Records the session in the database and ends its failed transaction, which stays open if MongoDB never received the
+   * abort. If MongoDB rejects `killSessions`, a new transaction in the same session ends the failed one.
+   */
+  private async makeReady(pooled: PooledSession): Promise<void> {
+    if (!pooled.isRecorded) await this.heartbeat();
+    if (!pooled.mayBeOpen) return;
+    if (await this.tryKill([pooled.id])) pooled.mayBeOpen = false;
+    else await pooled.commit((session) => this.heartbeats.readOwn(session));
+  }
+
+  /** Ends failed transactions of other sessions of this pool, because they may lock documents of the next batch. */
+  private async makeOthersReady(): Promise<void> {
+    const failed = [...this.pool.values()].filter((one) => one.mayBeOpen && one.isFree());
+    await Promise.all(failed.map((one) => one.exclusively(() => this.makeReady(one))));
+  }
+
+  /** Maintains the sessions at every interval, independently of commits. */
+  private async maintain(): Promise<void> {
+    await this.heartbeat();
+    // The test at the start logs a missing permission before the first worker dies.
+    if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
+    await this.killRetired();
+    for (const pooled of this.pool.values()) {
+      // Sessions in use are skipped, because waiting can take long. Their next commit makes them ready.
+      if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
+    }
+    await this.reapDeadProcesses();
+  }
+
+  /** One write at a time: an older list of sessions must not replace a newer list that contains a new session. */
+  private heartbeat(): Promise<void> {
+    return this.oneHeartbeatAtATime(async () => {
+      const pooled = [...this.pool.values()];
+      await this.heartbeats.write([...pooled.map(({ id }) => id), ...this.retired]);
+      for (const one of pooled) one.isRecorded = true;
+    });
+  }
+
+  private async killRetired(): Promise<void> {
+    const ids = [...this.retired];
+    if ((await this.tryKill(ids)) === undefined) return;
+    for (const id of ids) this.retired.delete(id);
+  }
+
+  private async reapDeadProcesses(): Promise<void> {
+    for (const dead of await this.heartbeats.findDead()) {
+      const areKilled = await this.tryKill(dead.sessions);
+      if (areKilled === undefined) continue;
+      this.logger.warn({ deadProcess: dead.name ?? dead._id }, areKilled ? KILLED : NOT_KILLED);
+      await this.heartbeats.forget(dead);
+    }
+  }
+
+  /** @returns false if MongoDB rejects `killSessions`; undefined if it is unavailable and the caller must retry */
+  private async tryKill(ids: readonly string[]): Promise<boolean | undefined> {
+    try {
+      return await this.killSessions(ids);
+    } catch (error) {
+      this.logger.debug(
+        { error: String(error) },
+        'could not end transactions with killSessions, retrying',
+      );
+      return undefined;
+    }
+  }
+
+  private killLater(ids: readonly string[]): void {
+    for (const id of ids) this.retired.add(id);
+    for (const id of [...this.retired].slice(0, -MAX_RETIRED)) this.retired.delete(id);
+  }
+}

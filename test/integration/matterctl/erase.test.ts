@@ -1,0 +1,114 @@
+/** `matterctl erase`: what is kept of a user besides the parties is gone, and everything else stays. */
+import { createHash } from 'node:crypto';
+import { auditModel } from '../../../src/storage/audit';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
+import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
+import type { SharedService } from '../../support/service';
+import { sharedService } from '../../support/shared-service';
+
+const ALICE = [{ username: 'alice', partyRole: 'ASSIGNEE' }];
+const BOB = [{ username: 'bob', partyRole: 'ASSIGNEE' }];
+
+let service: SharedService;
+/** Request ids: of a body with the name in an escaped form, and of one that names another user. */
+const ids = { escaped: '', other: '' };
+beforeAll(async () => {
+  service = await sharedService();
+  const { push } = service;
+  const handedOver = todo('E-1', { parties: ALICE });
+  await push('upsert', handedOver);
+  await push('upsert', { ...handedOver, parties: BOB, replaceParties: true });
+  await push('upsert', todo('E-2', { parties: ALICE }));
+  await push('upsert', todo('E-3', { parties: BOB, content: 'asked by alice.' }));
+  const escaped = JSON.stringify(todo('E-4', { parties: ALICE })).replace('alice', '\\u0061lice');
+  ids.escaped = (await push('upsert', escaped)).requestId;
+  await push('upsert', '{"title":"of alice",');
+  ids.other = (await push('upsert', todo('E-5', { parties: BOB, title: 'malice' }))).requestId;
+});
+afterAll(() => service.stop());
+
+const run = (...args: string[]) =>
+  matterctl(['erase', ...args, '--operator', 'ann'], { env: service.env });
+const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
+const matter = (externalId: string) => matterModel(service.db).findOne({ externalId }).lean();
+const bodies = async () => {
+  const stored = await bodyModel(service.db).find().lean();
+  return stored.map(({ body }) => Buffer.from(body.buffer).toString());
+};
+const changes = async () =>
+  JSON.stringify((await entryModel(service.db).find().lean()).map((entry) => entry.changes));
+const trail = () => auditModel(service.db).find({ command: 'erase' }).lean();
+
+const COUNTS = { matters: 1, entries: 4, bodies: 5 };
+
+test('a dry run counts, and changes nothing', async () => {
+  const before = [await matter('E-1'), await bodies(), await changes()];
+  expect(await json('--user', 'alice', '--dry-run')).toEqual({
+    ...{ user: 'alice', dryRun: true },
+    ...COUNTS,
+  });
+  const { stdout } = await run('--user', 'alice', '--dry-run');
+  expect(stdout).toMatch(/^would be erased:\npast handler of matters +1\n/);
+  expect([await matter('E-1'), await bodies(), await changes()]).toEqual(before);
+  expect(await trail()).toEqual([]);
+});
+
+test('a user is erased from past handlers, changes and bodies, and stays a party', async () => {
+  const before = await matter('E-1');
+  expect(before?.pastHandlers).toEqual(['alice']);
+  expect(await changes()).toContain('alice');
+  expect(await json('--user', 'alice')).toEqual({ user: 'alice', dryRun: false, ...COUNTS });
+  const after = await matter('E-1');
+  expect(after).toMatchObject({ pastHandlers: [], revision: (before?.revision ?? 0) + 1 });
+  expect(after?.updatedAt.getTime()).toBeGreaterThan(before?.updatedAt.getTime() ?? 0);
+  expect(await changes()).not.toContain('alice');
+  expect(await changes()).toContain('ASSIGNEE bob');
+  const kept = await bodies();
+  expect(kept).toHaveLength(2);
+  for (const body of kept) expect(body).not.toMatch(/\balice/);
+  expect((await matter('E-2'))?.parties).toMatchObject(ALICE);
+  expect(await json('--user', 'alice', '--dry-run')).toMatchObject({
+    ...{ matters: 0, entries: 0, bodies: 0 },
+  });
+});
+
+test('the audit trail has the counts and a digest, and not the name', async () => {
+  const [entry, ...others] = await trail();
+  expect(others).toEqual([]);
+  const userHash = createHash('sha256').update('alice').digest('hex');
+  expect(entry).toMatchObject({ operator: 'ann', outcome: 'DONE', details: { userHash } });
+  expect(entry?.result).toEqual(COUNTS);
+  expect(JSON.stringify(entry)).not.toContain('alice');
+});
+
+test('pushes of an erased matter go on, and an erased body is not resent', async () => {
+  const status = { externalId: 'E-1', bizStatus: 'DONE' };
+  expect(await service.push('status', status)).toMatchObject({ code: 0 });
+  const path = '/api/open/push-logs/resend';
+  const resend = { requestIds: [ids.escaped], dryRun: true };
+  const { data } = await service.push('', resend, { path });
+  expect(JSON.stringify(data)).not.toContain('alice');
+});
+
+test('the stored body of one request is erased', async () => {
+  expect(await json('--request', ids.other, '--dry-run')).toMatchObject({ bodies: 1 });
+  const { exitCode, stdout } = await run('--request', ids.other);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'erased:\nstored bodies  1\n' });
+  expect(JSON.stringify(await bodies())).not.toContain('malice');
+  const show = ['log', 'show', ids.other, '--body'];
+  const shown = await matterctl(show, { env: service.env });
+  expect(shown.stdout).toContain('The body is not kept (any more).');
+  expect(await run('--request', ids.other)).toMatchObject({
+    exitCode: 1,
+    stderr: `matterctl: no body of ${ids.other} is stored\n`,
+  });
+});
+
+test.each([[[]], [['--user', 'a', '--request', '0123456789abcdef01234567']], [['--user', '']]])(
+  '%j is wrong usage',
+  async (args) => {
+    expect(await run(...args)).toMatchObject({ exitCode: 2, stdout: '' });
+  },
+);

@@ -1,0 +1,149 @@
+/** `matterctl log report` against the service, as a person with a query key runs it, and a receiver of its posts. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dayAt } from '../../../src/protocol/local-day';
+import { createClientAdmin } from '../../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { countModel } from '../../../src/storage/push-log/read-counts';
+import type { PushReport } from '../../../tools/matterctl/report/read-report';
+import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
+import { push } from '../../support/pusher';
+import { startReceiver } from '../../support/receiver';
+import type { SharedService } from '../../support/service';
+import { sharedService } from '../../support/shared-service';
+import { until } from '../../support/wait';
+
+const DAY = 86_400_000;
+const folder = mkdtempSync(join(tmpdir(), 'matterctl-report-'));
+const keyFile = join(folder, 'key');
+const robotFile = join(folder, 'robot');
+let service: SharedService;
+/** A client whose system no other test has: counts of other files arrive late. */
+const clientId = `reported-${randomBytes(4).toString('hex')}`;
+let secret: string;
+
+const send = (operation: string, body: unknown) =>
+  push({ url: service.urlOf(), clientId, secret, operation, body });
+const unknownUser = { parties: [{ username: 'nobody', partyRole: 'ASSIGNEE' }] };
+const run = (...args: string[]) =>
+  matterctl([
+    ...['log', 'report', '--client-id', clientId, '--secret-file', keyFile],
+    ...(args.includes('--url') ? [] : ['--url', service.urlOf()]),
+    ...args,
+  ]);
+const jsonOf = async (...args: string[]) => {
+  const { exitCode, stdout } = await run('--json', ...args);
+  return { exitCode, report: JSON.parse(stdout) as PushReport };
+};
+
+beforeAll(async () => {
+  service = await sharedService();
+  const keyRing = createKeyRing([service.env.SECRET_KEYS ?? '']);
+  const admin = createClientAdmin(service.db, keyRing, Date.now);
+  secret = (await admin.create({ clientId, systemCode: clientId })).secret ?? '';
+  const { key } = await admin.addQueryKey(clientId, { ttl: DAY, mayPush: false });
+  writeFileSync(keyFile, `${key}\n`);
+  await send('upsert', todo('R-1', unknownUser));
+  await send('upsert', todo('R-1', unknownUser));
+  await send('status', { externalId: 'R-2', bizStatus: 'DONE' });
+  await send('upsert', todo('R-3'));
+  // The report covers yesterday and today, and compares them with the two days before.
+  const hour = new Date(dayAt(Date.now(), 'Asia/Shanghai').start - 3 * DAY);
+  const count = { systemCode: clientId, clientId, operation: 'upsert', result: 'CREATED' };
+  await countModel(service.db).collection.insertOne({
+    ...{ _id: `${hour.toISOString()} ${clientId}`, ...count, hour, latest: hour, pushes: 7 },
+  } as never);
+  await until('the counts', async () => (await jsonOf()).report.received >= 4);
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('it counts pushes and open failures, and fails while some are open', async () => {
+  const { exitCode, report } = await jsonOf('--since', 'yesterday');
+  expect(exitCode).toBe(1);
+  expect(report).toMatchObject({
+    ...{ systemCode: clientId, timeZone: 'Asia/Shanghai', complete: true },
+    ...{ received: 4, written: 1, failed: 3, open: 2, refusedBatches: 0 },
+    before: { received: 7, written: 7, failed: 0, open: 0 },
+  });
+  expect(report.reasons).toMatchObject([
+    { reason: 'MATTER_NOT_FOUND', matters: 1, pushes: 1 },
+    { reason: 'UNKNOWN_USER', matters: 1, pushes: 2 },
+  ]);
+  const text = await run();
+  expect(text.stdout).toContain(`Matter Push report for ${clientId}\n`);
+  expect(text.stdout).toContain('received: 4 (before: 7)\n');
+  expect(text.stdout).toContain(
+    `open the console: ${service.urlOf()}/console#/failures?range=custom`,
+  );
+  expect(text.stderr).toBe('matterctl: 2 matters have an open failure\n');
+});
+
+test('another time has none, and the exit code is 0', async () => {
+  const quiet = await jsonOf('--since', '9d', '--to', '8d', '--public-url', 'https://p.example/');
+  expect(quiet).toMatchObject({ exitCode: 0, report: { received: 0, open: 0, reasons: [] } });
+  expect(quiet.report.link).toMatch(/^https:\/\/p\.example\/console#/);
+  expect((await jsonOf('--on', '2026-05-01')).exitCode).toBe(0);
+  expect((await jsonOf('--on', 'today')).report.from).toMatch(/T16:00:00\.000Z$/);
+});
+
+test.each([
+  ['wecom', '{"errcode":0,"errmsg":"ok"}', 'msgtype'],
+  ['dingtalk', '{"errcode":0,"errmsg":"ok"}', 'msgtype'],
+  ['feishu', '{"code":0,"msg":"success"}', 'msg_type'],
+])('the robot of %s gets the report in Chinese, after a retry', async (format, body, field) => {
+  const receiver = await startReceiver({ status: 503 }, { body });
+  writeFileSync(robotFile, `${receiver.url}/robot?key=ROBOT-KEY\n`);
+  const { exitCode, stdout, stderr } = await run('--format', format, '--post-url-file', robotFile);
+  await receiver.stop();
+  expect(exitCode).toBe(1);
+  expect(receiver.posts.map(({ path }) => path)).toEqual(Array(2).fill('/robot?key=ROBOT-KEY'));
+  const [, { text } = { text: '' }] = receiver.posts;
+  expect(`${text}\n`).toBe(stdout);
+  expect(JSON.parse(text)).toHaveProperty(field);
+  expect(text).toContain('UNKNOWN_USER（用户不存在或已停用）');
+  expect(stderr).toBe(`posted to ${receiver.url}\nmatterctl: 2 matters have an open failure\n`);
+});
+
+test('a report that is not accepted is an error without the key of the robot', async () => {
+  const receiver = await startReceiver({ body: '{"errcode":93000,"errmsg":"invalid webhook"}' });
+  const post = ['--format', 'wecom', '--post', `${receiver.url}/robot?key=ROBOT-KEY`];
+  const { exitCode, stderr } = await run(...post);
+  await receiver.stop();
+  expect(exitCode).toBe(1);
+  expect(stderr).toBe(
+    `matterctl: the report was not posted to ${receiver.url} (1 try): wecom answers 93000 invalid webhook\n`,
+  );
+});
+
+test.each([
+  [['--format', 'xml'], 'Allowed choices are text, json, wecom, dingtalk, feishu'],
+  [['--json', '--format', 'wecom'], '--json is not --format wecom'],
+  [['--on', 'yesterday', '--since', 'today'], '--on is a whole day'],
+  [['--since', 'today', '--to', 'yesterday'], 'must begin before it ends'],
+  [['--since', '40d'], 'at most 31 days'],
+  [['--since', 'monday'], 'It must be a time such as'],
+  [['--post', 'robot?key=ROBOT-KEY'], '--post must hold an address'],
+  [['--post', 'https://a.example', '--post-url-file', keyFile], 'not both'],
+  [['--post-url-file', keyFile], 'the file of --post-url-file must hold an address'],
+])('%j is wrong usage', async (args, message) => {
+  const { exitCode, stdout, stderr } = await run(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('ROBOT-KEY');
+});
+
+test('a service that rejects the key is named', async () => {
+  writeFileSync(join(folder, 'wrong'), 'wrong');
+  const { exitCode, stderr } = await matterctl([
+    ...['log', 'report', '--client-id', clientId, '--secret-file', join(folder, 'wrong')],
+    ...['--url', service.urlOf()],
+  ]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^matterctl: the service at http:.* 401 SIGNATURE_MISMATCH .*doctor/);
+});

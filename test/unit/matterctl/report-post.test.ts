@@ -1,0 +1,114 @@
+/** A report is posted once, and again while that may help: to a receiver that answers as robots do. */
+import type { ReportFormat } from '../../../tools/matterctl/report/formats';
+import { postReport } from '../../../tools/matterctl/report/post';
+import { type Receiver, type ReceiverAnswer, startReceiver } from '../../support/receiver';
+
+const PATH = '/hook?key=ROBOT-KEY';
+const ACCEPTED = { body: '{"errcode":0,"errmsg":"ok"}' };
+let receiver: Receiver | undefined;
+beforeEach(() => {
+  // No wait between two tries.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await receiver?.stop();
+});
+
+/** @returns the message of the error; undefined: the report was accepted */
+async function post(
+  format: ReportFormat,
+  answers: readonly ReceiverAnswer[],
+  timeout?: number,
+): Promise<string | undefined> {
+  receiver = await startReceiver(...answers);
+  const delivery = { url: receiver.url + PATH, format, text: '{"text":"报告"}' };
+  const failed = await postReport(delivery, timeout).catch((error: Error) => error);
+  return failed?.message;
+}
+const posts = () => receiver?.posts ?? [];
+
+test.each<[ReportFormat, string]>([
+  ['text', ''],
+  ['json', '<html>'],
+  ['wecom', '{"errcode":0,"errmsg":"ok"}'],
+  ['dingtalk', '{"errcode":0,"errmsg":"ok"}'],
+  ['feishu', '{"code":0,"msg":"success","data":{}}'],
+  ['feishu', '{"StatusCode":0,"StatusMessage":"success"}'],
+])('%s is accepted with %s', async (format, body) => {
+  expect(await post(format, [{ body }])).toBeUndefined();
+  const type = format === 'text' ? 'text/plain' : 'application/json';
+  expect(posts()).toMatchObject([{ method: 'POST', path: PATH, text: '{"text":"报告"}' }]);
+  expect(posts()[0]?.headers['content-type']).toBe(`${type}; charset=utf-8`);
+});
+
+test.each<[string, ReportFormat, ReceiverAnswer]>([
+  ['a lost connection', 'wecom', 'drop'],
+  ['503', 'text', { status: 503 }],
+  ['429', 'json', { status: 429, headers: { 'Retry-After': '0' } }],
+  ['WeCom over its rate', 'wecom', { body: '{"errcode":45009,"errmsg":"api freq out of limit"}' }],
+  ['DingTalk over its rate', 'dingtalk', { body: '{"errcode":130101,"errmsg":"too fast"}' }],
+  ['Feishu over its rate', 'feishu', { body: '{"code":11232,"msg":"frequency limited"}' }],
+])('it is posted again after %s', async (_, format, answer) => {
+  expect(await post(format, [answer, answer, ACCEPTED])).toBeUndefined();
+  expect(posts().map(({ text }) => text)).toEqual(Array(3).fill('{"text":"报告"}'));
+});
+
+test.each<[ReportFormat, ReceiverAnswer, string]>([
+  ['text', { status: 400, body: 'no' }, 'status 400, no'],
+  [
+    'json',
+    { status: 302, headers: { Location: '/hook?key=ROBOT-KEY' } },
+    'redirect to another path',
+  ],
+  [
+    'wecom',
+    { status: 301, headers: { Location: 'https://b.example/x?key=ROBOT-KEY' } },
+    'redirect to https://b.example',
+  ],
+  [
+    'wecom',
+    { body: '{"errcode":93000,"errmsg":"invalid webhook url"}' },
+    'wecom answers 93000 invalid webhook url',
+  ],
+  [
+    'dingtalk',
+    { body: '{"errcode":310000,"errmsg":"keywords not in content"}' },
+    'dingtalk answers 310000 keywords not in content',
+  ],
+  [
+    'feishu',
+    { body: '{"code":19024,"msg":"Key Words Not Found"}' },
+    'feishu answers 19024 Key Words Not Found',
+  ],
+  ['feishu', { body: '<html>sign in</html>' }, 'this is no answer of feishu: <html>sign in</html>'],
+])('%s: %j is final', async (format, answer, cause) => {
+  const message = await post(format, [answer]);
+  expect(message).toMatch(/^the report was not posted to http:\/\/127\.0\.0\.1:\d+ \(1 try\): /);
+  expect(message).toContain(cause);
+  expect(message).not.toContain('ROBOT-KEY');
+  expect(posts()).toHaveLength(1);
+});
+
+test('it gives up after five tries', async () => {
+  const message = await post('wecom', [{ status: 502 }]);
+  expect(message).toBe(`the report was not posted to ${receiver?.url} (5 tries): status 502`);
+  expect(posts()).toHaveLength(5);
+});
+
+test('it gives up at the deadline, and does not wait beyond it', async () => {
+  expect(await post('text', ['hang'], 200)).toContain('(1 try): no answer in time');
+  await receiver?.stop();
+  const busy = { status: 503, headers: { 'Retry-After': '60' } };
+  expect(await post('text', [busy], 30_000)).toContain('(1 try): status 503');
+});
+
+test('a receiver that is not there is named', async () => {
+  const failed = await postReport(
+    { url: 'http://127.0.0.1:1/hook?key=ROBOT-KEY', format: 'text', text: '' },
+    1_000,
+  ).catch((error: Error) => error);
+  expect(failed?.message).toMatch(
+    /^the report was not posted to http:\/\/127\.0\.0\.1:1 \(\d tries\): .*ECONNREFUSED/,
+  );
+});

@@ -1,0 +1,166 @@
+/**
+ * Applies the groups of a batch, and retries the groups that fail. It commits all groups together. If the commit fails, it halves
+ * the batch until each failing group is alone, so that a failing group does not affect the other groups.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorText } from '../src/infra/driver-errors';
+import { foldedLog } from '../src/infra/folded-log';
+import type { Logger } from '../src/infra/logger';
+import type { Metrics } from '../src/observability/metrics';
+import { traceIdsOf } from '../src/queue/consumer';
+import type { PushToSettle } from '../src/storage/push-log';
+import { failsWholeBatch, isContention, isFinal, type PartitionsLost } from './failures';
+import { type Group, groupPushes } from './plan-batch';
+import {
+  type FinalizeDependencies,
+  type FinalStates,
+  rejectRetryably,
+  separateSettled,
+  withFinalState,
+} from './without-effect';
+
+export interface ApplyGroupsDependencies extends FinalizeDependencies {
+  /** Commits groups in one transaction. @throws if nothing was written, or if the result is unknown */
+  readonly commit: (groups: readonly Group[]) => Promise<FinalStates>;
+  /** @returns the error with which the batch must fail, if the worker no longer holds its partitions */
+  readonly checkOwnership: () => Promise<PartitionsLost | undefined>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Maximum attempts for a group that is committed alone. */
+const MAX_ATTEMPTS = 4;
+/**
+ * Maximum groups with contention that are given up together when the time for retries is over. Committing them one by one would
+ * block their partitions. After any other error all groups are given up, because the database rejects all of them.
+ */
+const MAX_CONTENDED_TOGETHER = 8;
+/** Maximum trace ids in one log line. */
+const MAX_TRACE_IDS = 20;
+
+const SPLIT = { level: 'info', text: 'batch split' } as const;
+const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as const;
+
+/** Minimum milliseconds for retries after the first failure. */
+const MIN_RETRY_TIME = 1_000;
+/** If the first failure came late, because the database is slow: the time until then, times this factor, is for retries. */
+const RETRY_TIME_FACTOR = 8;
+/** Retries end at the latest these milliseconds after the start of the batch. Later, the batch runner abandons the batch. */
+const MAX_RETRY_TIME = 5_000;
+
+interface RetryContext extends ApplyGroupsDependencies {
+  /** Called after each failure: whether the time for the retries of all groups is over. It starts with the first failure. */
+  readonly isTimeOver: () => boolean;
+  /** The pushes of given-up groups, to be finalized at the end. */
+  readonly givenUp: PushToSettle[];
+}
+
+/**
+ * @returns the final states of the pushes; given-up groups are finalized after the commits of all others
+ * @throws an error for which `failsWholeBatch` is true. The results of some pushes are unknown then
+ */
+export async function applyGroups(
+  deps: ApplyGroupsDependencies,
+  groups: readonly Group[],
+): Promise<FinalStates> {
+  const began = performance.now();
+  let until: number | undefined;
+  const isTimeOver = () => {
+    const now = performance.now();
+    const retryTime = Math.max(MIN_RETRY_TIME, RETRY_TIME_FACTOR * (now - began));
+    until ??= Math.min(now + retryTime, began + MAX_RETRY_TIME);
+    return now > until;
+  };
+  const givenUp: PushToSettle[] = [];
+  const applied = await apply({ ...deps, isTimeOver, givenUp }, groups);
+  // After all commits, so that a failure of this call does not prevent a commit.
+  return joined(applied, await deps.finalize(givenUp));
+}
+
+/**
+ * Commits the groups together. After a failure it first separates pushes that were settled before, which are the usual cause,
+ * and commits the other pushes together. Without such pushes it commits each half alone, which finds a failing group in few
+ * steps.
+ *
+ * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over, a few
+ * groups may be given up together.
+ */
+async function apply(
+  context: RetryContext,
+  groups: readonly Group[],
+  attempt = 1,
+): Promise<FinalStates> {
+  if (groups.length === 0) return new Map();
+  try {
+    return await context.commit(groups);
+  } catch (error) {
+    await throwIfBatchFails(context, error);
+    // Called before the reads below, because its first call measures the time until the first failure.
+    const isTimeOver = context.isTimeOver();
+    const pushes = groups.flatMap((group) => group.pushes);
+    const ended = await separateSettled(context, pushes);
+    const left = groupPushes(ended.remaining);
+    if (left.length === 0) return ended.states;
+    if (isGivenUp(isTimeOver, groups, attempt, error)) {
+      giveUp(context, left, error);
+      return ended.states;
+    }
+    context.metrics.retried();
+    if (groups.length === 1) {
+      await sleep(10 * 2 ** attempt * (0.5 + Math.random()));
+      return joined(ended.states, await apply(context, left, attempt + 1));
+    }
+    foldedLog(context.logger)(SPLIT, { error: errorText(error), groups: groups.length });
+    if (ended.remaining.length < pushes.length)
+      return joined(ended.states, await apply(context, left));
+    const middle = Math.ceil(left.length / 2);
+    const first = await apply(context, left.slice(0, middle));
+    return joined(first, await apply(context, left.slice(middle)));
+  }
+}
+
+/** Whether to give up the groups. More than one group is given up only after the time for retries. */
+function isGivenUp(
+  isTimeOver: boolean,
+  { length }: readonly Group[],
+  attempt: number,
+  error: unknown,
+): boolean {
+  if (length === 1) return isTimeOver || isFinal(error) || attempt >= MAX_ATTEMPTS;
+  return (
+    isTimeOver && !isFinal(error) && (length <= MAX_CONTENDED_TOGETHER || !isContention(error))
+  );
+}
+
+/**
+ * A worker that no longer holds the partitions must not retry: their owner may have applied later pushes of the same
+ * matters. If Redis was emptied, that owner does not know the earlier pushes.
+ *
+ * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried
+ */
+async function throwIfBatchFails(
+  { metrics, checkOwnership }: RetryContext,
+  error: unknown,
+): Promise<void> {
+  if (failsWholeBatch(error)) throw error;
+  if (isContention(error)) metrics.conflict();
+  const loss = await checkOwnership();
+  if (loss) throw loss;
+}
+
+/** Rejects the pushes of groups that cannot be written, so that they do not block their partitions. */
+function giveUp({ logger, givenUp }: RetryContext, groups: readonly Group[], error: unknown): void {
+  const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
+  for (const { systemCode, externalId, pushes } of groups) {
+    const traceIds = traceIdsOf(pushes).slice(0, MAX_TRACE_IDS);
+    const traced = traceIds.length > 0 && { traceIds };
+    const line = { systemCode, externalId, error: errorText(error), ...traced };
+    foldedLog(logger)({ ...GIVEN_UP, reason }, line);
+    const rejected = isFinal(error)
+      ? withFinalState(pushes, { state: 'REFUSED', reason })
+      : rejectRetryably(pushes);
+    givenUp.push(...rejected);
+  }
+}
+
+const joined = (a: FinalStates, b: FinalStates): FinalStates => new Map([...a, ...b]);

@@ -1,0 +1,158 @@
+/**
+ * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an earlier
+ * owner of the partition has settled, and lines behind a failed line. They get a final state, because otherwise an earlier
+ * owner could persist them after later pushes. The functions return the remaining pushes, which may take effect.
+ */
+import { groupOf } from '../src/domain/matter';
+import { PushError } from '../src/protocol/errors';
+import type { Batch, WaitingPush } from '../src/queue/consumer';
+import type { LogLookups, PushToSettle, Settlement } from '../src/storage/push-log';
+
+/** Final states by request id; undefined if an open transaction locks the entry of the push, so that its result is unknown. */
+export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
+
+export interface FinalizeDependencies {
+  readonly lookups: LogLookups;
+  /** Finalizes pushes that take no effect, unless another process has settled them. @returns their final states */
+  readonly finalize: (pushes: readonly PushToSettle[]) => Promise<FinalStates>;
+}
+
+export interface Separated {
+  /** Pushes that may take effect. */
+  readonly remaining: readonly WaitingPush[];
+  /** The final states of the other pushes. */
+  readonly states: FinalStates;
+}
+
+/** For a line that has no final state and is not in its partition, for example because Redis rejected or lost it. */
+const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
+const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
+const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
+
+/** Before the first commit: finalizes the pushes past their deadline, and the pushes behind them that must not take effect. */
+export async function finalizeLate(
+  deps: FinalizeDependencies,
+  { records }: Batch,
+): Promise<Separated> {
+  // The deadline is compared with the time at which the partition was read: each shard has its own clock.
+  const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
+  const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
+  const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
+  const { remaining, skipped } = await splitBehindEarlier(deps, live, expired);
+  const { unlocked, behind } = splitBehindLocked(late, expired, remaining);
+  const others = await deps.finalize([...skipped, ...behind]);
+  return { remaining: unlocked, states: new Map([...expired, ...others]) };
+}
+
+/**
+ * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. Such an entry has
+ * expired, or an old backup was restored. Without it no guard prevents a second effect of the push.
+ *
+ * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
+ */
+export async function separateSettled(
+  { lookups, finalize }: FinalizeDependencies,
+  pushes: readonly WaitingPush[],
+): Promise<Separated> {
+  const found = await lookups.settlements(pushes.map(({ id }) => id));
+  const withoutEntry = pushes.filter(({ id }) => !found.has(id));
+  const settled = [...found].filter(([, settlement]) => settlement);
+  const failed = settled.filter(([, settlement]) => isRetryableFailure(settlement));
+  const failedIds = [...withoutEntry.map(({ id }) => id), ...failed.map(([id]) => id)];
+  const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
+  const { remaining, skipped } = splitBehind(queued, new Set(failedIds));
+  // After an election an entry that seems absent may exist, so its final state is written to the log too.
+  const ended = await finalize([...withFinalState(withoutEntry, UNAVAILABLE), ...skipped]);
+  return { remaining, states: new Map([...settled, ...ended]) };
+}
+
+/** Creates the final states of pushes that cannot be applied now. A line behind one of them is skipped (contract 7.2). */
+export function rejectRetryably(pushes: readonly WaitingPush[]): PushToSettle[] {
+  const { remaining, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
+  return [...withFinalState(remaining, UNAVAILABLE), ...skipped];
+}
+
+/** Pairs pushes with a final state. Writes nothing. */
+export const withFinalState = (
+  pushes: readonly WaitingPush[],
+  settlement: Settlement,
+): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
+
+/**
+ * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error (contract 7.2).
+ *
+ * @param pushes in order
+ * @param failed request ids of the lines that failed
+ */
+function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>) {
+  const withoutEffect = new Set(failed);
+  const behind: WaitingPush[] = [];
+  const remaining = pushes.filter((push) => {
+    if (push.previous === undefined || !withoutEffect.has(push.previous)) return true;
+    withoutEffect.add(push.id);
+    behind.push(push);
+    return false;
+  });
+  return { remaining, skipped: withFinalState(behind, SKIPPED) };
+}
+
+/**
+ * Skips the lines behind an earlier line that is past its deadline or has left its partition, if that line failed with a
+ * retryable error.
+ *
+ * - An earlier line without a final state gets one. Otherwise it could be committed after the lines behind it were
+ *   skipped.
+ * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it are in
+ *   neither list: they leave their partition without an effect, and their web process finalizes them.
+ *
+ * @param late the final states of the pushes of this batch that are past their deadline
+ */
+async function splitBehindEarlier(
+  { lookups, finalize }: FinalizeDependencies,
+  pushes: readonly WaitingPush[],
+  late: FinalStates,
+) {
+  const inThisBatch = new Set([...pushes.map(({ id }) => id), ...late.keys()]);
+  const earlier = pushes.flatMap(({ previous }) =>
+    previous === undefined || inThisBatch.has(previous) ? [] : [previous],
+  );
+  const found: FinalStates = earlier.length > 0 ? await lookups.settlements(earlier) : new Map();
+  const unsettled = earlier.filter((id) => !found.get(id));
+  const ended = await finalize(unsettled.map((id) => ({ id, settlement: NOT_IN_PARTITION })));
+  const failed = new Set<string>();
+  const locked = new Set<string>();
+  for (const [id, settlement] of new Map([...late, ...found, ...ended])) {
+    if (!settlement) locked.add(id);
+    else if (isRetryableFailure(settlement)) failed.add(id);
+  }
+  const { remaining, skipped } = splitBehind(pushes, failed);
+  return { remaining: splitBehind(remaining, locked).remaining, skipped };
+}
+
+/**
+ * Separates the pushes of a matter while an open transaction locks the entry of a push of that matter that is past its deadline.
+ * The transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes get a
+ * retryable rejection.
+ *
+ * @param late pushes past their deadline, and their final states
+ */
+function splitBehindLocked(
+  late: readonly WaitingPush[],
+  states: FinalStates,
+  pushes: readonly WaitingPush[],
+) {
+  const keyOf = ({ systemCode, externalId }: WaitingPush) => groupOf(systemCode, externalId);
+  const locked = new Set(late.filter(({ id }) => !states.get(id)).map(keyOf));
+  if (locked.size === 0) return { unlocked: pushes, behind: [] };
+  const behind = pushes.filter((push) => locked.has(keyOf(push)));
+  const unlocked = pushes.filter((push) => !locked.has(keyOf(push)));
+  return { unlocked, behind: withFinalState(behind, UNAVAILABLE) };
+}
+
+/** Whether a push failed because a server was unavailable or its deadline passed. */
+function isRetryableFailure(settlement: Settlement | undefined): boolean {
+  if (settlement?.state === 'EXPIRED') return true;
+  if (settlement?.state !== 'REFUSED') return false;
+  const { code, retryable } = new PushError(settlement.reason);
+  return retryable && code >= 500;
+}
