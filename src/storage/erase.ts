@@ -119,7 +119,7 @@ async function* findBodies(
  *   is
  */
 function namesIn(username: string): (body: string) => boolean {
-  const literal = username.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const literal = username.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const word = new RegExp(
     `(?<![\\p{L}\\p{N}._@-])${literal}(?![\\p{L}\\p{N}_@-]|\\.[\\p{L}\\p{N}])`,
     'u',
