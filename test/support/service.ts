@@ -111,14 +111,18 @@ export async function openDatabase(url: string): Promise<Connection> {
   return db;
 }
 
-/** Makes the users known, and a client of the system TEST. */
-export async function introduce(db: Connection, clientId: string): Promise<{ secret: string }> {
+/** Makes the users known, and a client of the system. */
+export async function introduce(
+  db: Connection,
+  clientId: string,
+  systemCode = 'TEST',
+): Promise<{ secret: string }> {
   await importUsers(
     db,
     USERS.map((username) => ({ username, displayName: username.toUpperCase() })),
   );
   const admin = createClientAdmin(db, createKeyRing([SECRET_KEYS]), Date.now);
-  const { secret } = await admin.create({ clientId, systemCode: 'TEST' });
+  const { secret } = await admin.create({ clientId, systemCode });
   return { secret: secret ?? '' };
 }
 

@@ -1,7 +1,8 @@
 /**
  * The service that the test files of one of jest's workers share, one after the other: for those that
  * need no settings of their own, and stop no process. To each its ledger and its log are empty, and it
- * has a client of its own.
+ * has a client of its own. But rejections of the file before are recorded up to a second late: a file that reads the
+ * whole log of a system takes a system that no other file has.
  */
 import { randomBytes } from 'node:crypto';
 import { connectMongo } from '../../src/infra/mongo';
@@ -9,7 +10,7 @@ import { push } from './pusher';
 import { introduce, noteLog, type SharedService } from './service';
 import type { Running } from './shared-host';
 
-export async function sharedService(): Promise<SharedService> {
+export async function sharedService(systemCode = 'TEST'): Promise<SharedService> {
   const { env, web, worker } = await running();
   for (const { logFile } of [web, worker]) noteLog(logFile);
   const db = await connectMongo(env.MONGO_URL ?? '');
@@ -17,7 +18,7 @@ export async function sharedService(): Promise<SharedService> {
   const collections = (await db.listCollections()).filter(({ type }) => type === 'collection');
   await Promise.all(collections.map(({ name }) => db.collection(name).deleteMany({})));
   const clientId = `tester-${randomBytes(4).toString('hex')}`;
-  const { secret } = await introduce(db, clientId);
+  const { secret } = await introduce(db, clientId, systemCode);
   const urlOf = () => String(web.url);
   return {
     webs: [web],

@@ -79,9 +79,11 @@ const PUSHES = new Set(ENDPOINTS.slice(0, 4).map(({ path }) => path));
 
 test('the ledger, the log and the answers tell the same', async () => {
   const log = entryModel(service.db);
-  await until('every push to be settled', async () => !(await log.exists({ state: 'QUEUED' })));
-  expect(await log.countDocuments()).toBe(pushes);
-  const persisted = await log.find({ state: 'PERSISTED' }).lean();
+  const own = { clientId: service.clientId };
+  const isQueued = () => log.exists({ ...own, state: 'QUEUED' });
+  await until('every push to be settled', async () => !(await isQueued()));
+  expect(await log.countDocuments(own)).toBe(pushes);
+  const persisted = await log.find({ ...own, state: 'PERSISTED' }).lean();
   const logged = persisted.map(({ _id, matterId, result }) => ({
     requestId: String(_id),
     ...{ matterId: String(matterId), outcome: result },

@@ -13,12 +13,10 @@ import { sharedService } from '../../support/shared-service';
 import { until } from '../../support/wait';
 
 const DAY = 86_400_000;
+const systemCode = 'FAILURES';
 let service: SharedService;
-let systemCode: string;
 beforeAll(async () => {
-  service = await sharedService();
-  const { data } = await ask('clients/me', {});
-  systemCode = String((data as { systemCode?: string }).systemCode);
+  service = await sharedService(systemCode);
 });
 afterAll(() => service.stop());
 

@@ -14,6 +14,7 @@ interface Page {
   count?: { value: number; exact: boolean };
 }
 
+const SYSTEM = 'LOGS-FAILED';
 let service: SharedService;
 /** By what they are about. */
 const ids: Record<string, string> = {};
@@ -25,7 +26,7 @@ const upsert = async (name: string, body: object, idempotencyKey?: string) => {
 };
 
 beforeAll(async () => {
-  service = await sharedService();
+  service = await sharedService(SYSTEM);
   await upsert('mended', { externalId: 'F-1', title: '' });
   await upsert('unknown user', {
     externalId: 'F-2',
@@ -86,15 +87,16 @@ test('a retry that repeats an earlier outcome mends nothing else of its matter',
 });
 
 test('of a matter with very many pushes the first one after a failure mended it', async () => {
+  const by = { clientId: service.clientId, systemCode: SYSTEM };
   const entry = (state: LogEntry['state'], result: string) =>
-    aLogEntry({ clientId: service.clientId, externalId: 'F-9', state, result });
+    aLogEntry({ ...by, externalId: 'F-9', state, result });
   const before = entry('PERSISTED', 'CREATED');
   const failed = entry('REFUSED', 'BACKLOG_FULL');
   const later = Array.from({ length: 4_200 }, () => entry('PERSISTED', 'UPDATED'));
   const last = entry('EXPIRED', 'CONFIRMATION_TIMEOUT');
   const log = nativeCollection<LogEntry>(entryModel(service.db));
   await log.insertMany([before, failed, ...later, last]);
-  const mended = await createFindMended(service.db)('TEST', [last, failed]);
+  const mended = await createFindMended(service.db)(SYSTEM, [last, failed]);
   expect([...mended.keys()]).toEqual([String(failed._id)]);
   expect(String(mended.get(String(failed._id))?._id)).toBe(String(later[0]?._id));
 });
