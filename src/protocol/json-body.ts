@@ -1,7 +1,7 @@
 /** Parses bytes as a JSON object. Invalid bytes and bodies with too much structure are rejected, never repaired. */
 import type { z } from 'zod';
-import { type Problem, PushError, problem } from './errors';
-import { localizedOf, TEXTS } from './texts';
+import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
+import { localizedOf, TEXTS, unusedText } from './texts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 // `ignoreBOM` keeps a leading byte order mark in the text, so that the error can name it.
@@ -33,13 +33,27 @@ export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
  */
 export function fieldErrors(
   { issues }: z.ZodError,
-  max = issues.length,
+  max = Number.POSITIVE_INFINITY,
   at: readonly PropertyKey[] = [],
 ): Problem[] {
-  return issues
-    .slice(0, max)
-    .map((issue) => ({ field: pathOf([...at, ...issue.path]), ...localizedOf(issue.message) }));
+  const problems = issues.slice(0, max).flatMap((issue): Problem[] => {
+    const path = [...at, ...issue.path];
+    if (issue.code !== 'unrecognized_keys') {
+      return [{ field: pathOf(path), ...localizedOf(issue.message) }];
+    }
+    return issue.keys
+      .slice(0, MAX_PROBLEMS)
+      .map((key) => problem(pathOf([...path, shownName(key)]), unusedText(true).unknown()));
+  });
+  return problems.slice(0, max);
 }
+
+/** Maximum characters of a field name in answers and in the log. */
+const MAX_NAME_LENGTH = 64;
+
+/** The name of an unknown field, as errors and warnings show it. */
+export const shownName = (name: string) =>
+  name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 
 function pathOf(path: readonly PropertyKey[]): string {
   const joined = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));

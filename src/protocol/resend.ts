@@ -11,31 +11,59 @@ import { TEXTS, zodMessage } from './texts';
 /** Maximum pushes of one request. */
 export const MAX_RESENT = 100;
 
-/** Values of one request. */
-const MAX_VALUES = 20;
+/** Maximum values of one request. */
+export const MAX_VALUES = 20;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/;
-/** A field of a body. `[]` stands for every element of a list. */
-const FIELD = /^[A-Za-z_]\w*(\[\])?(\.[A-Za-z_]\w*(\[\])?)*$/;
+/**
+ * A field of a body, at most four levels deep. `[]` stands for every element of a list. No name begins with an underscore,
+ * so `__proto__` is no field.
+ */
+const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
+/** One value for it would turn the pushes of many matters into pushes of one matter. */
+const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z
-  .object({
+  .strictObject({
     field: z
       .string()
       .max(128)
       .regex(FIELD, zodMessage(TEXTS.bodyField))
-      .meta(about('Such as `title` or `parties[].username`', '如 title 或 parties[].username')),
-    value: z
-      .unknown()
+      .refine((field) => field.split(/[.[]/)[0] !== NOT_SETTABLE, zodMessage(TEXTS.setsMatter))
+      .meta({
+        ...about(
+          'Such as `title` or `parties[].username`. `externalId` cannot be set',
+          '如 title 或 parties[].username；不能是 externalId',
+        ),
+        not: { const: NOT_SETTABLE },
+      }),
+    value: z.unknown().optional().meta(about('The new value', '新值')),
+    remove: z
+      .literal(true)
       .optional()
-      .meta(about('Without it, the field is removed', '不填时删除该字段')),
+      .meta(about('Removes the field instead', '删除该字段，此时不传 value')),
   })
-  .meta(about('A value for an invalid field', '无效字段的新值'));
-/** A value for an invalid field of stored bodies; without `value`, the field is removed. */
+  .refine((set) => 'value' in set !== 'remove' in set, zodMessage(TEXTS.valueOrRemove))
+  .meta({
+    ...about('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
+    oneOf: [{ required: ['value'] }, { required: ['remove'] }],
+  });
+/** A value for an invalid field of stored bodies, or its removal. */
 export type FieldValue = z.output<typeof fieldValue>;
 
+const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues }) => {
+  const seen = new Set<string>();
+  for (const [index, { field }] of set.entries()) {
+    const path = [index, 'field'];
+    const message = zodMessage(TEXTS.repeated);
+    if (seen.has(field)) issues.push({ code: 'custom', path, message, input: field });
+    seen.add(field);
+  }
+});
+
+/** Strict: a misspelt `dryRun` must not send the pushes. */
 export const resendSchema = z
-  .object({
+  .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
       about(
         'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt.',
@@ -46,7 +74,7 @@ export const resendSchema = z
       ...about('True: answers with the plan, and writes nothing', '为 true 时只返回计划，不写入'),
       ...absentMeans(false),
     }),
-    set: nullIsAbsent(bounded(fieldValue, MAX_VALUES)).meta(
+    set: nullIsAbsent(fieldValues).meta(
       about(
         'Values for invalid fields. A stored body in which the field is invalid is sent with this value; valid fields keep theirs',
         '无效字段的新值：请求体中该字段无效时以此值重发，有效的字段保持不变',

@@ -72,6 +72,14 @@ export const TEXTS = {
     '必须是请求体的字段，如 title 或 parties[].username',
     'must be a field of a body, such as title or parties[].username',
   ),
+  setsMatter: text(
+    '不能统一设置：否则多个事项的推送会成为同一事项的推送',
+    'cannot be set: the pushes of many matters would become pushes of one matter',
+  ),
+  valueOrRemove: text(
+    '必须且只能含 value 与 remove 之一',
+    'must have either value or remove, and not both',
+  ),
   names: (max: number) =>
     text(
       `必须是一个名称，或 1 到 ${max} 个名称的列表`,
@@ -157,7 +165,7 @@ export function unusedText(isRejected: boolean) {
     ),
     notApplicable: (operation: string) =>
       text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),
-    unknown: (likely: string | undefined) =>
+    unknown: (likely?: string) =>
       text(
         `未知字段${zh}${likely === undefined ? '' : `；是否应为 ${likely}？`}`,
         `unknown field${en}${likely === undefined ? '' : `; did you mean ${likely}?`}`,

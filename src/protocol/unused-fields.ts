@@ -1,7 +1,7 @@
 /** Finds fields of a body that its operation does not use (contract 4.9). */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
-import type { JsonObject } from './json-body';
+import { type JsonObject, shownName } from './json-body';
 import { localized } from './language';
 import { likelyName } from './likely-name';
 import { bodySchemas, party } from './requests';
@@ -10,8 +10,6 @@ import type { LocalizedWarning } from './warnings';
 
 /** Maximum number of reported fields. */
 const MAX_REPORTED = 20;
-/** Maximum characters of a field name in answers and in the log. */
-const MAX_NAME_LENGTH = 64;
 
 const SCHEMAS = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
 const fieldsOf = (name: OperationName) => new Set(Object.keys(SCHEMAS[name].in.shape));
@@ -79,10 +77,8 @@ function unknown(
   isRejected: boolean,
 ): LocalizedWarning {
   const suggestion = likelyName(name, known);
-  const field =
-    path + (name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name);
   return {
-    field,
+    field: path + shownName(name),
     ...localized(unusedText(isRejected).unknown(suggestion)),
     kind: 'UNKNOWN_FIELD',
     ...(suggestion !== undefined && { suggestion }),

@@ -5,7 +5,7 @@ import { parseJsonBody } from '../protocol/json-body';
 import type { FieldValue } from '../protocol/resend';
 import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, checkStored, type StoredPush } from './resend-plan';
-import { externalIdIn, orRejection, type ValidPush } from './validate';
+import { orRejection, type ValidPush } from './validate';
 
 /** A stored push with its validation. */
 export interface CheckedResend {
@@ -79,9 +79,7 @@ function withValues(
   const object = changes.length > 0 && orRejection(() => parseJsonBody(body));
   if (!object || object instanceof PushError) return undefined;
   for (const { place, value } of changes) setPlace(object, place, value);
-  const bytes = Buffer.from(JSON.stringify(object, keepInfinite));
-  const externalId = externalIdIn(bytes) ?? entry.externalId;
-  return { entry: { ...entry, ...(externalId !== undefined && { externalId }) }, body: bytes };
+  return { entry, body: Buffer.from(JSON.stringify(object, keepInfinite)) };
 }
 
 /** JSON has no infinite numbers: `null` would turn an invalid 1e999 into an absent field. */
@@ -100,7 +98,7 @@ function setPlace(object: object, place: string, change: FieldValue): void {
     holder = holder[step];
   }
   if (last === undefined || !isContainer(holder)) return;
-  if ('value' in change) holder[last] = change.value;
+  if (!change.remove) holder[last] = change.value;
   else if (Array.isArray(holder) && typeof last === 'number') holder.splice(last, 1);
   else delete holder[last];
 }

@@ -63,10 +63,13 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
   };
 }
 
-/** Finds the upsert that should have created the matter. Later pushes of the matter fail because it was rejected. */
+/**
+ * Finds the upsert that should have created the matter: of the failed ones, the last before the push that did not find it.
+ * Earlier ones may have been corrected since.
+ */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
-  const upsert = entries.findLast(({ operation }) => operation === 'upsert');
+  const upsert = entries.find(({ operation }) => operation === 'upsert');
   if (!upsert) return null;
   return {
     requestId: String(upsert._id),

@@ -5,7 +5,7 @@ import { FAILURES } from './words.js';
 
 /** @typedef {import('../read/shapes').Envelope} Envelope */
 /** @typedef {import('../read/shapes').FieldProblem} FieldProblem */
-/** @typedef {{ readonly field: string, readonly value?: unknown }} FieldValue without `value`, the field is removed */
+/** @typedef {{ readonly field: string, readonly value?: unknown, readonly remove?: true }} FieldValue either `value` or `remove` */
 /**
  * @typedef {object} Result of one push
  * @property {string} resentFrom

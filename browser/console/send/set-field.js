@@ -8,6 +8,9 @@ const SETTABLE = /^[A-Za-z_]\w*(\[\])?(\.[A-Za-z_]\w*(\[\])?)*$/;
 /** Whether the field of a problem is a field of the body, not the body itself or a header. @param {string} field */
 export const isSettable = (field) => SETTABLE.test(field);
 
+/** Whether one value of the field may be set in many pushes. One id would make them pushes of one matter. @param {string} field */
+export const isSettableForAll = (field) => isSettable(field) && field !== 'externalId';
+
 /** The field without the positions in lists, as failures are grouped. @param {string} place */
 export const fieldOf = (place) => place.replace(/\[\d+\]/g, '[]');
 

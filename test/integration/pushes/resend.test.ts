@@ -255,12 +255,13 @@ test('values replace invalid fields, and keep the order of the matter', async ()
     await failed('upsert', { ...todo('SET-3'), pcUrl: 'no url' }),
   ];
   const title = { field: 'title', value: 'set' };
-  const half = await ask({ requestIds: ids, dryRun: true, set: [title, { field: 'pcUrl' }] });
+  const noUrl = { field: 'pcUrl', remove: true };
+  const half = await ask({ requestIds: ids, dryRun: true, set: [title, noUrl] });
   expect(resultsOf(half)[0]).toMatchObject({
     ...{ sent: true, code: 400, reason: 'UNKNOWN_USER' },
     errors: [{ field: 'parties[1].username' }],
   });
-  const set = [title, { field: 'parties[].username', value: 'bob' }, { field: 'pcUrl' }];
+  const set = [title, { field: 'parties[].username', value: 'bob' }, noUrl];
   const answer = await ask({ requestIds: ids, set });
   expect(shortly(answer)).toEqual([
     ...['sent CREATED', 'sent UPDATED', 'sent CREATED', 'sent CREATED'],
@@ -369,7 +370,13 @@ test.each([
   [{ requestIds: Array(101).fill('f'.repeat(24)) }, 'requestIds'],
   [{ requestIds: ['no id'] }, 'requestIds[0]'],
   [{ requestIds: ['f'.repeat(24)], dryRun: 'yes' }, 'dryRun'],
+  [{ requestIds: ['f'.repeat(24)], dryrun: true }, 'dryrun'],
   [{ requestIds: ['f'.repeat(24)], set: [{ field: 'a b', value: 1 }] }, 'set[0].field'],
+  [{ requestIds: ['f'.repeat(24)], set: [{ field: 'externalId', value: 1 }] }, 'set[0].field'],
+  [
+    { requestIds: ['f'.repeat(24)], set: [{ field: 'title', vaule: 'x', value: 1 }] },
+    'set[0].vaule',
+  ],
 ])('%j is rejected, naming %s', async (body, field) => {
   const answer = await ask(body);
   expect(answer).toMatchObject({ status: 400, reason: 'VALIDATION_FAILED' });

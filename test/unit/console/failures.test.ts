@@ -6,7 +6,12 @@ import { actFor } from '../../../browser/console/read/reasons';
 import type { Entry, FailedRow } from '../../../browser/console/read/shapes';
 import { detailOf, valuesIn } from '../../../browser/console/screens/failures/details';
 import { isAuthenticated } from '../../../browser/console/send/authenticated';
-import { setField, spanOf, valueAt } from '../../../browser/console/send/set-field';
+import {
+  isSettableForAll,
+  setField,
+  spanOf,
+  valueAt,
+} from '../../../browser/console/send/set-field';
 import { ALL_REASONS, PushError } from '../../../src/protocol/errors';
 
 const row = (more: Partial<FailedRow>): FailedRow => ({
@@ -133,6 +138,11 @@ const entry = (more: Partial<Entry>) =>
     ...{ externalId: 'X', body: '{"title":""}', secretId: 's', resentFrom: null, problems: [] },
     ...more,
   }) as unknown as Entry;
+
+test('one value is never set for the ids of many matters', () => {
+  const fields = ['title', 'parties[].username', 'externalId', '(body)', 'X-Idempotency-Key'];
+  expect(fields.filter(isSettableForAll)).toEqual(['title', 'parties[].username']);
+});
 
 test('who has to act is somebody who can: what is not sent from here is not to be sent again', () => {
   const notSent = ALL_REASONS.filter(

@@ -30,6 +30,12 @@ test('a missing matter names the upsert that should have created it', () => {
     ...{ requestId: String(upsert._id), reason: 'VALIDATION_FAILED', fields: ['title'] },
     problems: [{ field: 'title', message: 'must not be blank' }],
   });
+  // The first attempt was corrected in part, and the second one failed for another field.
+  const later = entry(2, { problems: [problem('parties[0].username')] });
+  expect(cause([status(4), status(3), later, upsert])).toMatchObject({
+    ...{ requestId: String(later._id), fields: ['parties[].username'] },
+  });
+  expect(cause([status(4), later, status(2), upsert])?.requestId).toBe(String(later._id));
   expect(cause([status(2)])).toBeNull();
   expect(cause([entry(2), upsert])).toBeNull();
 });

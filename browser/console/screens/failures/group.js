@@ -7,7 +7,7 @@ import { say, sayWith } from '../../kit/speech.js';
 import { Failure } from '../../read/answer-parts.js';
 import { causeOf, subjectOf } from '../../read/failure-groups.js';
 import { mayPush, self } from '../../read/self.js';
-import { isSettable } from '../../send/set-field.js';
+import { isSettableForAll } from '../../send/set-field.js';
 import { useResend } from '../../send/use-resend.js';
 import { FAILURES } from '../../send/words.js';
 import { useDetails, valuesIn } from './details.js';
@@ -73,10 +73,10 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
  * @param {string} field
  */
 function settableOf({ phase, matters }, field) {
-  if (phase === 'idle') return isSettable(field) ? [field] : [];
+  if (phase === 'idle') return isSettableForAll(field) ? [field] : [];
   if (phase !== 'planned') return [];
   const fields = matters.flatMap(({ fields: invalid = [] }) => invalid);
-  return [...new Set(fields)].filter(isSettable);
+  return [...new Set(fields)].filter(isSettableForAll);
 }
 
 /** @param {{ chosen: number, all: number, selectAll: (all: boolean) => void, work: Resend }} props */

@@ -72,7 +72,7 @@ export function SetField({ fields, count, plan }) {
 
 /** @param {string} field @param {Form} form @param {string} value @returns {FieldValue | undefined} undefined: not a JSON value */
 function changeOf(field, form, value) {
-  if (form === 'remove') return { field };
+  if (form === 'remove') return { field, remove: true };
   if (form === 'text') return { field, value };
   try {
     return { field, value: JSON.parse(value) };
