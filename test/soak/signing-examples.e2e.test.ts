@@ -1,17 +1,12 @@
 /** The signing examples, run as their README says: against the vectors, and against a service. */
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sign } from '../../src/protocol/signature';
 import { matterModel } from '../../src/storage/ledger/matters';
-import { killGroup } from '../../tools/local/waiting';
+import { copyExample, missingTools } from '../support/example-run';
 import { type Service, startService } from '../support/service';
 
 const EXAMPLES = join(__dirname, '../../examples/signing');
-/** Go and Java compile first, where nothing is cached yet. */
-const PROCESS_MS = 300_000;
-
 interface Vector {
   readonly name: string;
   readonly clientId: string;
@@ -38,9 +33,9 @@ const LANGUAGES: Language[] = [
   { name: 'JavaScript', command: 'node send.mjs', id: 'node', needs: { node: 20 } },
   { name: 'Python', command: 'python3 send.py', id: 'python', needs: { python3: 3 } },
   {
-    ...{ name: 'Java', command: 'java Send.java', id: 'java', needs: { java: 17, javac: 17 } },
+    ...{ name: 'Java', command: 'java Send.java', id: 'java', needs: { java: 11, javac: 11 } },
     compiled: {
-      build: 'javac -d classes Send.java',
+      build: 'javac --release 8 -Xlint:-options -Werror -d classes Send.java',
       command: 'java -XX:TieredStopAtLevel=1 -cp classes Send',
     },
   },
@@ -51,79 +46,17 @@ const LANGUAGES: Language[] = [
   { name: 'PHP', command: 'php send.php', id: 'php', needs: { php: 8 } },
   { name: 'C#', command: 'dotnet run --', id: 'csharp', needs: { dotnet: 8 } },
 ];
-const SAYS_VERSION: Readonly<Record<string, string>> = { go: 'version', openssl: 'version' };
 
-/** The examples run in a copy, and what their tools cache goes with it. */
-const folder = mkdtempSync(join(tmpdir(), 'matter-push-signing-'));
-const copy = join(folder, 'signing');
-const ENV = {
-  PATH: process.env.PATH,
-  HOME: folder,
-  TMPDIR: folder,
-  GOCACHE: join(folder, 'go-cache'),
-  GOTOOLCHAIN: 'local',
-  DOTNET_CLI_TELEMETRY_OPTOUT: '1',
-  DOTNET_NOLOGO: '1',
-  // Build servers would outlive the test.
-  MSBUILDDISABLENODEREUSE: '1',
-  UseSharedCompilation: 'false',
-};
+const { run, env: ENV, folder, remove } = copyExample(EXAMPLES);
 let service: Service;
 
 beforeAll(async () => {
-  cpSync(EXAMPLES, copy, { recursive: true });
   service = await startService({ processes: true });
 });
 afterAll(async () => {
   await service?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 });
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** @param env added to the little that every example gets */
-function run(
-  command: string,
-  env: Readonly<Record<string, string>> = {},
-  input = '',
-): Promise<Ended> {
-  const [program = '', ...args] = command.split(' ');
-  return new Promise((resolve, reject) => {
-    // A group of its own: `go run` and `dotnet run` start the example as a process beside them.
-    const child = spawn(program, args, { cwd: copy, env: { ...ENV, ...env }, detached: true });
-    const timer = setTimeout(() => killGroup(child.pid), PROCESS_MS);
-    const output = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] += text;
-      });
-    }
-    child.on('error', reject);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code, ...output });
-    });
-    // One that ends without reading its input breaks the pipe, and is judged by how it ended.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-  });
-}
-
-function missingTools({ needs }: Language): string {
-  const isMissing = ([tool, lowest]: [string, number]) => {
-    const args = [SAYS_VERSION[tool] ?? '--version'];
-    const options = { env: ENV, encoding: 'utf8', timeout: 120_000 } as const;
-    const { status, stdout } = spawnSync(tool, args, options);
-    const [major] = /\d+/.exec(stdout ?? '') ?? [];
-    return status !== 0 || Number(major) < lowest;
-  };
-  const missing = Object.entries(needs).filter(isMissing);
-  return missing.map(([tool, lowest]) => `${tool} ${lowest}`).join(', ');
-}
 
 const settings = () => ({
   MATTER_PUSH_URL: service.urlOf(),
@@ -145,7 +78,7 @@ test('their README names every command', () => {
 });
 
 for (const language of LANGUAGES) {
-  const missing = missingTools(language);
+  const missing = missingTools(language.needs, ENV);
   if (missing) {
     console.warn(`SKIPPED: the example in ${language.name} was not tried, for want of ${missing}`);
     test.skip(`the example in ${language.name} (skipped: no ${missing} here)`, () => {});
