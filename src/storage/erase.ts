@@ -1,12 +1,12 @@
 /**
  * Erases personal data that the ledger and the push log keep. The parties of matters stay: they are data of the source
- * systems, which remove them with a push.
+ * systems, which remove them with a push. Each command reads few documents, so that it ends before the socket timeout.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
-import { type PartyRole, partyKey } from '../domain/matter';
+import { createMentions, type Mentions } from '../domain/mentions';
 import { nativeCollection } from '../infra/mongo';
-import { type MatterRecord, matterModel } from './ledger/matters';
+import { type MatterRecord, matterModel, PAST_HANDLERS_INDEX } from './ledger/matters';
 import {
   bodyModel,
   entryModel,
@@ -14,12 +14,13 @@ import {
   type LoggedBody,
   storedBytes,
 } from './push-log/entry';
+import { eraseNames } from './push-log/erase-names';
 
 /** Numbers of documents. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
-  /** Log entries whose changes named the user. */
+  /** Log entries whose changes, problems or warnings named the user. */
   readonly entries: number;
   /** Stored bodies. */
   readonly bodies: number;
@@ -28,33 +29,56 @@ export interface Erased {
 export interface ErasureOptions {
   /** True: counts only. */
   readonly dryRun: boolean;
-  /** Called with the number of bodies that were searched. */
-  readonly onProgress?: (bodies: number) => void;
+  /** Called at the start and after each batch: what was erased so far, and the number of documents that were searched. */
+  readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
-/** Bodies that one command of the database deletes. */
-const BATCH = 500;
-/** The lists of names in a logged change. */
-const LISTS = ['added', 'removed', 'unread'] as const;
-const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'] as const satisfies readonly PartyRole[];
+/** Matters or log entries that one command reads or changes. */
+const BATCH = 1_000;
+/** Bodies that one command deletes. A body can have megabytes. */
+const BODY_BATCH = 100;
+/** Not for cursors: the limit would apply to all batches of a cursor together. */
+const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases what is kept of a user besides the parties: past handlers, logged changes, and stored bodies that contain the
- * username as a word. It reads the whole log and all stored bodies.
+ * Erases what is kept of a user besides the parties: past handlers, names in log entries, and stored bodies that contain
+ * the username as a word (`mentions.ts`). It searches the documents that exist at its start. What it erased before an
+ * error stays erased, and another call erases the remaining documents.
  */
 export async function eraseUser(
   connection: Connection,
   username: string,
   { dryRun, onProgress = () => undefined }: ErasureOptions,
 ): Promise<Erased> {
-  const matters = await erasePastHandler(connection, username, dryRun);
-  const entries = await eraseChanges(connection, username, dryRun);
-  const collection = nativeCollection<LoggedBody>(bodyModel(connection));
-  let bodies = 0;
-  for await (const ids of inBatches(findBodies(collection, username, onProgress), BATCH)) {
-    bodies += dryRun ? ids.length : await deleteAll(collection, ids);
+  const mentions = createMentions(username);
+  const matters = nativeCollection<MatterRecord>(matterModel(connection));
+  const entries = nativeCollection<LogEntry>(entryModel(connection));
+  const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
+  let searched = 0;
+  let erased: Erased = { matters: 0, entries: 0, bodies: 0 };
+  const add = (read: number, found: Partial<Erased>) => {
+    searched += read;
+    const { matters = 0, entries = 0, bodies = 0 } = found;
+    erased = {
+      matters: erased.matters + matters,
+      entries: erased.entries + entries,
+      bodies: erased.bodies + bodies,
+    };
+    onProgress(erased, searched);
+  };
+  add(0, {});
+  for await (const ids of inBatches(findPastHandler(matters, username), BATCH)) {
+    const found = dryRun ? ids.length : await erasePastHandler(matters, username, ids);
+    add(ids.length, { matters: found });
   }
-  return { matters, entries, bodies };
+  for await (const { range, size } of idRanges(entries, BATCH)) {
+    add(size, { entries: await eraseNames(entries, range, { username, mentions, dryRun }) });
+  }
+  for await (const { range, size } of idRanges(bodies, BODY_BATCH)) {
+    const ids = await findBodies(bodies, range, mentions);
+    add(size, { bodies: dryRun ? ids.length : await deleteAll(bodies, ids) });
+  }
+  return erased;
 }
 
 /** Deletes the stored body of one request. @returns the number of bodies: 0 or 1 */
@@ -65,85 +89,82 @@ export async function eraseBody(
 ): Promise<number> {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));
   const _id = new Types.ObjectId(requestId);
-  return dryRun ? collection.countDocuments({ _id }) : deleteAll(collection, [_id]);
+  return dryRun ? collection.countDocuments({ _id }, OPTIONS) : deleteAll(collection, [_id]);
+}
+
+interface IdRange {
+  readonly _id: { readonly $gt?: Types.ObjectId; readonly $lte: Types.ObjectId };
+}
+
+/** Divides the documents that exist now into ranges of at most `max` documents, in the order of their ids. */
+async function* idRanges<T extends { _id: Types.ObjectId }>(
+  collection: mongo.Collection<T>,
+  max: number,
+): AsyncGenerator<{ readonly range: IdRange; readonly size: number }> {
+  const idsOf = async (filter: object, order: 1 | -1, limit: number) => {
+    const found = await collection
+      .find(filter, { ...OPTIONS, hint: '_id_' })
+      .project<{ _id: Types.ObjectId }>({ _id: 1 })
+      .sort({ _id: order })
+      .limit(limit)
+      .toArray();
+    return found.map(({ _id }) => _id);
+  };
+  const [newest] = await idsOf({}, -1, 1);
+  for (let after: { $gt?: Types.ObjectId } = {}; newest; ) {
+    const ids = await idsOf({ _id: { ...after, $lte: newest } }, 1, max);
+    const last = ids.at(-1);
+    if (!last) return;
+    yield { range: { _id: { ...after, $lte: last } }, size: ids.length };
+    after = { $gt: last };
+  }
+}
+
+/** Reads the index: the ledger can have many more matters than those of one past handler. */
+async function* findPastHandler(
+  collection: mongo.Collection<MatterRecord>,
+  username: string,
+): AsyncGenerator<bigint> {
+  const cursor = collection
+    .find({ pastHandlers: username }, { hint: PAST_HANDLERS_INDEX, batchSize: BATCH })
+    .project<Pick<MatterRecord, '_id'>>({ _id: 1 });
+  for await (const { _id } of cursor) yield _id;
 }
 
 /** Raises the revision like every other writer of the ledger, so that a concurrent push reads the matter again. */
 async function erasePastHandler(
-  connection: Connection,
+  collection: mongo.Collection<MatterRecord>,
   username: string,
-  dryRun: boolean,
+  ids: readonly bigint[],
 ): Promise<number> {
-  const collection = nativeCollection<MatterRecord>(matterModel(connection));
-  const filter = { pastHandlers: username };
-  if (dryRun) return collection.countDocuments(filter);
+  const filter = { _id: { $in: [...ids] }, pastHandlers: username };
   const update = {
     $pull: { pastHandlers: username },
     $inc: { revision: 1 },
     $set: { updatedAt: new Date() },
-  };
-  return (await collection.updateMany(filter, update as mongo.UpdateFilter<MatterRecord>))
-    .modifiedCount;
+  } as mongo.UpdateFilter<MatterRecord>;
+  return (await collection.updateMany(filter, update, OPTIONS)).modifiedCount;
 }
 
-async function eraseChanges(
-  connection: Connection,
-  username: string,
-  dryRun: boolean,
-): Promise<number> {
-  const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const named = { $in: ROLES.map((partyRole) => partyKey({ partyRole, username })) };
-  const filter = { $or: LISTS.map((list) => ({ [`changes.${list}`]: named })) };
-  if (dryRun) return collection.countDocuments(filter);
-  const lists = LISTS.map((list) => [`changes.$[].${list}`, named]);
-  return (await collection.updateMany(filter, { $pull: Object.fromEntries(lists) })).modifiedCount;
-}
-
-async function* findBodies(
+async function findBodies(
   collection: mongo.Collection<LoggedBody>,
-  username: string,
-  onProgress: (bodies: number) => void,
-): AsyncGenerator<Types.ObjectId> {
-  const names = namesIn(username);
-  let searched = 0;
-  const cursor = collection.find().project<Pick<LoggedBody, '_id' | 'body'>>({ body: 1 });
+  range: IdRange,
+  mentions: Mentions,
+): Promise<Types.ObjectId[]> {
+  const found: Types.ObjectId[] = [];
+  const cursor = collection
+    .find(range, { hint: '_id_' })
+    .project<Pick<LoggedBody, '_id' | 'body'>>({ body: 1 });
   for await (const { _id, body } of cursor) {
-    if (names(storedBytes(body).toString('utf8'))) yield _id;
-    searched += 1;
-    onProgress(searched);
+    if (mentions.isIn(storedBytes(body).toString('utf8'))) found.push(_id);
   }
-}
-
-/**
- * @returns whether a body contains the username as a word in any of its texts. A body that is no JSON is searched as it
- *   is
- */
-function namesIn(username: string): (body: string) => boolean {
-  const literal = username.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const word = new RegExp(
-    `(?<![\\p{L}\\p{N}._@-])${literal}(?![\\p{L}\\p{N}_@-]|\\.[\\p{L}\\p{N}])`,
-    'u',
-  );
-  return (body) => {
-    if (word.test(body)) return true;
-    // Only an escape can hide the name.
-    if (!body.includes('\\')) return false;
-    let found = false;
-    try {
-      JSON.parse(body, (_, value) => {
-        found ||= typeof value === 'string' && word.test(value);
-        return value;
-      });
-    } catch {
-      // It is no JSON, and was searched as it is.
-    }
-    return found;
-  };
+  return found;
 }
 
 async function deleteAll(
   collection: mongo.Collection<LoggedBody>,
   ids: readonly Types.ObjectId[],
 ): Promise<number> {
-  return (await collection.deleteMany({ _id: { $in: [...ids] } })).deletedCount;
+  if (ids.length === 0) return 0;
+  return (await collection.deleteMany({ _id: { $in: [...ids] } }, OPTIONS)).deletedCount;
 }

@@ -107,6 +107,9 @@ const matterSchema = new Schema(
   { collection: 'matters', versionKey: false },
 );
 
+/** Contains each matter once for each of its past handlers. */
+export const PAST_HANDLERS_INDEX = 'past_handlers';
+
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
 // Each index serves the reads that its comment names. Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN),
 // done (ASSIGNEE, CONCLUDED), copies (CC), notices (RECIPIENT).
@@ -115,7 +118,7 @@ matterSchema.index(
   { name: 'party_lists' },
 );
 // The "done" list of a user who was an ASSIGNEE and no longer is.
-matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: 'past_handlers' });
+matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 // The drafts of a portal user.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
 // Pages of the matters of a system that changed since an instant.

@@ -29,6 +29,10 @@ beforeAll(async () => {
   const escaped = JSON.stringify(todo('E-4', { parties: ERASED })).replace(NAME, '\\u007ahang-san');
   ids.escaped = (await push('upsert', escaped)).requestId;
   await push('upsert', `{"title":"of ${NAME}",`);
+  const payloadJson = '{"approver":"\\u007ahang-san"}';
+  await push('upsert', todo('E-6', { parties: BOB, payloadJson }));
+  // Lines of a batch, sent as a single push.
+  await push('upsert', '{"op":"upsert"}\n{"op":"upsert","body":{"title":"\\u007ahang-san"}}\n');
   ids.other = (await push('upsert', todo('E-5', { parties: BOB, title: `x${NAME}` }))).requestId;
 });
 afterAll(() => service.stop());
@@ -49,7 +53,7 @@ const bodies = async () => {
 const changes = async () => JSON.stringify((await entries()).map((entry) => entry.changes));
 const trail = () => auditModel(service.db).find({ command: 'erase' }).lean();
 
-const COUNTS = { matters: 1, entries: 4, bodies: 5 };
+const COUNTS = { matters: 1, entries: 4, bodies: 7 };
 
 test('a dry run counts, and changes nothing', async () => {
   const before = [await matter('E-1'), await bodies(), await changes()];
@@ -90,6 +94,38 @@ test('the audit trail has the counts and a digest, and not the name', async () =
   expect(entry?.result).toEqual(COUNTS);
   expect(JSON.stringify(entry)).not.toContain(NAME);
 });
+
+test.each(['e+rase', 'e.rase', '擦除员'])(
+  '%s is erased from warnings and problems',
+  async (name) => {
+    const body = todo(`E-${name}`, { parties: BOB });
+    const warned = await service.push('upsert', { ...body, initiatorUsername: name });
+    expect(warned.data.warnings).toMatchObject([{ kind: 'UNKNOWN_INITIATOR' }]);
+    const parties = [...BOB, { username: name, partyRole: 'CC' }];
+    const rejected = await service.push('upsert', { ...body, parties });
+    const texts = async () => {
+      const found = await entryModel(service.db)
+        .find({ _id: { $in: [warned.requestId, rejected.requestId] } })
+        .sort({ _id: 1 })
+        .lean();
+      return found.flatMap(({ warnings = [], problems = [] }) => [...warnings, ...problems]);
+    };
+    const before = await texts();
+    const erasedTexts = before.map(({ message, english, ...others }) => ({
+      ...others,
+      message: message.replace(name, '***'),
+      english: english?.replace(name, '***'),
+    }));
+    const counts = { matters: 0, entries: 2, bodies: 2 };
+    expect(await json('--user', name, '--dry-run')).toMatchObject(counts);
+    expect(await texts()).toEqual(before);
+    expect(await json('--user', name)).toMatchObject(counts);
+    expect(await texts()).toEqual(erasedTexts);
+    expect(JSON.stringify(erasedTexts)).not.toContain(name);
+    expect(await json('--user', name, '--dry-run')).toMatchObject({ entries: 0, bodies: 0 });
+    expect(JSON.stringify(await trail())).not.toContain(name);
+  },
+);
 
 test('pushes of an erased matter go on, and an erased body is not resent', async () => {
   const status = { externalId: 'E-1', bizStatus: 'DONE' };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
+import type { AuditDetails } from '../../../src/storage/audit';
 import type { Erased } from '../../../src/storage/erase';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { CommandFailure, EXIT_USAGE, explain } from '../failure';
 import { toRequestId, withOperator } from '../option-values';
 import { printFields, printJson, printLine } from '../print';
 import { showProgress } from '../progress';
@@ -17,15 +18,17 @@ interface Options extends ChangeOptions {
 }
 
 const ABOUT = `
---user erases a username from the past handlers of matters and from the logged changes, and deletes the stored
-bodies that contain it as a word. The user's "done" list in the portal loses these matters. The user stays in
-the directory and among the parties of matters: these are data of other systems, and their pushes change them.
-The command reads the whole push log and all stored bodies.
+--user erases a username from the past handlers of matters and from the changes, problems and warnings in the
+push log, and deletes the stored bodies that contain it as a word. The user's "done" list in the portal loses
+these matters. The user stays in the directory and among the parties of matters: these are data of other
+systems, and their pushes change them. The command reads the whole push log and all stored bodies, in small
+batches. After an error, run it again: it erases the remaining data.
 
 --request deletes the stored body of one request. Its log entry stays, without the body.
 
 What was erased cannot be restored. A push whose body is erased cannot be resent. The audit trail records the
-counts, and of a username only its SHA-256.
+counts, also of a run that failed, and of a username only its SHA-256. A backup still has the data: after a
+restore, run the command again.
 
 Exit code: 0 done, 1 failed, or no such body; 2 wrong usage.`;
 
@@ -46,17 +49,13 @@ async function erase(options: Options, tool: Tool): Promise<void> {
   if ((user === undefined) === (request === undefined) || user === '') {
     throw new CommandFailure('give --user or --request', EXIT_USAGE);
   }
-  const run = (connection: Connection) =>
+  const run = (connection: Connection, tell?: Tell) =>
     user === undefined
-      ? eraseRequest(connection, request ?? '', dryRun)
-      : eraseName(connection, user, dryRun, tool);
+      ? eraseRequest(connection, request ?? '', tell)
+      : eraseName(connection, user, { tell, tool });
   const erased = dryRun
-    ? await withMongo(tool, options, run)
-    : await withTrail(tool, options, changeOf(options), async (connection, tell) => {
-        const counts = await run(connection);
-        tell({ ...counts });
-        return counts;
-      });
+    ? await withMongo(tool, options, (connection) => run(connection))
+    : await withTrail(tool, options, changeOf(options), run);
   const subject = user === undefined ? { request } : { user };
   if (json) await printJson(tool.stdout, { ...subject, dryRun, ...erased });
   else {
@@ -68,31 +67,48 @@ async function erase(options: Options, tool: Tool): Promise<void> {
   }
 }
 
+/** Reports the counts so far for the audit trail. In a dry run there is none. */
+type Tell = (counts: AuditDetails) => void;
+
 async function eraseName(
   connection: Connection,
   username: string,
-  dryRun: boolean,
-  { stderr }: Tool,
+  { tell, tool: { stderr } }: { readonly tell: Tell | undefined; readonly tool: Tool },
 ): Promise<Erased> {
   const { eraseUser } = await import('../../../src/storage/erase.js');
-  let done = 0;
+  let progress = { done: 0, note: '' };
   const hide = showProgress({
-    ...{ stderr, total: undefined, things: 'bodies' },
-    state: () => ({ done, note: '' }),
+    ...{ stderr, total: undefined, things: 'documents' },
+    state: () => progress,
   });
-  const onProgress = (searched: number) => {
-    done = searched;
+  const onProgress = (erased: Erased, done: number) => {
+    tell?.({ ...erased });
+    progress = { done, note: `${erased.matters + erased.entries + erased.bodies} found` };
   };
-  return eraseUser(connection, username, { dryRun, onProgress }).finally(hide);
+  return eraseUser(connection, username, { dryRun: !tell, onProgress })
+    .catch((error) => {
+      throw withoutName(error, username);
+    })
+    .finally(hide);
 }
 
 async function eraseRequest(
   connection: Connection,
   requestId: string,
-  dryRun: boolean,
+  tell: Tell | undefined,
 ): Promise<Erased> {
   const { eraseBody } = await import('../../../src/storage/erase.js');
-  return { matters: 0, entries: 0, bodies: await eraseBody(connection, requestId, { dryRun }) };
+  const bodies = await eraseBody(connection, requestId, { dryRun: !tell });
+  const erased = { matters: 0, entries: 0, bodies };
+  tell?.(erased);
+  return erased;
+}
+
+/** An error of the database can quote the command that failed, and the error is in the audit trail too. */
+function withoutName(error: unknown, username: string): unknown {
+  const { message = '', exitCode } = explain(error);
+  if (!message.includes(username)) return error;
+  return new CommandFailure(message.replaceAll(username, '***'), exitCode);
 }
 
 /** The audit trail is kept without limit, so it contains no name that was erased. */
@@ -102,6 +118,6 @@ function changeOf({ user, request }: Options): Change {
 }
 
 function namedCounts({ matters, entries, bodies }: Erased, isUser: boolean) {
-  const ofUser = { 'past handler of matters': matters, 'log entries with changes': entries };
+  const ofUser = { 'past handler of matters': matters, 'log entries': entries };
   return { ...(isUser && ofUser), 'stored bodies': bodies };
 }
