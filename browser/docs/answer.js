@@ -1,4 +1,4 @@
-/** What came of a call. */
+/** The result of a request. */
 import { batchResults } from './batch-results.js';
 import { diagnosisNode } from './diagnosis.js';
 import { element } from './dom.js';
@@ -15,9 +15,9 @@ import { clockHint, HINTS, WORDS } from './words.js';
 /** @typedef {{ code?: number, reason?: string, requestId?: string, data?: unknown }} Envelope */
 /** @typedef {{ status: number, headers: Headers, text: string }} Answer */
 
-/** Seconds of difference between two clocks that are worth a word. */
+/** The clock difference, in seconds, from which the page shows a hint. */
 const CLOCK_SLACK = 60;
-/** Of a batch of which some lines failed. */
+/** The code of a batch with failed lines. */
 const PARTLY = 207;
 const SHOWN = ['Idempotency-Replayed', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
 
@@ -97,7 +97,7 @@ function hintsOf(api, reason, headers, now) {
 }
 
 /**
- * Of one document, or of lines: the last one tells how they ended.
+ * The answer is one document, or lines; the last line is the envelope.
  *
  * @param {string} text
  * @returns {Envelope | undefined}

@@ -1,4 +1,4 @@
-/** Finding one's way in the OpenAPI document. Pure. */
+/** Reads the OpenAPI document. Pure. */
 import { nameOf } from './schema.js';
 
 /** @typedef {import('./shapes').Api} Api */
@@ -21,7 +21,7 @@ export function responseOf(api, operation, code) {
 }
 
 /**
- * What an operation answers where it does not reject: also where a batch was done in part.
+ * The answers of an operation that are no rejections, including a batch with failed lines.
  *
  * @param {Api} api
  * @param {Operation} operation
@@ -34,7 +34,7 @@ export const answersOf = (api, operation) =>
     .filter((response) => mediaOf(response));
 
 /**
- * Reasons by code, but for success.
+ * The reasons of each error code.
  *
  * @param {Api} api
  * @param {Operation} operation

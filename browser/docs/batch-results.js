@@ -1,4 +1,4 @@
-/** What became of each line of a batch, as a table. */
+/** The results of a batch as a table. */
 import { element } from './dom.js';
 import { linesOf } from './lines.js';
 import { say } from './speech.js';

@@ -1,4 +1,4 @@
-/** A signed call: made, and sent. */
+/** Builds and sends a signed request. */
 import { signature, signedText } from './sign.js';
 
 /** @typedef {import('./shapes').SignedCall} SignedCall */
@@ -24,7 +24,7 @@ export function signCall({ url, clientId, secret, key, body, type }, now) {
 
 /**
  * @param {SignedCall} call
- * @throws {TypeError} where there is no answer
+ * @throws {TypeError} if there is no answer
  */
 export async function send({ url, headers, body }) {
   const response = await fetch(url, {

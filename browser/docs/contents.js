@@ -1,4 +1,4 @@
-/** The contents beside the page: the search, the sections, and the operations by what they are for. */
+/** The contents beside the page: search, sections, and operations by purpose. */
 import { endpointsOf } from './api.js';
 import { markCurrent } from './current.js';
 import { element } from './dom.js';
@@ -11,13 +11,13 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Words} Words */
 /** @typedef {import('./search.js').Titled} Titled */
 
-/** Where there is no room for the contents beside the page, as in page.css. */
+/** The width below which the contents are above the page, as in main.css. */
 const NARROW = '(max-width: 48rem)';
 
 /**
  * @param {Api} api
  * @param {readonly Titled[]} sections
- * @returns {{ node: HTMLElement, begin(): void }} to begin once the page is there
+ * @returns {{ node: HTMLElement, begin(): void }} begin() is called after the page is complete
  */
 export function contents(api, sections) {
   const items = sections.flatMap(({ id, title }) => [

@@ -1,4 +1,4 @@
-/** The same call for a shell. Pure. */
+/** The request as a shell command. Pure. */
 
 /** @typedef {import('./shapes').SignedCall} SignedCall */
 

@@ -1,6 +1,6 @@
-/** A mark in the contents for the part of the page that is being read. */
+/** Marks the visible part of the page in the contents. */
 
-/** The part that reaches into this band of the window, not far below its top, is the current one. */
+/** A part of the page is current if it is in this band near the top of the window. */
 const BAND = { rootMargin: '-15% 0px -75% 0px' };
 
 /** @param {HTMLElement} list the links, in the order of the page */
@@ -13,9 +13,9 @@ export function markCurrent(list) {
       if (isIntersecting) seen.add(target.id);
       else seen.delete(target.id);
     }
-    // The last one: an operation stands in the section of all of them.
+    // The last visible part: an operation is inside the section of all operations.
     const current = [...links.keys()].filter((id) => seen.has(id)).at(-1);
-    // Between two parts it stays where it was.
+    // Between two parts, the mark stays on the previous one.
     if (current !== undefined) mark(list, links, current);
   }, BAND);
   for (const id of links.keys()) {

@@ -1,4 +1,4 @@
-/** The cause of a rejected signature: asked for by the requestId of the 401, as push-logs/query tells it. */
+/** Shows the cause of a rejected signature, which push-logs/query returns for the requestId of the 401. */
 import { element } from './dom.js';
 import { findingsOf } from './findings.js';
 import { say } from './speech.js';
@@ -9,7 +9,7 @@ import { WORDS } from './words.js';
 /** @typedef {(requestId: string) => Promise<string>} Ask the text of the answer; rejects where there is none */
 
 /**
- * A field with the requestId, which may be that of another 401, and a button that asks.
+ * A field for the requestId of this or another 401, and a button that starts the query.
  *
  * @param {string} requestId
  * @param {Ask} ask

@@ -1,4 +1,4 @@
-/** Elements, without a template that could take a text for markup. */
+/** Creates elements. Texts are never parsed as markup. */
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag

@@ -1,4 +1,4 @@
-/** The dry run of a push: the same body, sent to be verified in place of being written. Pure. */
+/** The dry run of a push: the same body, checked and not written. Pure. */
 
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {{ path: string, type: string, body: string }} Sent */
@@ -21,6 +21,6 @@ export function dryRunOf(api, path) {
   const forms = api.components.schemas.VerifyBody?.anyOf ?? [];
   if (!forms.some(({ properties }) => properties?.operation?.const === name)) return;
   const begin = `{"operation":${JSON.stringify(name)},"push":`;
-  // The text itself, not what a parser makes of it: what is verified is what would be sent.
+  // The text itself, not a parsed copy: the dry run checks exactly the bytes of the push.
   return (body) => ({ path: VERIFY, type: 'application/json', body: `${begin}${body}}` });
 }

@@ -1,8 +1,8 @@
-/** What a diagnosis tells. Pure. */
+/** The findings of a diagnosis. Pure. */
 
 /** @typedef {{ cause: string, explanation: string, fix: string, difference?: { offset: number, sent: string, signed: string } }} Finding */
 
-/** The reasons of a 401 that have one. */
+/** The reasons of a 401 for which the service makes a diagnosis. */
 export const DIAGNOSED = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
 /**
@@ -16,7 +16,7 @@ export function findingsOf(text) {
     if (code !== 0) return String(reason ?? code);
     return data?.entries?.[0]?.diagnosis?.findings;
   } catch {
-    // A page of something between here and the service.
+    // A proxy answered instead of the service.
     return text.slice(0, 80);
   }
 }

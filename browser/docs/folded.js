@@ -1,4 +1,4 @@
-/** What not everybody reads is folded; schemas are, under the operation that takes or returns them. */
+/** Folded parts: details, and the schemas of an operation. */
 import { element } from './dom.js';
 import { say } from './speech.js';
 import { schemaId, schemaNode } from './tables.js';
@@ -13,11 +13,11 @@ export const folded = (words, ...content) =>
 
 /**
  * @param {Api} api
- * @param {string} scope where they are told: an operation, or another part of the page
- * @param {Words} words what they are
+ * @param {string} scope the operation or part of the page that contains the schemas
+ * @param {Words} words the title
  * @param {readonly string[]} names
- * @param {'h3' | 'h5'} [heading] of the level below what stands above them
- * @returns {HTMLElement[]} nothing where there are none
+ * @param {'h3' | 'h5'} [heading] the level below the heading above
+ * @returns {HTMLElement[]} empty if there are no names
  */
 export function foldedSchemas(api, scope, words, names, heading = 'h5') {
   if (names.length === 0) return [];

@@ -1,4 +1,4 @@
-/** The fields of the form, without what they do. */
+/** The fields of the form, without behaviour. */
 import { element } from './dom.js';
 import { say } from './speech.js';
 import { titleOf } from './text.js';
@@ -9,7 +9,7 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Words} Words */
 /** @typedef {ReturnType<typeof makeForm>} Form */
 
-/** No browser has to remember or to correct what is typed here. */
+/** Browsers neither store nor correct these inputs. */
 const PLAIN = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' };
 
 /**

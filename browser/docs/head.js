@@ -1,4 +1,4 @@
-/** The head of the page, with the choice of the language. */
+/** The head of the page with the choice of language. */
 import { element } from './dom.js';
 import { preferredLanguage, say, speak } from './speech.js';
 import { titleOf } from './text.js';
@@ -24,7 +24,7 @@ export const head = ({ info }) =>
     languages(),
   );
 
-/** The one that is spoken is pressed. */
+/** Marks the button of the current language as pressed. */
 function languages() {
   const buttons = LANGUAGES.map(({ language, lang, name }) => {
     const button = element('button', { type: 'button', lang, value: language }, name);

@@ -1,4 +1,4 @@
-/** The answer to a batch, or to its dry run, as it is shown. Pure. */
+/** The rows of a batch answer or of its dry run. Pure. */
 
 /** @typedef {{ line: number, externalId: string, isGood: boolean, result: string, texts: string[] }} Line */
 /** @typedef {{ field?: string, message?: string }} Said */
@@ -17,7 +17,7 @@ export function linesOf(data) {
 }
 
 /**
- * What was only looked into has no entry in the push log, and so no requestId.
+ * Lines of a dry run have no entry in the push log, and so no requestId.
  *
  * @param {unknown} data of an answer
  */

@@ -1,4 +1,4 @@
-/** The reference page: what it tells comes from /openapi.json, and its own words from words.js. */
+/** The reference page. Its content comes from openapi.json, its own texts from words.js. */
 
 import { contents } from './contents.js';
 import { element } from './dom.js';
@@ -11,10 +11,10 @@ import { preferredLanguage, say, speak } from './speech.js';
 import { tryIt } from './try-it.js';
 import { WORDS } from './words.js';
 
-/** Where the service is: the page lies beside its operations, also below a path of a proxy. */
+/** The address of the service. The page is served next to the operations, also under a path prefix. */
 const BASE = new URL('.', location.href);
 
-/** @param {string} path @throws {Error} where it is not there */
+/** @param {string} path @throws {Error} if the file is missing */
 async function load(path) {
   const response = await fetch(new URL(path, BASE));
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -27,7 +27,7 @@ const loadJson = async (path) => (await load(path)).json();
 const loadText = async (path) => (await load(path)).text();
 
 async function main() {
-  // Only if the service announces it. It is not served under a name that the service does not know.
+  // The service announces the demo client only to requests under its own host name.
   const hasDemo = document.documentElement.hasAttribute('data-demo');
   const [api, demo] = await Promise.all([
     loadJson('openapi.json'),
@@ -57,7 +57,7 @@ async function main() {
   document.body.append(head(api), beside.node, element('main', {}, ...nodes));
   beside.begin();
   addEventListener('hashchange', () => reveal(location.hash));
-  // The browser looked for it before it was there.
+  // The browser looked for the fragment before the page was complete.
   reveal(location.hash);
 }
 

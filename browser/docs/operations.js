@@ -1,4 +1,4 @@
-/** The operations, one after the other. */
+/** The operations in the order of the OpenAPI document. */
 import { answersOf, endpointsOf, mediaOf, parametersOf, rejectionsOf } from './api.js';
 import { element } from './dom.js';
 import { folded, foldedSchemas } from './folded.js';
@@ -26,7 +26,6 @@ export const operationNodes = (api, onTry) =>
 /** @param {Api} api @param {Endpoint} endpoint @param {(operationId: string) => void} onTry */
 function operationNode(api, { path, method, operation }, onTry) {
   const { operationId, summary, description } = operation;
-  const parameters = parametersOf(api, operation);
   return element(
     'article',
     { id: operationId },
@@ -38,6 +37,15 @@ function operationNode(api, { path, method, operation }, onTry) {
       ...(operation.requestBody ? [tryButton(operationId, onTry)] : []),
     ),
     element('p', {}, say(pairOf(description))),
+    detailsNode(api, operation),
+  );
+}
+
+/** Headers, body, answers and errors are folded, so that a reader sees all operations. @param {Api} api @param {Operation} operation */
+function detailsNode(api, operation) {
+  const parameters = parametersOf(api, operation);
+  return folded(
+    operation.requestBody ? WORDS.details : WORDS.answerDetails,
     ...(parameters.length > 0 ? [folded(WORDS.headers, parametersTable(parameters))] : []),
     ...bodyNodes(api, operation),
     ...answerNodes(api, operation),
@@ -91,7 +99,7 @@ function answerNodes(api, operation) {
   ];
 }
 
-/** Schemas of the answers that were not told with the body. @param {Api} api @param {Operation} operation */
+/** Schemas of the answers that the body does not contain. @param {Api} api @param {Operation} operation */
 function namesOf(api, operation) {
   const { schemas } = api.components;
   const asked = neededBy(schemas, mediaOf(operation.requestBody)?.schema ?? {});
@@ -100,7 +108,7 @@ function namesOf(api, operation) {
   return [...new Set(answered)].filter((name) => !asked.includes(name));
 }
 
-/** Where the answer is a text of lines. @param {Schema} schema @param {string} scope */
+/** The fields of a line, if the answer consists of lines. @param {Schema} schema @param {string} scope */
 const linesOf = ({ contentSchema }, scope) =>
   contentSchema ? [schemaNode(contentSchema, scope, schemaId(scope, 'answer'))] : [];
 
@@ -128,7 +136,7 @@ function rejectionNodes(api, operation) {
   return [folded(WORDS.rejections, element('ul', { class: 'reasons' }, ...rows))];
 }
 
-/** A body's schema itself where it is referred to; of lines the schema of one. @param {Api} api @param {Schema} schema @returns {Schema} */
+/** Resolves a reference; for a body of lines, the schema of one line. @param {Api} api @param {Schema} schema @returns {Schema} */
 function resolved({ components }, schema) {
   if (schema.contentSchema) return schema.contentSchema;
   return (schema.$ref && components.schemas[nameOf(schema.$ref)]) || schema;

@@ -1,16 +1,17 @@
-/** Leads to what a link names, also where it is folded. */
+/** Shows the part of the page that a link names. */
 
-/** Opens what is around a part of the page, and shows it. @param {string} hash of the address */
+/** Unfolds a part of the page and everything around it, and scrolls to it. @param {string} hash of the address */
 export function reveal(hash) {
   const found = hash.length > 1 ? named(decoded(hash.slice(1))) : null;
   if (!found) return;
-  for (let at = /** @type {Element | null} */ (found); at; at = at.parentElement) {
+  const own = found.querySelector(':scope > details');
+  for (let at = own ?? found; at; at = /** @type {Element} */ (at.parentElement)) {
     if (at instanceof HTMLDetailsElement) at.open = true;
   }
   found.scrollIntoView();
 }
 
-/** Links to `#schema-…` are from the time when all schemas stood together. @param {string} id */
+/** `#schema-…` names the first place of a schema, which may be in several operations. @param {string} id */
 const named = (id) =>
   document.getElementById(id) ??
   document.querySelector(`[data-schema="${CSS.escape(id.replace(/^schema-/, ''))}"]`);
@@ -20,7 +21,7 @@ function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Somebody's own per cent sign: then it is taken as it is.
+    // A per cent sign that encodes nothing: the text is the id itself.
     return text;
   }
 }

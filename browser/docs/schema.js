@@ -1,4 +1,4 @@
-/** What the tables of a schema say. Pure. */
+/** The content of the tables of fields. Pure. */
 import { pairOf } from './text.js';
 import { RULES } from './words.js';
 
@@ -10,7 +10,7 @@ import { RULES } from './words.js';
 /** The last part of `#/components/schemas/Party`. @param {string} ref */
 export const nameOf = (ref) => ref.slice(ref.lastIndexOf('/') + 1);
 
-/** Schemas that one names itself. @param {Schema} schema @returns {string[]} */
+/** Schemas that a schema refers to directly. @param {Schema} schema @returns {string[]} */
 const refsOf = (schema) => [
   ...(schema.$ref ? [nameOf(schema.$ref)] : []),
   ...[schema.items, schema.contentSchema].flatMap((part) => (part ? refsOf(part) : [])),
@@ -18,8 +18,7 @@ const refsOf = (schema) => [
 ];
 
 /**
- * The schemas that one needs to be understood: those that it names, those that they name, each once,
- * the nearest first.
+ * All schemas that a schema refers to, directly or through others: each once, the nearest first.
  *
  * @param {Readonly<Record<string, Schema>>} schemas
  * @param {Schema} schema
@@ -27,7 +26,7 @@ const refsOf = (schema) => [
  */
 export function neededBy(schemas, schema) {
   const names = new Set(refsOf(schema));
-  // A set hands out what is added to it on the way.
+  // The loop also visits names that are added to the set meanwhile.
   for (const name of names) {
     for (const ref of refsOf(schemas[name] ?? {})) names.add(ref);
   }
@@ -35,7 +34,7 @@ export function neededBy(schemas, schema) {
 }
 
 /**
- * Its fields, and those of objects that have no name of their own, as `lines[].externalId`.
+ * The fields of a schema, including those of unnamed objects inside, such as `lines[].externalId`.
  *
  * @param {Schema} schema
  * @param {string} [prefix]
@@ -60,7 +59,7 @@ export function fieldsOf(schema, prefix = '') {
 /** @param {Schema} schema */
 const optionsOf = ({ anyOf, oneOf }) => anyOf ?? oneOf ?? [];
 
-/** @param {Schema} schema @returns {TypePart[]} words, and names of other schemas */
+/** @param {Schema} schema @returns {TypePart[]} texts and names of other schemas */
 export function typeOf(schema) {
   const { $ref, const: only, enum: values, items, type } = schema;
   const options = optionsOf(schema);
@@ -83,7 +82,7 @@ const listOf = (items) =>
 const between = (types) =>
   types.flatMap((parts, index) => (index === 0 ? parts : [' | ', ...parts]));
 
-/** Also those of the one form that is not null. @param {Schema} schema @returns {Words[]} */
+/** The rules of a schema and of its alternatives. @param {Schema} schema @returns {Words[]} */
 function rulesOf(schema) {
   const keywords = /** @type {Readonly<Record<string, unknown>>} */ (schema);
   const own = Object.entries(RULES)

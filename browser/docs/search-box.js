@@ -1,4 +1,4 @@
-/** The search: a field in the contents, and what it finds in their place. */
+/** The search: a field in the contents, and the results below it. */
 import { element } from './dom.js';
 import { entriesOf, find, MOST_FOUND } from './search.js';
 import { say } from './speech.js';
@@ -6,7 +6,7 @@ import { foundCount, WORDS } from './words.js';
 
 /** @typedef {import('./search.js').Entry} Entry */
 
-/** Where what is typed is meant for something else than the search. */
+/** Elements in which a typed character does not start the search. */
 const TYPED_IN = 'input, textarea, select';
 
 /**
@@ -36,7 +36,7 @@ export function searchBox(api, sections, contents) {
     if (key === 'Escape') clear();
     if (key === 'Enter') list.querySelector('a')?.click();
   });
-  // On a narrow window the list would lie over what it has led to.
+  // In a narrow window, the list would cover the result.
   list.addEventListener('click', () => {
     if (matchMedia('(max-width: 48rem)').matches) clear();
   });

@@ -1,4 +1,4 @@
-/** What can be searched for, and the search. Pure. */
+/** The search index and the search. Pure. */
 import { answersOf, endpointsOf, mediaOf } from './api.js';
 import { fieldsOf, neededBy } from './schema.js';
 import { titleOf } from './text.js';
@@ -8,14 +8,14 @@ import { titleOf } from './text.js';
 /** @typedef {import('./shapes').Words} Words */
 
 /**
- * `name`: what is looked for; `where`: beside it in the list; `text`: what else it is found by.
+ * `name`: the searched name; `where`: shown beside it in the list; `text`: more searched text.
  *
  * @typedef {{ href: string, name: Words, where: Words, text: string }} Entry
  */
 
 /** @typedef {{ readonly id: string, readonly title: Words }} Titled */
 
-/** So many are shown. */
+/** The maximum number of results. */
 export const MOST_FOUND = 30;
 
 /**
@@ -45,7 +45,7 @@ export const entriesOf = (api, sections) => [
   })),
   ...endpointsOf(api)
     .flatMap(({ operation }) => fieldEntries(api, operation))
-    // Told under several operations: the first one is the one that is led to.
+    // A schema may be in several operations: the result leads to the first one.
     .filter(({ key }, index, all) => all.findIndex((other) => other.key === key) === index),
 ];
 
@@ -70,7 +70,7 @@ function fieldEntries(api, operation) {
 const both = (text) => [text, text];
 
 /**
- * Those that have every word of what is looked for, in either language; the nearest names first.
+ * The items that contain every word, in either language; the best matching names first.
  *
  * @param {readonly Entry[]} entries
  * @param {string} sought

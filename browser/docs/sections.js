@@ -1,4 +1,4 @@
-/** The parts of the page that are told once: overview, signing, errors. */
+/** The sections overview, signing and errors. */
 import { element } from './dom.js';
 import { foldedSchemas } from './folded.js';
 import { neededBy } from './schema.js';
@@ -11,7 +11,7 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {import('./shapes').ReasonExample} ReasonExample */
 
-/** The schema of every answer that rejects. */
+/** The schema of every error answer. */
 const ENVELOPE = 'ErrorAnswer';
 
 /** @param {Api} api @returns {Node[]} */

@@ -1,6 +1,6 @@
-/** What the page reads of /openapi.json. */
+/** The part of openapi.json that the page reads. */
 
-/** English first, then Chinese, as everywhere in this product. */
+/** The text in English and in Chinese. */
 export type Words = readonly [english: string, chinese: string];
 
 export interface Schema {
@@ -61,7 +61,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Ref>>;
 }
 
-/** An answer that rejects, with its reason. */
+/** An example of an error answer with its reason. */
 export interface ReasonExample {
   readonly summary: string;
   readonly description: string;
@@ -90,19 +90,19 @@ export interface Api {
   };
 }
 
-/** One operation with where it is. */
+/** An operation with its path and method. */
 export interface Endpoint {
   readonly path: string;
   readonly method: string;
   readonly operation: Operation;
 }
 
-/** A call that was signed. */
+/** A signed request. */
 export interface SignedCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What the signature is over; the secret is not in it. */
+  /** The signed text; it does not contain the secret. */
   readonly signed: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Signs a call as the service wants it (contract 3.1). Over plain http a browser has no
+ * Signs a request (contract 3.1). Over plain http a browser has no
  * crypto.subtle, so HMAC-SHA256 comes from @noble/hashes.
  */
 import { hmac } from '@noble/hashes/hmac.js';

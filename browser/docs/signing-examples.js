@@ -8,7 +8,7 @@ import { exampleRun, WORDS } from './words.js';
 
 /** @typedef {import('./signing-files.js').Example} Example */
 
-/** From the page. */
+/** The path relative to the page. */
 const FOLDER = 'docs/signing';
 const VECTORS = 'vectors.json';
 

@@ -1,8 +1,8 @@
-/** Which signing examples there are. Pure. */
+/** The list of signing examples. Pure. */
 
 /** @typedef {{ readonly name: string, readonly command: string, readonly files: readonly [string, ...string[]] }} Example */
 
-/** As examples/signing/README.md has them: the first file is the one that is shown. @type {readonly Example[]} */
+/** As in examples/signing/README.md; the page shows the first file. @type {readonly Example[]} */
 export const EXAMPLES = [
   { name: 'Bash', command: 'bash send.sh', files: ['send.sh'] },
   { name: 'JavaScript', command: 'node send.mjs', files: ['send.mjs'] },

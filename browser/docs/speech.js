@@ -1,11 +1,11 @@
-/** One page in two languages: what was said can be said again in the other one. */
+/** Texts in two languages. A change of language replaces all texts on the page. */
 import { element } from './dom.js';
 import { marksOf } from './text.js';
 
 /** @typedef {import('./shapes').Words} Words */
 /** @typedef {'en' | 'zh'} Language */
 
-/** For `lang`. */
+/** Values of the attribute `lang`. */
 const TAGS = { en: 'en', zh: 'zh-CN' };
 
 /** The one asked for in the address (`?lang=zh`), else the browser's. @returns {Language} */

@@ -25,17 +25,17 @@ export const table = (heads, rows) =>
   );
 
 /**
- * The fields of a schema; of one without fields its type.
+ * The table of a schema's fields; for a schema without fields, its type.
  *
  * @param {Schema} schema
- * @param {string} scope where the schemas are told that it names
+ * @param {string} scope the operation or part that contains the schemas to which this one refers
  * @param {string} id of the schema there
  */
 export function schemaNode(schema, scope, id) {
   const fields = fieldsOf(schema);
   if (fields.length === 0) return typeNode(typeOf(schema), scope);
   const rows = fields.map((field, index) => {
-    // Forms of a body may have fields of one name: the first is the one that is led to.
+    // Alternatives of a body may have fields of the same name: links lead to the first one.
     const isFirst = fields.findIndex(({ name }) => name === field.name) === index;
     return fieldRow(field, scope, isFirst ? `${id}.${field.name}` : '');
   });
@@ -83,7 +83,7 @@ const typeNode = (parts, scope) =>
     ),
   );
 
-/** What a call carries. @param {readonly Header[]} headers @param {string} [prefix] of their ids; empty: they have none */
+/** The headers of a request. @param {readonly Header[]} headers @param {string} [prefix] of the row ids; empty: no ids */
 export const parametersTable = (headers, prefix = '') =>
   table(
     [WORDS.header, WORDS.meaning],
@@ -122,5 +122,5 @@ const needed = (required) =>
     say(required ? WORDS.required : WORDS.optional),
   );
 
-/** Of a schema that is told under an operation, or another part of the page. @param {string} scope @param {string} name */
+/** The id of a schema inside an operation or another part of the page. @param {string} scope @param {string} name */
 export const schemaId = (scope, name) => `${scope}-${name}`;

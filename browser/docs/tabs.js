@@ -1,9 +1,9 @@
-/** Tabs, as the ARIA practices have them: one is chosen, and the arrow keys lead from one to the next. */
+/** Tabs as in the ARIA practices: one is selected, and the arrow keys select the next one. */
 import { element } from './dom.js';
 
 /** @typedef {{ readonly name: string, readonly show: () => Promise<readonly (Node | string)[]> }} Tab */
 
-/** What a key does to the number of the chosen one. @type {Readonly<Record<string, (index: number, count: number) => number>>} */
+/** The index of the selected tab after a key. @type {Readonly<Record<string, (index: number, count: number) => number>>} */
 const MOVES = {
   ArrowRight: (index, count) => (index + 1) % count,
   ArrowLeft: (index, count) => (index + count - 1) % count,
@@ -34,7 +34,7 @@ export function tabsNode(id, label, tabs) {
     const labelledBy = `${id}-${chosen}`;
     panel.setAttribute('aria-labelledby', labelledBy);
     const nodes = (await tabs[chosen]?.show()) ?? [];
-    // Another one may have been chosen while this one was on its way.
+    // The user may have selected another tab while this one was loading.
     if (panel.getAttribute('aria-labelledby') === labelledBy) panel.replaceChildren(...nodes);
   };
   buttons.forEach((button, index) => {

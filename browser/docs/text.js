@@ -1,4 +1,4 @@
-/** The texts of the OpenAPI document, taken apart. Pure. */
+/** Splits the texts of the OpenAPI document by language. Pure. */
 
 /** @typedef {import('./shapes').Words} Words */
 

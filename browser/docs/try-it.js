@@ -16,9 +16,9 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Words} Words */
 /** @typedef {import('./form.js').Form} Form */
 
-/** Below the service's address. */
+/** Relative to the service's address. */
 const LOG_QUERY = 'api/open/push-logs/query';
-/** What a header can carry everywhere. */
+/** Characters that every proxy accepts in a header. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
@@ -130,7 +130,7 @@ const outcomeOf = (api, call, ask) =>
     () => failure(WORDS.noAnswer),
   );
 
-/** What was signed and sent; the secret is in neither. @param {SignedCall} call */
+/** The signed text and the request, without the secret. @param {SignedCall} call */
 const callNodes = (call) => [
   element('h4', {}, say(WORDS.signedText)),
   verbatim(call.signed),
@@ -139,7 +139,7 @@ const callNodes = (call) => [
 ];
 
 /**
- * The example as it is sent. Its time becomes now: one older than that of the last try would be
+ * The example to send. Its time becomes now, because an older time than in the last attempt would be
  * ignored as stale.
  *
  * @param {unknown} value

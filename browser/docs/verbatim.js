@@ -1,11 +1,11 @@
-/** Texts that are shown as they are, to be read and copied. */
+/** Preformatted texts with a copy button. */
 import { element } from './dom.js';
 import { say } from './speech.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Words} Words */
 
-/** How long a button says that it has copied, in milliseconds. */
+/** How long a button shows "Copied", in milliseconds. */
 const SAID_MS = 2_000;
 
 /** It scrolls, also by the keyboard. @param {string} text */
@@ -31,8 +31,8 @@ function copyButton(code) {
 }
 
 /**
- * Over plain http a page has no navigator.clipboard; the older way works everywhere. What was copied
- * stays selected, so that a hand can copy it where the browser does not let the page.
+ * Over plain http a page has no navigator.clipboard, so this uses the older command. The text stays
+ * selected, so that the user can copy it if the browser rejects the command.
  *
  * @param {HTMLElement} code
  * @returns {boolean} whether it was copied
