@@ -139,6 +139,13 @@ module.exports = {
       to: { path: '^tools/(bench|chaos)/', pathNot: ['^tools/$1/'] },
     },
     {
+      // Its package has no dependencies.
+      name: 'the-client-needs-no-package',
+      severity: 'error',
+      from: { path: '^tools/client/' },
+      to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
+    },
+    {
       // It goes into other packages: nothing of the service goes with it but the wire.
       name: 'the-client-knows-only-the-wire',
       severity: 'error',

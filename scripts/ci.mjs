@@ -14,22 +14,20 @@ const tally = createTally({ cwd: root, write });
 
 /** All at once: some wait for the network, and none of them starts a server. */
 async function runChecks() {
-  const dist = mkdtempSync(join(tmpdir(), 'matter-push-ci-build-'));
+  const built = mkdtempSync(join(tmpdir(), 'matter-push-ci-build-'));
   const node = process.execPath;
   const audit = [node, 'scripts/audit.mjs'];
   const npm = (script) => ['npm', 'run', '--silent', script];
-  const tsc = [node, 'node_modules/typescript/bin/tsc'];
   const { check } = tally;
   try {
     await Promise.all([
       check('types', npm('typecheck')),
       check('import cycles and layers', npm('layers')),
       check('lint and format', npm('lint')),
-      check(
-        'build',
-        [node, 'scripts/build.mjs', 'service', dist],
-        [...tsc, '-p', 'tsconfig.client.json', '--outDir', dist],
-      ),
+      check('build', [node, 'scripts/build.mjs', 'service', join(built, 'dist')]),
+      check('release', [
+        ...[node, 'scripts/release-check.mjs', '--allow-dirty', join(built, 'release')],
+      ]),
       check('lockfile is complete', [
         ...['npm', 'ci', '--dry-run', '--include=dev', '--ignore-scripts'],
       ]),
@@ -37,7 +35,7 @@ async function runChecks() {
       check('dependencies: advisories', [...audit, 'advisories']),
     ]);
   } finally {
-    rmSync(dist, { recursive: true, force: true });
+    rmSync(built, { recursive: true, force: true });
   }
 }
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { embeddedFolder } from './folder.mjs';
 import { bundlePages, pageFiles } from './pages.mjs';
 import { SetupError, say } from './progress.mjs';
@@ -89,8 +89,7 @@ function readStamp(path) {
 export async function compile(root, extent, outdir) {
   // Taken before: a source that changes meanwhile makes the next build differ.
   const hash = fingerprint(root, extent);
-  // By the folder of the project, where the set-up may have installed esbuild a moment ago.
-  const { build: transpile } = createRequire(join(root, 'package.json'))('esbuild');
+  const transpile = transpilerOf(root);
   const parts = await Promise.allSettled([
     transpile(forNode(root, sourceFiles(root, extent), outdir)),
     bundlePages(transpile, root, join(outdir, 'browser')),
@@ -101,6 +100,39 @@ export async function compile(root, extent, outdir) {
   for (const name of sourceFiles(root, extent, '.lua'))
     cpSync(join(root, name), join(outdir, name));
   writeFileSync(join(outdir, STAMP), JSON.stringify({ extent, hash }));
+}
+
+/** By the folder of the project, where the set-up may have installed esbuild a moment ago. */
+const transpilerOf = (root) => createRequire(join(root, 'package.json'))('esbuild').build;
+
+/**
+ * Finds what runs with a module.
+ * @returns {Promise<{ modules: string[], packages: string[] }>} sources with the entry file, and names of packages
+ */
+export async function reachedFrom(root, entry) {
+  const { metafile } = await transpilerOf(root)({
+    ...forNode(root, [entry], join(root, 'dist')),
+    ...{ bundle: true, packages: 'external', metafile: true, write: false },
+  });
+  const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
+  const packages = imported.flatMap(({ external, path }) =>
+    external && !path.startsWith('node:') ? [/^(?:@[^/]+\/)?[^/]+/.exec(path)[0]] : [],
+  );
+  return { modules: Object.keys(metafile.inputs).sort(), packages: [...new Set(packages)].sort() };
+}
+
+/** Compiles some modules without source maps, because the sources are not beside them. */
+export const compileModules = (root, modules, outdir) =>
+  transpilerOf(root)({ ...forNode(root, modules, outdir), sourcemap: false });
+
+/** @returns the Redis scripts in the folders of the modules, which load them */
+export function scriptsBeside(root, modules) {
+  const folders = [...new Set(modules.map((name) => dirname(name)))];
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.lua'))
+      .map((name) => join(folder, name)),
+  );
 }
 
 const forNode = (root, entryPoints, outdir) => ({

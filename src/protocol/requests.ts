@@ -55,7 +55,7 @@ export const party = z
 
 /**
  * An element of `parties`, validated only after the length of the list. Its type is that of a party, because the
- * types of `matter-push/client` are derived from it.
+ * types of `@matter-push/client` are derived from it.
  */
 const uncheckedParty = z.unknown() as z.ZodType<unknown, z.input<typeof party>>;
 

@@ -1,8 +1,6 @@
 /** What the client is given, what it can do, and what it answers with. */
 import type { Agent } from 'node:http';
-import type { OperationName } from '../../src/domain/operation';
-import type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
-import type { PushData, Verified } from '../../src/protocol/push-data';
+import type { OperationName, PushData, QueryAnswers, QueryName, Verified } from './answers';
 import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
 import type { MatterPushError } from './error';
 

@@ -1,9 +1,20 @@
 /** What the answer to a batch means for each of its lines. */
-import { z } from 'zod';
 import { confirmsPush } from './confirmations';
 import type { HttpAnswer } from './exchange';
 import {
+  either,
+  type Guarded,
+  isBoolean,
+  isNull,
+  isNumber,
+  isString,
+  listOf,
+  objectOf,
+  optional,
+} from './guards';
+import {
   type Answered,
+  areProblems,
   envelopeOf,
   fromElsewhere,
   judge,
@@ -19,26 +30,25 @@ export type BatchVerdict =
   | { readonly whole: Rejected; readonly lines?: undefined }
   | { readonly lines: readonly (Answered | Rejected)[]; readonly whole?: undefined };
 
-const PROBLEMS = z.array(z.looseObject({ field: z.string(), message: z.string() }));
-const RESULT = z.object({
-  line: z.number(),
-  code: z.number(),
-  message: z.string().optional(),
-  reason: z.string().optional(),
-  retryable: z.boolean().optional(),
-  requestId: z.string().nullish(),
-  matterId: z.string().optional(),
-  externalId: z.string().nullish(),
-  outcome: z.string().optional(),
-  replayed: z.boolean().optional(),
-  errors: PROBLEMS.optional(),
-  warnings: PROBLEMS.optional(),
+const isResult = objectOf({
+  line: isNumber,
+  code: isNumber,
+  message: optional(isString),
+  reason: optional(isString),
+  retryable: optional(isBoolean),
+  requestId: optional(either(isString, isNull)),
+  matterId: optional(isString),
+  externalId: optional(either(isString, isNull)),
+  outcome: optional(isString),
+  replayed: optional(isBoolean),
+  errors: optional(areProblems),
+  warnings: optional(areProblems),
 });
-type Result = z.infer<typeof RESULT>;
-/** 207: some lines were rejected. */
-const BATCH = z.object({
-  code: z.union([z.literal(0), z.literal(207)]),
-  data: z.object({ results: z.array(RESULT) }),
+type Result = Guarded<typeof isResult>;
+const isBatch = objectOf({
+  /** 207: some lines were rejected. */
+  code: (code): code is 0 | 207 => code === 0 || code === 207,
+  data: objectOf({ results: listOf(isResult) }),
 });
 
 /** What a line whose code is 0 has to have. @returns undefined: something of it is missing */
@@ -57,8 +67,8 @@ export const judgeVerified = (answer: HttpAnswer, count: number) =>
   judgeLines(answer, count, valid);
 
 function judgeLines(answer: HttpAnswer, count: number, confirm: Confirm): BatchVerdict {
-  const batch = envelopeOf(answer) && BATCH.safeParse(parseJson(answer.text)).data;
-  if (!batch) {
+  const batch = envelopeOf(answer) && parseJson(answer.text);
+  if (!isBatch(batch)) {
     const verdict = judge(answer);
     return { whole: verdict.kind === 'rejected' ? verdict : fromElsewhere(answer) };
   }

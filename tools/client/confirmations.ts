@@ -1,13 +1,12 @@
 /** What `data` of a success has, by endpoint. An answer without it is not one of the service, whatever its code. */
-import type { QueryName } from '../../src/protocol/endpoints';
+import type { QueryName } from './answers';
+import { isFilled } from './guards';
 import type { Confirms } from './verdict';
-
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
 
 /** A push was persisted: the matter has an id, and the push an outcome. */
 export const confirmsPush: Confirms = (data) => {
   const { matterId, outcome }: { matterId?: unknown; outcome?: unknown } = data;
-  return isText(matterId) && isText(outcome);
+  return isFilled(matterId) && isFilled(outcome);
 };
 
 export const confirmsVerified: Confirms = (data) => 'valid' in data && data.valid === true;

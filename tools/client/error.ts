@@ -1,5 +1,5 @@
 /** The one error of the client: the service's rejections, and what kept a call from being answered. */
-import type { FieldError } from '../../src/protocol/warnings';
+import type { FieldError } from './answers';
 
 /** Why a call has no success. */
 export interface Rejection {

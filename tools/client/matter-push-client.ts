@@ -1,12 +1,11 @@
 /**
- * The client of a Matter Push service, `matter-push/client`: signs, retries, and keeps the order of
+ * The client of a Matter Push service, `@matter-push/client`: signs, retries, and keeps the order of
  * each matter's pushes. Everything that is exported here is meant for other packages.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
 import { queryPath, VERIFY } from '../../src/protocol/paths';
-import type { Verified } from '../../src/protocol/push-data';
+import type { QueryAnswers, QueryName, Verified } from './answers';
 import type {
   BatchPush,
   CallOptions,
@@ -24,47 +23,7 @@ import { PushQueue } from './push-queue';
 import { type KeyedBatchPush, OrderedPushes } from './pushes';
 import { createSender, type OutgoingRequest } from './sender';
 
-export type { OperationName } from '../../src/domain/operation';
-export type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';
-export type {
-  FailedRow,
-  FailureGroup,
-  FailureSample,
-  Failures,
-  FailureTotals,
-  Mended,
-} from '../../src/protocol/failures';
-export type { EntryView } from '../../src/protocol/log-entry';
-export type {
-  Diagnosis,
-  Difference,
-  Finding,
-  LogPage,
-  PageEntry,
-} from '../../src/protocol/log-page';
-export type {
-  ChangesPage,
-  Digest,
-  DigestBucket,
-  GotMatters,
-  HeldView,
-  MatterDiff,
-  MatterDifference,
-  MatterDigest,
-} from '../../src/protocol/matter-answers';
-export type { MatterAnswer as MatterView, PartyView } from '../../src/protocol/matter-view';
-export type { PushData, Verified } from '../../src/protocol/push-data';
-export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../src/protocol/push-stats';
-export type {
-  CheckedUsers,
-  ClientRate,
-  ClientSelf,
-  Retentions,
-  SecretView,
-  ServiceLimits,
-  UserState,
-} from '../../src/protocol/self';
-export type { FieldError, Warning, WarningKind } from '../../src/protocol/warnings';
+export type * from './answers';
 export type * from './api';
 export type * from './bodies';
 export { MatterPushError } from './error';

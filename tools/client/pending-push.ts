@@ -1,5 +1,5 @@
 /** A push that may go in a batch, from its call to its end. */
-import type { PushData } from '../../src/protocol/push-data';
+import type { PushData } from './answers';
 import type { PushResult } from './api';
 import type { Call } from './call';
 import { MatterPushError, type Rejection } from './error';

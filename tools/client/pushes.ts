@@ -1,7 +1,7 @@
 /** The ways of a push through the client: alone, gathered with those of other calls, or in a batch. */
 
 import { pushPath } from '../../src/protocol/paths';
-import type { PushData } from '../../src/protocol/push-data';
+import type { PushData } from './answers';
 import type { BatchPush, PushResult } from './api';
 import type { Call } from './call';
 import { confirmsPush } from './confirmations';

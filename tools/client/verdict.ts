@@ -1,8 +1,17 @@
 /** What an answer means for a call: done, rejected for good, or to be tried again. */
-import { z } from 'zod';
-import type { FieldError } from '../../src/protocol/warnings';
+import type { FieldError } from './answers';
 import { ELSEWHERE, isFromElsewhere, type Rejection } from './error';
 import type { HttpAnswer } from './exchange';
+import {
+  anything,
+  isBoolean,
+  isFilled,
+  isNumber,
+  isString,
+  listOf,
+  objectOf,
+  optional,
+} from './guards';
 
 export interface Answered {
   readonly kind: 'answered';
@@ -16,7 +25,6 @@ export interface Rejected extends Rejection {
   readonly kind: 'rejected';
 }
 
-const PROBLEMS = z.array(z.object({ field: z.string(), message: z.string() })).catch([]);
 /** What tells why a push was rejected: in an envelope, and in a line of the answer to a batch. */
 export interface Told {
   readonly code: number;
@@ -27,28 +35,43 @@ export interface Told {
   readonly errors: readonly FieldError[];
   readonly warnings: readonly FieldError[];
 }
-/** Of a success `reason` is absent; of a rejection `data` is null. Every answer of the service has the others. */
-const ENVELOPE = z.object({
-  code: z.number(),
-  message: z.string().catch(''),
-  requestId: z.string().min(1),
-  timestamp: z.string(),
-  reason: z.string().optional(),
-  retryable: z.boolean().optional(),
-  data: z.unknown().optional(),
-  errors: PROBLEMS,
-  warnings: PROBLEMS,
+
+const isEnvelope = objectOf({
+  code: isNumber,
+  message: anything,
+  requestId: isFilled,
+  timestamp: isString,
+  reason: optional(isString),
+  retryable: optional(isBoolean),
+  data: anything,
+  errors: anything,
+  warnings: anything,
 });
-type AnyEnvelope = z.infer<typeof ENVELOPE>;
+/** A list of problems or warnings of fields. */
+export const areProblems = listOf(objectOf({ field: isString, message: isString }));
+
+/** Of a success `reason` is absent; of a rejection `data` is null. Every answer of the service has the others. */
+interface AnyEnvelope extends Told {
+  readonly requestId: string;
+  readonly timestamp: string;
+  readonly data: unknown;
+}
 
 /** Whether `data` of a success has what the called endpoint always answers with. */
 export type Confirms = (data: object) => boolean;
 
 /** @returns the envelope of the service; undefined: something else answered, with JSON of another form or none */
 export function envelopeOf({ text }: Pick<HttpAnswer, 'text'>): AnyEnvelope | undefined {
-  const envelope = ENVELOPE.safeParse(parseJson(text)).data;
-  return envelope && (envelope.code === 0 || envelope.reason !== undefined) ? envelope : undefined;
+  const json = parseJson(text);
+  if (!isEnvelope(json) || (json.code !== 0 && json.reason === undefined)) return undefined;
+  const { code, requestId, timestamp, reason, retryable, data } = json;
+  const message = isString(json.message) ? json.message : '';
+  const lists = { errors: problemsOf(json.errors), warnings: problemsOf(json.warnings) };
+  return { code, message, requestId, timestamp, reason, retryable, data, ...lists };
 }
+
+const problemsOf = (list: unknown): readonly FieldError[] =>
+  areProblems(list) ? list.map(({ field, message }) => ({ field, message })) : [];
 
 /** Longest wait that a service may impose, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -104,6 +105,36 @@ test('the image has the labels of this version, and matterctl on its PATH', () =
   expect(manifest.bin.matterctl).toBe(tool);
   expect(BUILD_STAGE).toContain(`chmod +x ${tool}`);
   expect(FINAL_STAGE).toContain(`ln -s /app/${tool} /usr/local/bin/matterctl`);
+});
+
+/** The entry point of the base image, `docker-entrypoint.sh` of node. */
+const ENTRY_POINT = `#!/bin/sh
+set -e
+if [ "\${1#-}" != "\${1}" ] || [ -z "$(command -v "\${1}")" ] || { [ -f "\${1}" ] && ! [ -x "\${1}" ]; }; then
+  set -- node "$@"
+fi
+exec "$@"
+`;
+
+test('docker run IMAGE matterctl runs the command, in any folder', () => {
+  expect(FINAL_STAGE).not.toMatch(/^(?:ENTRYPOINT|SHELL)\b/m);
+  project(copiedBy(BUILD_STAGE).filter((name) => name !== '.npmrc'));
+  expect(build('service')).toMatchObject({ status: 0 });
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/entry-point'), ENTRY_POINT, { mode: 0o755 });
+  // What the Dockerfile does, with the folder of this test in place of /app.
+  const [, file = ''] = /chmod \+x (\S+)/.exec(BUILD_STAGE) ?? [];
+  chmodSync(join(folder, file), 0o755);
+  const [, target = '', link = ''] =
+    /ln -s \/app\/(\S+) \/usr\/local\/(\S+)/.exec(FINAL_STAGE) ?? [];
+  symlinkSync(join(folder, target), join(folder, link));
+  const shown = spawnSync(join(folder, 'bin/entry-point'), ['matterctl', '--version'], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}` },
+  });
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(shown).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
 });
 
 test('a build is made again when its sources differ, and a larger one does for a smaller one', () => {
