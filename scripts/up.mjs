@@ -49,7 +49,7 @@ async function main() {
 }
 
 const NO_BENCHMARK =
-  'There is no such benchmark. npm run bench compares; npm run bench -- push-log, -- timing, -- million, -- file, -- batch-beside and -- simulate-scaling are others.';
+  'There is no such benchmark. npm run bench compares; npm run bench -- push-log, -- timing, -- million, -- file, -- batch-beside, -- fairness and -- simulate-scaling are others.';
 
 /** Takes the name of a benchmark from the arguments; without one it is the comparison. */
 function benchmarkIn(args) {

@@ -125,12 +125,12 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '按当前写入速度，排队时间将过长。',
   ],
   PARTITION_FULL: [
-    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT).',
-    '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。',
+    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). Beside other clients, one client may hold half of it.',
+    '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   PARTITION_BYTES_FULL: [
-    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES).',
-    '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。',
+    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). Beside other clients, one client may hold half of it.',
+    '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   TOO_MANY_IN_FLIGHT: [
     'The process has reached its limit of concurrent requests (MAX_IN_FLIGHT).',

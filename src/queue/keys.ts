@@ -90,6 +90,11 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionPrefix,
     /** By partition, the bytes of its pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
+    /**
+     * By partition that holds many pushes, the pushes and bytes of each client (commands/client-tally.lua). Processes of an
+     * earlier version do not know this key. A reader compares the tally with the partition, so no new FORMAT is needed.
+     */
+    partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /** By partition, its owner, then the earlier owners that it fenced; each as `ownerText` writes it. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */

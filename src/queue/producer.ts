@@ -154,7 +154,7 @@ async function appendAll(
 }
 
 /**
- * If a partition rejects a push, it rejects all later pushes of the same append. This function gives a push whose
+ * If a partition rejects a push, it rejects all later pushes of the client in the same append. This function gives a push whose
  * `previous` was rejected the result `SKIPPED_AFTER_FAILURE`.
  */
 function skipBehindRejected(

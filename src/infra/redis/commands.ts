@@ -17,10 +17,17 @@ type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promis
  *
  * @param folder folder of the script: `__dirname` of the caller
  * @param name name of the file in kebab case; ioredis gets the name in camel case
+ * @param shared names of files in the folder with functions of several scripts; their text precedes the script too
  */
-export function defineScript<R>(redis: RedisConnection, folder: string, name: string): Script<R> {
-  const [common, own] = [join(__dirname, 'common.lua'), join(folder, `${name}.lua`)];
-  const lua = readFileSync(common, 'utf8') + readFileSync(own, 'utf8');
+export function defineScript<R>(
+  redis: RedisConnection,
+  folder: string,
+  name: string,
+  ...shared: readonly string[]
+): Script<R> {
+  const files = [...shared, name].map((file) => join(folder, `${file}.lua`));
+  const texts = [join(__dirname, 'common.lua'), ...files].map((file) => readFileSync(file, 'utf8'));
+  const lua = texts.join('');
   const command = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   (redis.defineCommand as Define)(command, { lua });
   const commands = redis as unknown as Readonly<Record<string, Call<R>>>;

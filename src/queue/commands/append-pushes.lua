@@ -1,45 +1,96 @@
 -- Appends pushes to partitions of one shard. append-pushes.ts documents the command.
-local partition_bytes, owners = KEYS[1], KEYS[2]
-local lists = { unpack(KEYS, 3) }
+local partition_bytes, owners, partition_clients = KEYS[1], KEYS[2], KEYS[3]
+local lists = { unpack(KEYS, 4) }
 local max_pushes, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
-local wake_up_prefix = ARGV[3]
+local share_pushes, share_bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
+local tally_from_pushes, tally_from_bytes = tonumber(ARGV[5]), tonumber(ARGV[6])
+local wake_up_prefix = ARGV[7]
 
 -- The rest of ARGV: the number of each partition; then for each push the index of its list, its deadline and its text.
-local take = arguments_after(3)
+local take = arguments_after(7)
 local numbers = { take(#lists) }
 
 local now = now_ms()
+local has_tallies = redis.call('EXISTS', partition_clients) == 1
 
-local length, bytes, was_empty = {}, {}, {}
+local length, bytes, was_empty, tallies = {}, {}, {}, {}
 for list, key in ipairs(lists) do
   length[list] = redis.call('LLEN', key)
   was_empty[list] = length[list] == 0
   -- The count of an empty partition starts at zero, even if an earlier count was wrong.
   bytes[list] = was_empty[list] and 0
     or tonumber(redis.call('HGET', partition_bytes, numbers[list]) or '0')
+  if has_tallies then tallies[list] = read_tally(partition_clients, numbers[list], length[list]) end
+end
+
+-- Counts all pushes of a list in chunks.
+local function count_all(list)
+  local tally, chunk = {}, 100
+  for first = 0, length[list] - 1, chunk do
+    for _, item in ipairs(redis.call('LRANGE', lists[list], first, first + chunk - 1)) do
+      count_item(tally, client_of(item), #item, 1)
+    end
+  end
+  return tally
+end
+
+-- Returns the tally of a list. While the list holds little, no client can exceed its share, and the result is nil.
+local function tally_of(list, size)
+  local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
+  if holds_much and not tallies[list] then tallies[list] = count_all(list) end
+  return tallies[list]
 end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
-local outcomes, rejection, has_grown = {}, {}, {}
+
+-- Returns why a list rejects a push of a client, or nil. The client may exceed its share only while it is alone.
+local function check(list, client, size)
+  local tally = tallies[list]
+  local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
+  local is_alone = own_pushes == length[list]
+  if not is_alone then
+    if own_pushes >= share_pushes then return TOO_MANY_PUSHES end
+    if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
+  end
+  if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
+  -- A client that was alone may have filled the partition. Its excess over its share does not count against other clients.
+  local counted_pushes, counted_bytes = own_pushes, own_bytes
+  for other, held in pairs(tally) do
+    if other ~= client then
+      counted_pushes = counted_pushes + math.min(held[1], share_pushes)
+      counted_bytes = counted_bytes + math.min(held[2], share_bytes)
+    end
+  end
+  if counted_pushes >= max_pushes then return TOO_MANY_PUSHES end
+  if counted_pushes > 0 and counted_bytes + size > max_bytes then return TOO_MANY_BYTES end
+end
+
+local outcomes, rejections, has_grown = {}, {}, {}
 local list_text, deadline, text = take(3)
 while list_text do
   local list = tonumber(list_text)
   local item = string.format('%013d%013d', deadline, now) .. text
-  -- A partition that rejected one push rejects all later pushes of this call, because they must not overtake it.
-  if not rejection[list] then
-    if length[list] >= max_pushes then
-      rejection[list] = TOO_MANY_PUSHES
-    elseif length[list] > 0 and bytes[list] + #item > max_bytes then
-      rejection[list] = TOO_MANY_BYTES
-    end
+  local tally, client, rejection = tally_of(list, #item), nil, nil
+  if tally then
+    client = client_of(text)
+    local rejected = rejections[list] or {}
+    -- If a partition rejected one push of a client, it rejects all its later pushes of this call: they must not overtake it.
+    rejection = rejected[client] or check(list, client, #item)
+    rejected[client] = rejection
+    rejections[list] = rejected
   end
-  if not rejection[list] then
+  if not rejection then
     length[list] = redis.call('RPUSH', lists[list], item)
     bytes[list] = bytes[list] + #item
     has_grown[list] = true
+    if tally then count_item(tally, client, #item, 1) end
   end
-  outcomes[#outcomes + 1] = rejection[list] or APPENDED
+  outcomes[#outcomes + 1] = rejection or APPENDED
   list_text, deadline, text = take(3)
+end
+
+for list, tally in pairs(tallies) do
+  redis.call('HSET', partition_clients, numbers[list], cjson.encode(tally))
 end
 
 local unowned, notified = {}, {}

@@ -6,7 +6,10 @@ import { createRedisTime, type RedisTime } from '../../infra/redis/time';
 import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
-/** What one partition may hold. */
+/**
+ * What one partition may hold. While a client is alone in a partition, it may use the whole limit; otherwise half of it
+ * (contract 6.7). If a client that was alone holds more, the other clients still have the other half.
+ */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;
@@ -17,10 +20,16 @@ export interface PartitionLimits {
 /** The push is in its partition, or one of the limits of the partition rejected it. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
+/**
+ * A partition with at least so many pushes or bytes has a tally of its clients. The limit keeps the first count short, because
+ * Redis runs no other command meanwhile.
+ */
+const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
+
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * A partition that rejects one push rejects all later ones of the same call. If Redis rejects the call at its `maxmemory`
+ * A partition that rejects one push rejects all later ones of that client in the same call. If Redis rejects the call at its `maxmemory`
  * (`isOutOfMemory`), no push was appended.
  *
  * @param time Redis time of a queue with one shard; the time in each reply of Redis corrects it
@@ -34,7 +43,12 @@ export function createAppendPushes(
   time: RedisTime,
 ) {
   type Answer = [outcomes: number[], unowned: number[], now: number];
-  const run = defineScript<Answer>(redis, __dirname, 'append-pushes');
+  const run = defineScript<Answer>(redis, __dirname, 'append-pushes', 'client-tally');
+  const share = { pushes: shareOf(limits.pushes), bytes: shareOf(limits.bytes) };
+  const bounds = [
+    ...[limits.pushes, limits.bytes, share.pushes, share.bytes],
+    ...[Math.min(TALLY_FROM.pushes, share.pushes), Math.min(TALLY_FROM.bytes, share.bytes)],
+  ];
   const timeOfShard = timesOfShards(redis, keys, time);
   return async (shard: number, pushes: readonly TimedPush[]) => {
     const clock = timeOfShard(shard);
@@ -52,14 +66,20 @@ export function createAppendPushes(
     });
     const partitions = [...lists.keys()];
     const [outcomes, toSchedule, now] = await run(
-      [keys.partitionBytes(shard), keys.owners(shard), ...partitions.map(keys.partition)],
-      [limits.pushes, limits.bytes, keys.wakeUpPrefix, ...partitions, ...items],
+      [
+        ...[keys.partitionBytes(shard), keys.owners(shard), keys.partitionClients(shard)],
+        ...partitions.map(keys.partition),
+      ],
+      [...bounds, keys.wakeUpPrefix, ...partitions, ...items],
     );
     clock.note(now);
     const appended = outcomes.map((outcome) => OUTCOMES[outcome] ?? 'PARTITION_FULL');
     return { appended, toSchedule };
   };
 }
+
+/** What a client may use of a limit while other clients use the same partition. */
+const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / 2));
 
 /** The Redis time of each shard: each node of a Cluster has its own clock. */
 function timesOfShards(redis: RedisConnection, keys: RedisKeys, time: RedisTime) {

@@ -107,7 +107,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
  * @returns for each partition how many pushes it still holds, or the error of its shard
  */
 function createReplyAndRemove(redis: RedisConnection, keys: RedisKeys) {
-  const run = defineScript<number[]>(redis, __dirname, 'reply-and-remove');
+  const run = defineScript<number[]>(redis, __dirname, 'reply-and-remove', 'client-tally');
   return async (
     { owner, fencedOwners, records }: Batch,
     replies: readonly Reply<unknown>[],
@@ -120,7 +120,7 @@ function createReplyAndRemove(redis: RedisConnection, keys: RedisKeys) {
       const messages = toMessages(isAll ? replies : repliesTo(ofShard, replies), sentAt);
       const lists = ofShard.map(({ partition }) => keys.partition(partition));
       const left = await run(
-        [keys.owners(shard), keys.partitionBytes(shard), ...lists],
+        [keys.owners(shard), keys.partitionBytes(shard), keys.partitionClients(shard), ...lists],
         [
           ...[owner, fencedOwners.length > 0 ? 1 : 0, messages.length],
           ...messages.flatMap(({ replyTo, payload }) => [keys.replies(replyTo), payload]),

@@ -1,7 +1,7 @@
 -- Publishes the replies of a batch, then removes its pushes from the partitions of one shard.
 -- partitions.ts documents the command.
-local owners, partition_bytes = KEYS[1], KEYS[2]
-local lists = { unpack(KEYS, 3) }
+local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
+local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
 -- The rest of ARGV: for each message its channel and text; then four values for each partition. These are its number, and the
@@ -16,6 +16,8 @@ for _ = 1, reply_count do
   redis.call('PUBLISH', channel, message)
 end
 
+local has_tallies = redis.call('EXISTS', partition_clients) == 1
+
 local waiting = {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
@@ -24,10 +26,18 @@ for list, key in ipairs(lists) do
   -- the front of the list, and a failover would have lost pushes at the end.
   local last = redis.call('LINDEX', key, count - 1)
   local is_unchanged = count > 0 and last and string.sub(last, 1, #header) == header
+  local tally = has_tallies and is_unchanged and read_tally(partition_clients, number, redis.call('LLEN', key))
+  if tally then
+    for _, item in ipairs(redis.call('LRANGE', key, 0, count - 1)) do
+      count_item(tally, client_of(item), #item, -1)
+    end
+  end
   if is_unchanged then redis.call('LTRIM', key, count, -1) end
   local length = redis.call('LLEN', key)
+  if tally and length > 0 then redis.call('HSET', partition_clients, number, cjson.encode(tally)) end
   if length == 0 then
     redis.call('HDEL', partition_bytes, number)
+    if has_tallies then redis.call('HDEL', partition_clients, number) end
   elseif is_unchanged then
     redis.call('HINCRBY', partition_bytes, number, -bytes)
   end

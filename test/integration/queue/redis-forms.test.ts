@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'bullmq';
+import { groupOf } from '../../../src/domain/matter';
 import { createLogger } from '../../../src/infra/logger';
 import {
   connectBlocking,
@@ -12,12 +13,14 @@ import {
   redisReady,
 } from '../../../src/infra/redis/connect';
 import { createPartitionJobs } from '../../../src/queue/jobs';
-import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE, partitionOf } from '../../../src/queue/keys';
 import { writeCertificate } from '../../../tools/harness/certificate';
 import { startRedisCluster } from '../../../tools/harness/redis-cluster';
 import { startRedisNode, urlParts } from '../../../tools/harness/redis-node';
 import { startSentinelGroup } from '../../../tools/harness/redis-sentinel';
+import { aPush } from '../../support/builders';
 import { makeGround } from '../../support/ground';
+import { openPartitions, take } from '../../support/partitions';
 import { until } from '../../support/wait';
 
 const LOGGER = createLogger('test', 'silent');
@@ -138,6 +141,25 @@ describe.each([
     expect(taken).toEqual([{ partition: 3 }]);
     await worker.close();
     await jobs.close();
+  });
+
+  test('clients share a partition of each shard', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    const keys = createRedisKeys(NAMESPACE, form === 'cluster' ? 3 : 1, 1);
+    const partitions = openPartitions(redis, keys, { pushes: 4, bytes: 100_000 });
+    const externalIds = Array.from({ length: 50 }, (_, n) => `E-${n}`);
+    for (let shard = 0; shard < keys.shards; shard += 1) {
+      const externalId = externalIds.find((id) => partitionOf(groupOf('S', id), keys) === shard);
+      const pushes = ['flood', 'quiet', 'flood', 'flood', 'quiet'].map((clientId) => ({
+        push: aPush({ clientId, systemCode: 'S', externalId: String(externalId) }),
+        timeout: 5_000,
+      }));
+      const { appended } = await partitions.append(shard, pushes);
+      const rest = ['APPENDED', 'PARTITION_FULL', 'APPENDED'];
+      expect(appended).toEqual(['APPENDED', 'APPENDED', ...rest]);
+      await partitions.replyAndRemove(await take(partitions, [shard], 'one'), [], 0);
+      expect(await redis.exists(keys.partitionClients(shard))).toBe(0);
+    }
   });
 
   if (!isGuarded) return;

@@ -115,3 +115,19 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   await partitions.release(toSchedule, 'other', 'ALL');
   expect(await partitions.findDue(0, 'other')).toEqual([]);
 });
+
+test('pushes of a partition that has a tally of its clients can be removed', async () => {
+  const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+  const partitions = openPartitions(redis, keys, { pushes: 2, bytes: 64 * KIB });
+  const pushes = ['a', 'b'].map((clientId) => ({ push: aPush({ clientId }), timeout: 5_000 }));
+  const { toSchedule } = await partitions.append(0, pushes);
+  const tally = async () => Object.values(await redis.hgetall(keys.partitionClients(0)));
+  expect(await tally()).toEqual([expect.stringContaining('"a":[1,')]);
+  await redis.config('SET', 'maxmemory', '1');
+  const first = await take(partitions, toSchedule, 'one', 1);
+  expect([...(await partitions.replyAndRemove(first, [], 0)).values()]).toEqual([1]);
+  expect(await tally()).toEqual([expect.not.stringContaining('"a":')]);
+  const last = await take(partitions, toSchedule, 'one', 1);
+  expect([...(await partitions.replyAndRemove(last, [], 0)).values()]).toEqual([0]);
+  expect(await tally()).toEqual([]);
+});

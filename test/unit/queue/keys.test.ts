@@ -15,6 +15,7 @@ test.each([1, 8])('with %d shards, workers of two formats share no partition and
   const keys = createRedisKeys('test', n);
   const own = [
     ...[keys.partition(0), keys.partitionPrefix(0), keys.partitionBytes(0), keys.owners(0)],
+    keys.partitionClients(0),
     keys.sweep(0),
     keys.workers,
   ];

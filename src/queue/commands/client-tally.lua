@@ -1,0 +1,25 @@
+-- Functions of append-pushes.lua and reply-and-remove.lua. A tally counts the waiting pushes of each client in one partition.
+-- It has, by client id as the items contain it, the number of pushes and their bytes. The hash `partition_clients` stores it by partition, as JSON.
+
+-- Adds an item of `size` bytes to a tally, or subtracts it if `sign` is -1.
+local function count_item(tally, client, size, sign)
+  local pushes, bytes = unpack(tally[client] or { 0, 0 })
+  pushes, bytes = pushes + sign, bytes + sign * size
+  tally[client] = pushes > 0 and { pushes, bytes } or nil
+end
+
+-- The client id as the JSON of the item contains it. JSON escapes quotation marks within strings, so no other text of the item
+-- looks like this field. Another field follows it.
+local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
+
+-- Returns the stored tally of a partition with `length` pushes, or nil. Processes of an earlier version append and remove pushes
+-- without the tally. A tally with another number of pushes is therefore deleted.
+local function read_tally(partition_clients, number, length)
+  local text = redis.call('HGET', partition_clients, number)
+  if not text then return nil end
+  local tally, total = cjson.decode(text), 0
+  for _, own in pairs(tally) do total = total + own[1] end
+  if total == length then return tally end
+  redis.call('HDEL', partition_clients, number)
+end
+
