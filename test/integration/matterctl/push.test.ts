@@ -112,7 +112,7 @@ test('what fails for good is reported, does not stop the rest, and can be pushed
   await write(status('A', 1), status('A', 2), { op: 'merge', body: {} }, '{oops', status('B', 3));
   const first = await push();
   expect(first.exitCode).toBe(1);
-  expect(first.stderr).toContain('3 lines failed: see');
+  expect(first.stderr).toContain('3 lines failed: correct');
   expect(JSON.parse(first.stdout)).toMatchObject({
     lines: 5,
     ok: 2,

@@ -11,20 +11,20 @@ import { type ChangeOptions, withTrail } from '../with-trail';
 
 const ABOUT = `
 To change the master key without a pause:
-  1. add the new key to SECRET_KEYS of every process, behind the old one, and restart them
-  2. make it the first one everywhere, and restart them
+  1. add the new key to SECRET_KEYS of every process, after the old key, and restart the processes
+  2. move the new key to the first place in every process, and restart them
   3. run this command with the same SECRET_KEYS
-  4. take the old key away, and restart them
-Clients keep their secrets and notice nothing. Secrets that have ended are moved too, where their key is
-at hand: the diagnosis of a rejected signature knows by them that a retired one was used.
+  4. remove the old key, and restart the processes
+The clients keep their secrets. The command also re-encrypts expired secrets if it has their key: the diagnosis
+of a rejected signature uses them to recognize a retired secret.
 
-Exit code: 0 every secret that works is under the first key, 1 some are not (or it failed).`;
+Exit code: 0 every usable secret is encrypted with the first key, 1 some are not, or the command failed.`;
 
 /** `client reseal` encrypts all secrets with the first key of SECRET_KEYS. */
 export function addClientReseal(parent: Command, tool: Tool): void {
   const command = parent
     .command('reseal')
-    .description("put all clients' secrets under the first key of SECRET_KEYS; may be run again")
+    .description('encrypt all client secrets with the first key of SECRET_KEYS; safe to repeat')
     .addHelpText('after', ABOUT);
   withOperator(command).action((options: ChangeOptions) => reseal(options, tool));
 }

@@ -15,20 +15,22 @@ interface Options {
 }
 
 const ABOUT = `
-Looks, in this order: does the service answer; are the clocks together; do the headers arrive; is the
-secret right; may the client push; are the database and the queue of the service ready; does the body arrive
-byte for byte; and a round trip with a matter that nobody sees and that is deleted again. Needs nothing but the URL: run it where the business
-system runs.
+The checks, in this order: the service answers; the clocks agree; the headers arrive; the secret is correct; the
+client may push; database and queue of the service are ready; the body arrives byte for byte; and a round trip
+with a matter that no user sees and that the command deletes again. The command needs only the URL. Run it on
+the machine of the business system.
 
-Ctrl-C in the middle of the round trip deletes that matter first; a second one does not wait for it.
+Ctrl-C during the round trip deletes this matter first. A second Ctrl-C ends the command at once.
 
-Exit code: 0 all is well, 1 something failed, 2 wrong usage, 130 interrupted.`;
+Exit code: 0 all checks passed, 1 a check failed, 2 wrong usage, 130 interrupted.`;
 
 /** `doctor` finds out why pushes of a client fail. It runs on the machine of the client. */
 export function addDoctor(parent: Command, tool: Tool): void {
   const command = parent
     .command('doctor')
-    .description('check the way of a client to the service: network, clock, headers, secret, body')
+    .description(
+      'check the path from a client to the service: network, clock, headers, secret, body',
+    )
     .requiredOption('--client-id <id>', 'the client that pushes')
     .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)

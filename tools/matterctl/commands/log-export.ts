@@ -15,8 +15,8 @@ interface Options extends SourceOptions, FilterOptions {
 }
 
 const ABOUT = `
-In CSV, problems, changes and stale are JSON texts. A cell that a spreadsheet would take for a formula
-begins with a single quote; programs that need the exact texts read NDJSON.`;
+In CSV, problems, changes and stale are JSON texts. A cell that a spreadsheet would read as a formula begins
+with a single quote. Programs that need the exact texts should read NDJSON.`;
 
 /** `log export` prints all entries that match a filter. Their number is not limited. */
 export function addLogExport(parent: Command, tool: Tool): void {

@@ -15,19 +15,18 @@ import { type Change, type ChangeOptions, withTrail } from '../with-trail';
 type Options = ChangeOptions & FilterOptions & ResendOptions;
 
 const ABOUT = `
-Without --apply nothing is sent: it tells how many pushes there are and what they would change in the
-ledger as it is now. With --apply they go through the queue like any push, those of one matter in
-their order, and are logged with a link to the push that they resend (resentFrom). Out-of-order control
-holds for them too: what is older than the ledger is ignored as stale. A push that took effect is applied
-once more. A push that failed is left out if a later push of its matter, or a retry under the same
-idempotency key, took effect.
+Without --apply, the command sends nothing. It reports the number of pushes and what they would change in the
+current ledger. With --apply, the pushes go through the queue like all pushes, in their order for each matter. Each has
+a log entry with the push that it resends (resentFrom). A push that is older than the ledger is ignored as
+stale. A push that took effect is applied again. A failed push is left out if a later push of its matter, or a
+retry with the same idempotency key, took effect.
 
-What was rejected for its signature or its client is never sent, nor what was sent again already or
-resolved by a later push (unless --again), nor retries that were only answered. Bodies are read with the settings of this
-command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Name at least --from,
---request-id, --external-id or --key.
+The command never sends pushes with a wrong signature or from an unknown client, and no retries that got the first
+outcome. It sends pushes that were resent before, or that a later push resolved, only with --again. It reads
+bodies with its own settings: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Give at least
+one of --from, --request-id, --external-id and --key.
 
-Exit code: 0 all were accepted (or it was a dry run), 1 some were rejected, 2 wrong usage.`;
+Exit code: 0 all were accepted (or dry run), 1 some were rejected, 2 wrong usage.`;
 
 /** `log resend` sends logged pushes again. Without --apply, it is a dry run. */
 export function addLogResend(parent: Command, tool: Tool): void {
@@ -35,10 +34,10 @@ export function addLogResend(parent: Command, tool: Tool): void {
     parent.command('resend').description('send logged pushes again; without --apply a dry run'),
     tool,
   )
-    .option('--apply', 'really send them')
-    .option('--again', 'also those that were sent again before, or that a later push resolved')
-    .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
-    .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
+    .option('--apply', 'send the pushes')
+    .option('--again', 'also pushes that were resent before, or that a later push resolved')
+    .option('--limit <n>', 'maximum entries to examine', wholeNumber(1, 1_000_000), 10_000)
+    .option('--concurrency <n>', 'parallel pushes', wholeNumber(1, 256), 16)
     .addHelpText('after', ABOUT);
   withOperator(command).action((options: Options) => resend(options, tool));
 }

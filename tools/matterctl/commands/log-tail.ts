@@ -21,8 +21,8 @@ interface Options extends SourceOptions, FilterOptions {
 }
 
 const ABOUT = `
-With --follow a push is told when it is settled; one that stays queued for 3 seconds is told then
-too. A database, or a service, that is away for a while is waited for.`;
+With --follow, the command prints a push when it is settled, or after it has been queued for 3 seconds. If the
+database or the service is unavailable for a while, the command waits.`;
 
 /** `log tail` prints a line for each of the newest pushes, and with --follow for each new push. */
 export function addLogTail(parent: Command, tool: Tool): void {

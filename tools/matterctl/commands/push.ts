@@ -30,53 +30,51 @@ interface Options {
 const MAX_WAIT = 86_400_000;
 
 const ABOUT = `
-Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
-as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side. They go in
-batches, whose size and number follow what the service takes: up to --batch lines, --concurrency at a time.
-An interrupted run goes on where it was when the same command is given again.
-Lines that fail for good go to the failure file, which can be mended and pushed again: a line that could
-not be read stands in it as "text", mended there or replaced by the push that it should be. What fails of
-x.failed.ndjson goes to x.failed.2.ndjson. A second run on the same file is told which process has it.
+Each line is {"op":"upsert|status|reopen|delete","body":{...}}. It may have a "key", which is sent as
+X-Idempotency-Key. Lines of one externalId are sent in their order, other lines in parallel. A request has up to
+--batch lines, and up to --concurrency requests run in parallel; both adapt to the limits of the service.
+To resume after an interruption, run the same command again.
+Lines that failed for good are written to the failure file. Correct them there and push that file. An unreadable
+line is in it as "text": correct the text, or replace it with a push. The failures of x.failed.ndjson are
+written to x.failed.2.ndjson. Only one run can use a file: a second run names the process of the first one.
 The file is UTF-8, UTF-16 with a byte order mark, or GBK; --encoding names another encoding.
 
-If something other than the service answers at --url (a redirect, a page of a gateway), the run ends at once,
-and no line fails for it.
+If another server answers at --url (a redirect, the page of a gateway), the run ends at once, and no line fails.
 
-No line fails because the service does: while its database, its queue or the network is away, a backlog
-is full or the client is paused, nothing is lost and no line uses up its tries. The run says what it
-waits for, at most every ten seconds, tries one line now and then, and goes on; after --max-wait it ends
-without a failed line. --retries counts what may lie in the line alone: connections that break, or
-errors, while the service works for others. A service that was not reached once is not waited for: the
-run ends after --retries tries.
+No line fails because of the service. While its database, its queue or the network is unavailable, a backlog is
+full, or the client is paused, no retries are used up. The run then reports what it waits for, at most every ten
+seconds, and tries one line from time to time. After --max-wait it ends without failed lines. --retries limits
+only errors that may be caused by the line itself: broken connections or errors while the service works for other
+lines. If the run never reached the service, it ends after --retries attempts.
 
-With --dry-run the service checks every line as it would be checked, users and all, and nothing is written: no
-matter, no push log, no checkpoint. What the ledger holds is not looked at. Lines that would fail are told on
-stderr, the first hundred, or written to --failures. The exit code is that of a push.`;
+With --dry-run, the service checks every line like a push, including its users, and writes nothing: no matter, no
+push log, no checkpoint. It does not compare lines with the ledger. The first hundred lines that would fail are
+printed on stderr, or all are written to --failures. The exit code is that of a push.`;
 
 /** `push` signs and sends the pushes of a file. */
 export function addPush(parent: Command, tool: Tool): void {
   const command = parent
     .command('push')
     .description('send the pushes of an NDJSON file')
-    .argument('<file>', 'one push a line; - reads standard input')
+    .argument('<file>', 'one push per line; - reads standard input')
     .requiredOption('--client-id <id>', 'the client that pushes', toClientId)
     .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
-    .option('--batch <n>', 'most lines of a request; 1: each alone', wholeNumber(1, 1_000), 200)
+    .option('--batch <n>', 'maximum lines per request; 1: no batches', wholeNumber(1, 1_000), 200)
     .option(
       '--concurrency <n>',
       'most requests at the same time (default: 8, with --batch 1: 32)',
       wholeNumber(1, 1_000),
     )
-    .option('--retries <n>', 'tries of a line after the first', wholeNumber(0, 100), 8)
+    .option('--retries <n>', 'retries of a line', wholeNumber(0, 100), 8)
     .addOption(
       new Option('--max-wait <span>', 'how long a line may wait for the service')
         .argParser(toSpan)
         .default(MAX_WAIT, '24h'),
     )
-    .option('--checkpoint <file>', 'where to note what is done (default: <file>.checkpoint)')
-    .option('--restart', 'start at the first line, whatever the checkpoint says')
-    .option('--failures <file>', 'where failed lines go (default: <file>.failed.ndjson)')
+    .option('--checkpoint <file>', 'file for the progress (default: <file>.checkpoint)')
+    .option('--restart', 'start at the first line and ignore the checkpoint')
+    .option('--failures <file>', 'file for failed lines (default: <file>.failed.ndjson)')
     .addOption(
       new Option('--dry-run', 'only check the lines: nothing is written').conflicts([
         'checkpoint',
@@ -102,7 +100,7 @@ async function push(file: string, options: Options, tool: Tool): Promise<void> {
 
 function failedLines(count: number, { dryRun, failuresPath }: PushJob): string {
   const lines = count === 1 ? '1 line' : `${count} lines`;
-  if (!dryRun) return `${lines} failed: see ${failuresPath}, mend and push it`;
+  if (!dryRun) return `${lines} failed: correct ${failuresPath} and push it`;
   return `${lines} would fail${failuresPath === undefined ? '' : `: see ${failuresPath}`}`;
 }
 

@@ -27,49 +27,51 @@ interface Options extends SourceOptions, ColumnOptions {
 const ABOUT = `
 The file is one of
   a CSV file with a column externalId and any of bizStatus, externalStatusCode, sourceUpdatedAt, deleted
-    (true or false), assignee (logins), and the fields of an upsert. Columns are known by these names in any
-    case and by common Chinese headings; --column title=主题 names another one. An empty cell says nothing.
-    Separators are comma, semicolon or tab. Times may be those of a spreadsheet: 2026/11/25 9:20.
+    (true or false), assignee (logins), and the fields of an upsert. Columns have these names in any case, or
+    common Chinese headings; --column title=主题 maps another name. Empty cells are not compared.
+    Separators are comma, semicolon or tab. Times may have the form of a spreadsheet: 2026/11/25 9:20.
   an NDJSON file of the same fields, one object a line
-  the file that "matterctl push" was given. It is taken for all that was ever pushed of the matters
-    in it, folded as the service does it, and compared field by field.
+  the file that "matterctl push" sent. The command expects that it contains all pushes of its matters, folds
+    them like the service, and compares every field.
 Files are UTF-8, UTF-16 with a byte order mark, or GBK; --encoding names another encoding.
 
-Differences: MISSING (not here), DELETED (here only), NOT_DELETED (here), STALE_HERE and NEWER_HERE
-(sourceUpdatedAt), STATUS_DIFFERS (bizStatus or externalStatusCode), CONTENT_DIFFERS (other fields that the
-file states), ORPHAN (open here and not in the file; with --orphans), DAMAGED_ID (a spreadsheet has changed
-the id), LOOK_ALIKE (here under an id that looks the same).
+Differences: MISSING (not in the ledger), DELETED (deleted only in the ledger), NOT_DELETED (deleted only in the
+file), STALE_HERE and NEWER_HERE (sourceUpdatedAt), STATUS_DIFFERS (bizStatus or externalStatusCode),
+CONTENT_DIFFERS (other fields of the file), ORPHAN (open in the ledger, not in the file; with --orphans),
+DAMAGED_ID (a spreadsheet has changed the id), LOOK_ALIKE (in the ledger under an id that looks the same).
 
-Pushing the re-push file with "matterctl push" mends what differs. Each run writes it anew; it is
-there only where there is something to push. What is newer here than in the file is left alone,
-unless --overwrite-newer is given. Orphans are only listed, those with an id that the service made
-are left out. Matters that are missing need a title and a matterType: of the file, or --default matterType=TODO.
+To resolve the differences, push the re-push file with "matterctl push". Each run replaces this file; without
+differences there is none. Matters that are newer in the ledger are not pushed without --overwrite-newer.
+Orphans are only listed, without ids that the service assigned. Missing matters need a title and a matterType, in
+the file or with --default matterType=TODO.
 
-A bad line is named and left out, the others are compared. Lines of the re-push file that the service
-would reject as they are (their form, or users that it does not know) are named beforehand.
+Unreadable lines are named and skipped. The command also names lines of the re-push file that the service would
+reject because of their form or their users.
 
-Exit code: 0 nothing differs; 1 something differs, or a line was left out (or the command failed); 2 wrong
-usage, or more than a tenth of the file cannot be read, so that it is not comparable.`;
+Exit code: 0 no differences; 1 differences, or skipped lines, or the command failed; 2 wrong usage, or more than a
+tenth of the file is unreadable, so that it is not comparable.`;
 
 /** `reconcile` compares a file of the source system with the ledger. */
 export function addReconcile(parent: Command, tool: Tool): void {
   const command = parent
     .command('reconcile')
-    .description("compare a source's file with the ledger and write what has to be pushed again")
+    .description(
+      'compare a file of the business system with the ledger, and write the pushes that resolve the differences',
+    )
     .argument('<file>', 'CSV, NDJSON, or a file that was pushed')
     .option(
       '--system-code <code>',
       'the system that the matters of the file belong to (with --secret-file: that of the client)',
     )
     .option('--repush <file>', 'where lines to push go (default: <file>.repush.ndjson)')
-    .option('--orphans', 'the file is complete: list what is open here and not in it')
-    .option('--overwrite-newer', 'push over what is newer here too')
+    .option('--orphans', 'the file is complete: list open matters that it does not contain')
+    .option('--overwrite-newer', 'also push matters that are newer in the ledger')
     .option(
       '--default <matterType=type>',
       'the type of matters that are missing here, where the file does not say it',
       toDefaultType,
     )
-    .option('--limit <n>', 'most rows of the table', wholeNumber(0, 1_000_000), 200)
+    .option('--limit <n>', 'maximum rows of the table', wholeNumber(0, 1_000_000), 200)
     .addHelpText('after', ABOUT);
   withSource(withEncoding(withColumns(command, MATTER_COLUMNS))).action(
     (file: string, options: Options) => reconcileFile(file, options, tool),
@@ -149,7 +151,7 @@ function toFailure(summary: Summary): CommandFailure {
   const next = repushFile === null ? '' : `: push ${repushFile}`;
   const differ = isEqual(summary) ? [] : [`the file and the ledger differ${next}`];
   const lines = leftOut === 1 ? '1 bad line was' : `${leftOut} bad lines were`;
-  const bad = leftOut === 0 ? [] : [`${lines} left out: mend and run it again`];
+  const bad = leftOut === 0 ? [] : [`${lines} left out: correct them and run the command again`];
   return new CommandFailure([...differ, ...bad].join('; '), EXIT_FAILED);
 }
 

@@ -18,9 +18,9 @@ interface Options extends DatabaseOptions {
 const INTERVAL = 2_000;
 
 const ABOUT = `
-Processes are told by their heartbeats: one that died, is stopped or is cut off from Redis is SILENT, and
-forgotten after ten minutes. Pushes are those of the last five minutes. A server that is away leaves its
-part of the screen empty; the command goes on.
+The state of a process comes from its heartbeat. A process that died, is stopped or has lost Redis is SILENT, and
+disappears after ten minutes. The counts of pushes cover the last five minutes. If a server is unavailable, its
+part of the screen is empty, and the command continues.
 
 Exit code: 0 both servers answer, 1 one of them does not, 2 wrong usage.`;
 
@@ -28,8 +28,8 @@ Exit code: 0 both servers answer, 1 one of them does not, 2 wrong usage.`;
 export function addStatus(program: Command, tool: Tool): void {
   const command = program
     .command('status')
-    .description('servers, processes, partitions, pushes, clients and what could be sent again')
-    .option('-w, --watch', 'draw it anew every 2 s, until interrupted')
+    .description('show servers, processes, partitions, pushes, clients and pushes to resend')
+    .option('-w, --watch', 'refresh every 2 s, until interrupted')
     .addHelpText('after', ABOUT);
   withDatabase(command).action((options: Options) => showStatus(options, tool));
 }

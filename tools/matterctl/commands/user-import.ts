@@ -20,9 +20,9 @@ interface Options extends ChangeOptions, ColumnOptions {
 }
 
 const ABOUT = `
-With --disable-missing the file is the complete list: the command disables the users that the file does not name. It
-deletes no users. It shows first how many users it would disable. If these are more than a tenth of the enabled users,
-the command needs --yes. With --dry-run it only shows the numbers.`;
+With --disable-missing, the file is the complete list: the command disables all users that the file does not name.
+It deletes no users. It first shows how many users it would disable. If these are more than a tenth of the enabled
+users, the command needs --yes. With --dry-run, it only shows the numbers.`;
 
 /** `user import` imports all lines of a file, or none if one is invalid. */
 export function addUserImport(parent: Command, tool: Tool): void {
@@ -81,7 +81,9 @@ async function readUsers(file: string, { encoding, column }: Options, tool: Tool
   for (const { line, message } of problems) note(tool.stderr, `${file}:${line}: ${message}`);
   if (problems.length > 0) {
     const lines = problems.length === 1 ? 'the line' : `the ${problems.length} problems`;
-    throw new CommandFailure(`nothing was imported: mend ${lines} above and run it again`);
+    throw new CommandFailure(
+      `nothing was imported: correct ${lines} above and run the command again`,
+    );
   }
   return { users, encoding: encodingName(text.encoding) };
 }

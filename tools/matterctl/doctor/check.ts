@@ -28,7 +28,7 @@ export const failed = (check: CheckName, detail: string, fix: string): Check => 
   ...{ check, status: 'failed', detail, fix },
 });
 export const skipped = (check: CheckName): Check => ({
-  ...{ check, status: 'skipped', detail: 'not tried: mend what failed first' },
+  ...{ check, status: 'skipped', detail: 'not tried: first correct the failed check' },
 });
 
 const GATEWAY =

@@ -41,7 +41,7 @@ const TIMES = 'e.g. 2026-05-01T08:00, 24h (a day ago), today, yesterday (their b
 export function withLogFilters(command: Command, { settings }: Tool): Command {
   const toMoment = momentIn(settings.timeZone);
   const toDay = dayIn(settings.timeZone);
-  const state = new Option('--state <state>', 'where a push stands').choices(LOG_STATES);
+  const state = new Option('--state <state>', 'the state of a push').choices(LOG_STATES);
   return command
     .option('--system-code <code>', 'pushes of one system')
     .option(
@@ -53,10 +53,18 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
     .option('--key <key>', 'with this idempotency key (needs --system-code)')
     .option('--external-id <id>', 'of one matter (needs --system-code)')
     .option('--operation <op>', 'upsert, status, reopen or delete')
-    .option('--outcome <outcome>', 'accepted with it, e.g. CREATED, or any of A,B', toOutcomes)
-    .option('--reason <reason>', 'rejected for it, e.g. UNKNOWN_USER, or any of A,B', toReasons)
-    .option('--failed', 'those without an effect: rejected, or not confirmed in time')
-    .option('--still-failed', 'those of them that no later push of their matter or key mended')
+    .option(
+      '--outcome <outcome>',
+      'accepted with this outcome, e.g. CREATED, or one of A,B',
+      toOutcomes,
+    )
+    .option(
+      '--reason <reason>',
+      'rejected for this reason, e.g. UNKNOWN_USER, or one of A,B',
+      toReasons,
+    )
+    .option('--failed', 'only pushes without an effect: rejected, or not confirmed in time')
+    .option('--still-failed', 'only failures that no later push of the matter or key resolved')
     .addOption(state)
     .option('--from <time>', `received since: ${TIMES}`, toMoment)
     .option('--since <time>', 'the same', toMoment)

@@ -53,7 +53,10 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   await report.finish();
   if (problems.lines() > 0) {
     problems.tell();
-    note(tool.stderr, 'The service would reject the lines above: mend them, or import the users.');
+    note(
+      tool.stderr,
+      'The service would reject the lines above: correct them, or import the users.',
+    );
   }
   return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });
 }

@@ -158,11 +158,13 @@ function aboutRepush(summary: Summary): string[] {
       rows.push(row('  of them', overwriting, why));
     }
     if (untimed > 0) {
-      rows.push(row('  of them', untimed, 'have no sourceUpdatedAt: applied whatever is here'));
+      rows.push(
+        row('  of them', untimed, 'have no sourceUpdatedAt: they replace newer states too'),
+      );
     }
   }
   if (wouldFail > 0) {
-    rows.push(row('would fail', wouldFail, 'the service rejects them as they are: named above'));
+    rows.push(row('would fail', wouldFail, 'the service would reject them: see above'));
   }
   const obstacles = Object.entries(notRepushed) as [Obstacle, number][];
   rows.push(...obstacles.map(([why, count]) => row('not to push', count, WHY[why])));
