@@ -82,7 +82,7 @@ function Light() {
   }
   return h(
     'p',
-    { class: 'quiet told' },
-    time ? sayWith(WORDS.told, seen.process, time, seen.timeZone) : say(WORDS.loading),
+    { class: 'quiet reported' },
+    time ? sayWith(WORDS.reported, seen.process, time, seen.timeZone) : say(WORDS.loading),
   );
 }

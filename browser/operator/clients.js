@@ -24,7 +24,7 @@ export function Clients({ status: { clients, canChange } }) {
     WORDS.rate,
     WORDS.pushes,
     WORDS.failed,
-    WORDS.refused,
+    WORDS.rejected,
     WORDS.lastReason,
   ];
   const head = [

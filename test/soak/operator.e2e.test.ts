@@ -120,6 +120,12 @@ inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, 
       await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
       await page.evaluate(`for (const it of document.querySelectorAll('details')) it.open = true`);
       expect([width, value, ...(await flaws())]).toEqual([width, value, [], 0]);
+      // The action of a client is in view without scrolling sideways.
+      const right = await page.$eval(
+        '.clients td button',
+        (it) => it.getBoundingClientRect().right,
+      );
+      expect(right).toBeLessThanOrEqual(width);
       const text = (await textOf(page, 'h1')) + (await textOf(page, '.history h2'));
       expect(/[\u4e00-\u9fff]/.test(text)).toBe(lang === 'zh');
     }
@@ -145,12 +151,12 @@ inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, 
   test('while MongoDB is away the rest is shown, and what is missing is named; then it is back', async () => {
     mongo.close();
     await shows(page, 'critical: A server does not answer (mongodb)', '.alerts');
-    await shows(page, 'Not known without MongoDB.', '.clients');
+    await shows(page, 'Unknown: MongoDB is unavailable.', '.clients');
     await shows(page, 'away', '.servers .light.bad');
     await page.waitForSelector('.processes tbody tr');
     await mongo.open();
     await page.waitForSelector('.clients tbody tr');
-    await shows(page, 'mongodb was away for', '.marks');
+    await shows(page, 'mongodb was unavailable for', '.marks');
     await shows(page, 'None', '.alerts');
   });
 
