@@ -139,7 +139,7 @@ const Sections = ({ screens, current, isOpen, close }) =>
     ),
   );
 
-/** The search finds pushes by their exact id, and the matter of a push by its exact id. */
+/** The search finds pushes by their exact id, and matters by the start of their id. Its screen leads to the search by title. */
 function Search() {
   const [text, setText] = useState(route.value.params.q ?? '');
   const find = (/** @type {Event} */ event) => {

@@ -181,16 +181,14 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
     await plan(page, 'https://c.test/');
     await shows(page, '2 pushes of 2 matters will be resent', '.work');
     expect(await textOf(page, '.plan .bodyless')).toBe(
-      '1 have no stored body any more: push them from the source system',
+      '1 no longer have a stored body: push them from the source system',
     );
-    // A later selection does not change the preview.
-    await press(page, '#select-none');
     await press(page, '#send');
     await shows(page, 'Done: 2 resent, 0 failed.', '.work');
     expect((await ledgerOf('GONE')).map(({ externalId }) => externalId)).toEqual([
       ...['GONE-1', 'GONE-2'],
     ]);
-    await shows(page, 'have no stored body any more', '.group .table');
+    await shows(page, 'no longer have a stored body', '.group .table');
   });
 
   test('a key without bodies shows a matter and its push, and none of their texts', async () => {
@@ -208,6 +206,17 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
       await shows(page, 'This key has no access to titles, contents, payloads and bodies.', seen);
       expect(await textOf(page, 'body')).not.toContain('Approve');
     }
+    const { requestId: failed } = await upsert('BLIND-1', { title: ' ' });
+    const bodies: string[] = [];
+    page.on('request', (request) => void bodies.push(request.postData() ?? ''));
+    for (const [fragment, seen] of [
+      [`#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}`, '.group'],
+      [`#/push?id=${failed}&fix=1&lang=en`, '.fix'],
+    ] as const) {
+      await goTo(page, fragment, seen);
+      await shows(page, 'This key has no access to titles, contents, payloads and bodies.', seen);
+    }
+    expect(bodies.filter((body) => body.includes('includeBody'))).toEqual([]);
     await goTo(page, '#/setup?lang=en', '.secrets');
     await shows(page, 'Query key without bodies', '.secrets');
   });

@@ -73,7 +73,7 @@ inConsole(
       await shows(page, 'Matters: 11, last changed first', 'main');
       expect(await page.evaluate('location.hash')).toContain('externalIdPrefix=HD-119');
       await page.select('form.search select', 'TODO');
-      await page.select('form.search label:nth-of-type(6) select', 'OPEN');
+      await page.select('form.search label:nth-of-type(7) select', 'OPEN');
       await shows(page, 'Matters: 6, last', 'main');
       expect(await page.evaluate('location.hash')).toMatch(/matterType=TODO.*phase=OPEN/);
       // Of another tab, or a colleague: what stands in the address is asked for, and stands in the boxes.
@@ -84,10 +84,32 @@ inConsole(
       await page.evaluate('history.back()');
       await shows(page, 'Matters: 6, last', 'main');
       await press(page, 'form.search button:not(.main)');
-      await shows(page, 'Scroll for more', 'main');
+      await shows(page, 'Scroll to load others', 'main');
       await goTo(page, '#/matters?lang=en&changed=range&range=today', '.table .cell.id a');
       await shows(page, 'Matters: 2, last', 'main');
       await goTo(page, '#/matters?lang=en&username=zed', '.nothing');
+    });
+
+    test('matters are found by words of the title and by names, in a time range or of an id', async () => {
+      await open('#/matters?lang=en&words=采购+APPROVE', '.table .cell.id a');
+      await shows(page, 'Matters: 1, last', 'main');
+      expect(await idsIn(page)).toEqual(['PR-1']);
+      expect(await page.$('.heading .range')).not.toBeNull();
+      await goTo(page, '#/matters?lang=en&words=no+such+title&externalIdPrefix=HD-1', '.nothing');
+      expect(await page.$('.heading .range')).toBeNull();
+    });
+
+    test('the search box finds matters by the start of their id, and leads to the search by title', async () => {
+      await open('#/pushes?lang=en&q=HD-11', '.found a');
+      expect(await textOf(page, '.found h2')).toBe('Matters whose ID starts with this text');
+      const found = await page.$$eval('.found li a', (links) => links.map((it) => it.textContent));
+      expect(found).toEqual(['HD-1199', 'HD-1198', 'HD-1197', 'HD-1196', 'HD-1195']);
+      await page.waitForSelector('.found > a');
+      await goTo(page, '#/pushes?lang=en&q=采购', '.pushes a.button');
+      await shows(page, 'No pushes match.', '.pushes');
+      await press(page, '.pushes > .buttons a.button');
+      await page.waitForSelector('.matters .table .cell.id a');
+      expect(await idsIn(page)).toEqual(['PR-1']);
     });
 
     test('all of a long list is scrolled through, and no more of it is in the page than what is seen', async () => {

@@ -149,7 +149,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
     });
 
     test('refusals that were counted and not recorded are told, where they belong to what is shown', async () => {
-      const told = `${NOT_RECORDED} more pushes were rejected. They were counted but have no entry of their own.`;
+      const told = `${NOT_RECORDED} other pushes were rejected. The log counts them without an entry for each.`;
       const page = await pushes();
       await shows(page, told, '.pushes .note');
       for (const [query, isTold] of [
@@ -197,8 +197,8 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       }
       const cards = await page.$$eval('.push .card', (all) => all.map((it) => it.textContent));
       const shown = cards.join('\n');
-      expect(shown).toContain('What its caller was toldUPDATED – Updated');
-      expect(shown).toMatch(/What it changed.*Status Pending → In progress.*Title/);
+      expect(shown).toContain('Answer to the callerUPDATED – Updated');
+      expect(shown).toMatch(/Changes.*Status Pending → In progress.*Title/);
       await page.waitForSelector('.others li');
       const others = await page.$$eval('.others li', (all) =>
         all.map((it) => [it.className, it.querySelector('a')?.getAttribute('href') ?? '']),
@@ -218,7 +218,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       expect(await textOf(page, body)).toBe(JSON.stringify(JSON.parse(RAW), null, 2));
       await page.$$eval('.push .buttons button', (all) =>
         (all as unknown as { textContent: string; click(): void }[])
-          .find((it) => it.textContent === 'As it was sent')
+          .find((it) => it.textContent === 'Original')
           ?.click(),
       );
       await until('the body as it was sent', async () => (await textOf(page, body)) === RAW);

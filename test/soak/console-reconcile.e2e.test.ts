@@ -165,17 +165,17 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
       ...{ ALL: 50, MISSING: 9, DELETED: 9, NOT_DELETED: 8 },
       ...{ STALE_HERE: 8, STATUS_DIFFERS: 8, CONTENT_DIFFERS: 8 },
     });
-    expect(await textOf(page, '.heat summary')).toMatch(/\d+ of \d+ fields of the map differ/);
+    expect(await textOf(page, '.heat summary')).toMatch(/\d+ of \d+ cells differ/);
     expect(await sendAll(page)).toEqual([
-      'Tried: 50 would be accepted, 0 would not.',
-      'Sent and compared again: 50 mended, 0 failed, 0 still differ.',
+      'Checked: 50 would be accepted, 0 would be rejected.',
+      'Sent and compared again: 50 resolved, 0 failed, 0 still differ.',
     ]);
     await press(page, '#compare');
     await page.waitForFunction(
       `!document.querySelector('.kinds') && document.querySelector('.outcome .nothing')`,
     );
     expect(await textOf(page, '.summary')).toContain('3,000 are the same, 0 differ');
-    expect(await textOf(page, '.heat summary')).toContain('All days are the same.');
+    expect(await textOf(page, '.heat summary')).toContain('All days are equal.');
   });
 
   test('a GBK file with Chinese heads is understood; what is newer or only here is shown, and left alone', async () => {
@@ -301,7 +301,7 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     await page.waitForSelector('.kinds');
     // A mark that turns the direction of writing is easily overlooked.
     expect(await tilesOf(page)).toEqual({ ALL: 5, MISSING: 4, LOOK_ALIKE: 1 });
-    expect(await textOf(page, '.left-out')).toContain('left out: 3');
+    expect(await textOf(page, '.left-out')).toContain('not compared: 3');
     const content = await textOf(page, '.reconcile .table');
 
     for (const id of ['=1+1', '"><script>alert(1)</script>', '\u202eabc', '__proto__']) {
@@ -310,16 +310,16 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     const made = 'document.querySelectorAll("main img, main script, main b").length';
     expect(await page.evaluate(made)).toBe(0);
     expect(await page.$('#send-ticked')).toBeNull();
-    expect(await textOf(page, '.sending .note')).toContain('This key only asks');
+    expect(await textOf(page, '.sending .note')).toContain('This key is read-only');
     await press(page, '#tick-all');
     await press(page, '#try-ticked');
     await page.waitForSelector('.ended');
     // One title is too long; of the short row nothing can be made at all.
-    expect(await textOf(page, '.ended')).toBe('Tried: 2 would be accepted, 1 would not.');
+    expect(await textOf(page, '.ended')).toBe('Checked: 2 would be accepted, 1 would be rejected.');
     await press(page, '#report');
     await page.waitForSelector('html[data-report]');
     const report = (await page.evaluate('document.documentElement.dataset.report')) as string;
-    expect(report).toContain("\n'=1+1,Missing here,");
+    expect(report).toContain("\n'=1+1,Missing in portal,");
     expect(report).not.toMatch(/(^|,)"?[=+\-@\t]/m);
     expect(await matters().countDocuments({})).toBe(0);
   });

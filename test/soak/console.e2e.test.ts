@@ -168,7 +168,7 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
         all.map((it) => [it.getAttribute('href')?.split('?')[0], it.getAttribute('aria-current')]),
       );
     await goTo(page, '#/push?lang=en', 'main h1');
-    await shows(page, 'This address names no push', 'main');
+    await shows(page, 'This address does not contain a request ID', 'main');
     expect(await marked()).toEqual([['#/pushes', 'true']]);
     const { requestId } = await upsert('AXE-1', { title: '' });
     await goTo(page, `#/push?id=${requestId}&lang=en`, '.push .facts');
@@ -218,7 +218,7 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
       return void request.respond({ status: 503, headers, body: JSON.stringify(envelope) });
     });
     await press(page, '#send');
-    await shows(page, 'The service asked to wait (Service overloaded)', '.work');
+    await shows(page, 'The service cannot accept pushes now (Service overloaded)', '.work');
     await shows(page, 'Done: 3 resent, 0 failed.', '.work');
     expect(Number(times[1]) - Number(times[0])).toBeGreaterThanOrEqual(3_000);
     expect(await textOf(page, '.group .table')).toContain('Resent: Created');

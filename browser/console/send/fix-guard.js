@@ -11,20 +11,41 @@ import { OWN_REASONS } from '../read/reasons.js';
  * @typedef {{ readonly isResolved: boolean, readonly failed: readonly Entry[], readonly others: number }} Objection
  */
 
-/** The key of a fixed push. A push without a key gets one that names it. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
-export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
+/** @typedef {Pick<Entry, 'requestId' | 'idempotencyKey' | 'resentFrom'>} Attempt */
+
+/** The push that a resend sends again: all attempts of a push have one effect. @param {Attempt} attempt */
+const firstOf = ({ requestId, resentFrom }) => resentFrom ?? requestId;
+
+/** The key of a fixed push. A push without a key gets one that names its first attempt. @param {Attempt} attempt */
+export const keyOf = (attempt) => attempt.idempotencyKey ?? `console/${firstOf(attempt)}`;
+
+/**
+ * The log entry of a resend does not have the idempotency key of its first push.
+ *
+ * @param {Attempt} attempt
+ * @param {AskPage} askPage
+ * @returns {Promise<string>} the key with which the fixed push is sent
+ */
+export async function keyForFix(attempt, askPage) {
+  const { idempotencyKey, resentFrom } = attempt;
+  if (idempotencyKey !== null || resentFrom === null) return keyOf(attempt);
+  const [first] = await entriesOf({ requestId: resentFrom }, askPage);
+  return keyOf(first ?? attempt);
+}
 
 /** Whether the sender named no matter. The service assigns an id to a valid push. @param {string | null} externalId */
 export const isUnnamed = (externalId) => externalId === null || externalId.startsWith('auto:');
 
 /**
  * A key belongs to its client. If only the key identifies a push, its client would create a second matter by pushing it
- * again after another client has sent it.
+ * again after another client has sent it. The first push of a resend may have a key.
  *
- * @param {Pick<Entry, 'clientId' | 'externalId' | 'idempotencyKey'>} push @param {string} clientId of this session
+ * @param {Pick<Entry, 'clientId' | 'externalId' | 'idempotencyKey' | 'resentFrom'>} push @param {string} clientId of this session
  */
-export const isForeign = ({ externalId, idempotencyKey, ...push }, clientId) =>
-  isUnnamed(externalId) && idempotencyKey !== null && push.clientId !== clientId;
+export const isForeign = ({ externalId, idempotencyKey, resentFrom, ...push }, clientId) =>
+  isUnnamed(externalId) &&
+  (idempotencyKey !== null || resentFrom !== null) &&
+  push.clientId !== clientId;
 
 /**
  * @param {Entry} entry
@@ -33,30 +54,31 @@ export const isForeign = ({ externalId, idempotencyKey, ...push }, clientId) =>
  */
 export async function objectionTo(entry, askPage) {
   const { requestId, externalId } = entry;
-  const open = await openFailures({ requestId }, askPage);
+  const open = await entriesOf({ requestId, stillFailed: true }, askPage);
   if (open.length === 0) return { isResolved: true, failed: [], others: 0 };
   if (externalId === null) return undefined;
-  const failed = await openFailures({ externalId, reason: OWN_REASONS }, askPage);
+  const filter = { externalId, reason: OWN_REASONS, stillFailed: true };
+  const failed = await entriesOf(filter, askPage);
   const others = failed.filter((other) => !isSame(other, entry)).length;
   return others > 0 ? { isResolved: false, failed, others } : undefined;
 }
 
 /** Whether one is another attempt of the other. @param {Entry} a @param {Entry} b */
 const isSame = (a, b) =>
-  a.operation === b.operation && (a.bodyHash === b.bodyHash || keyOf(a) === keyOf(b));
+  a.operation === b.operation &&
+  (a.bodyHash === b.bodyHash || keyOf(a) === keyOf(b) || firstOf(a) === firstOf(b));
 
-/** Failures of one matter that are counted. */
-const MAX_COUNTED = 1_000;
+/** Entries of one push or matter that are read. */
+const MAX_READ = 1_000;
 
-/** A page may be empty without being the last one. @param {Record<string, unknown>} question @param {AskPage} askPage */
-async function openFailures(question, askPage) {
+/** A page may be empty without being the last one. @param {Record<string, unknown>} filter @param {AskPage} askPage */
+async function entriesOf(filter, askPage) {
   const found = /** @type {Entry[]} */ ([]);
   let cursor = null;
   do {
-    const filter = { ...question, stillFailed: true };
     const page = await askPage({ ...filter, limit: 500, ...(cursor && { cursor }) });
     found.push(...page.entries);
     cursor = page.nextCursor;
-  } while (cursor !== null && found.length < MAX_COUNTED);
+  } while (cursor !== null && found.length < MAX_READ);
   return found;
 }

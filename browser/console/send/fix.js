@@ -1,7 +1,6 @@
 /** Checks and sends one push of the log with a fixed body. Its key makes a second attempt harmless. */
 import { say, sayWith } from '../kit/speech.js';
 import { send } from '../read/ask.js';
-import { keyOf } from './fix-guard.js';
 import { FAILURES } from './words.js';
 
 /** @typedef {import('../read/shapes').Envelope} Envelope */
@@ -20,15 +19,12 @@ export function verify(operation, body) {
 }
 
 /**
- * @param {{ operation: string, body: string, requestId: string, idempotencyKey: string | null }} push
+ * @param {{ operation: string, body: string, key: string }} push `key`: that of its first attempt, because the service
+ *   never repeats the result of a failure
  * @returns {Promise<Envelope>} the answer of the service
  */
-export const sendPush = ({ operation, body, requestId, idempotencyKey }) =>
-  // The service never repeats the result of a failure, so the push keeps the key of its first attempt.
-  send(`matters/${operation}`, {
-    body,
-    headers: { 'X-Idempotency-Key': keyOf({ requestId, idempotencyKey }) },
-  });
+export const sendPush = ({ operation, body, key }) =>
+  send(`matters/${operation}`, { body, headers: { 'X-Idempotency-Key': key } });
 
 /** The body becomes a part of another JSON text, so it must be an object by itself. @param {string} body @returns {Envelope | undefined} */
 function notObject(body) {

@@ -2,6 +2,7 @@
 import { subjectOf } from '../read/failure-groups.js';
 import { session } from '../read/session.js';
 import { isAuthenticated } from './authenticated.js';
+import { keyOf } from './fix-guard.js';
 import { openFailuresOf } from './open-failures.js';
 import { planResend } from './resend.js';
 import { fieldOf } from './set-field.js';
@@ -61,8 +62,9 @@ export function namedOf(name, entries, clientId) {
   // A fixed push that failed again replaces the first one; a resend is its first push.
   const fixed = new Set(signed.map(({ idempotencyKey }) => idempotencyKey));
   const pushes = signed.filter(
-    ({ requestId, resentFrom }) =>
-      !fixed.has(`console/${requestId}`) && !(resentFrom !== null && ids.has(resentFrom)),
+    (entry) =>
+      !(entry.idempotencyKey === null && fixed.has(keyOf(entry))) &&
+      !(entry.resentFrom !== null && ids.has(entry.resentFrom)),
   );
   return { name, state: 'send', pushes: pushes.map(({ requestId }) => requestId) };
 }

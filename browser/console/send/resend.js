@@ -54,7 +54,8 @@ export async function planResend(requestIds, { set, signal, report }) {
 }
 
 /**
- * Sends pushes again. A request whose answer is lost is repeated: all resends of a push have one effect.
+ * Sends pushes again. A request whose answer is lost is repeated: all resends of a push have one effect. A stop waits for
+ * the answer of the last request: the service finishes the pushes that it has received.
  *
  * @param {readonly string[]} requestIds pushes of one matter in their order
  * @param {{
@@ -62,30 +63,37 @@ export async function planResend(requestIds, { set, signal, report }) {
  *   counts?: Counts, onResults: (results: readonly Result[], counts: Counts) => void,
  *   onWait: (wait: Wait | undefined) => void,
  * }} how `counts`: the results before a stop
- * @returns {Promise<{ left: readonly string[], error?: unknown }>} the pushes without a final result, and the cause
+ * @returns {Promise<{ left: readonly string[], isUnconfirmed: boolean, error?: unknown }>} the pushes without a final
+ *   result, whether the service may have received some of them, and the cause
  */
-export async function resendAll(requestIds, { set, signal: given, onResults, onWait, ...how }) {
+export async function resendAll(
+  requestIds,
+  { set, signal: given, onResults, onWait, counts: before = NONE },
+) {
   // A resend never continues in the session of another client.
   const over = sessionSignal();
   const signal = AbortSignal.any([given, over]);
-  let { counts = NONE } = how;
+  const how = { set, signal: over, stop: given };
+  let counts = before;
   let left = requestIds;
   let tries = 0;
+  let isUnconfirmed = false;
   while (left.length > 0 && !signal.aborted) {
-    const step = await nextStep(left, { set, signal });
+    const step = await nextStep(left, how);
     counts = countsWith(counts, step.final);
     onResults(step.final, counts);
     left = step.left;
+    isUnconfirmed = mayBeReceived(step.error);
     if (step.final.length > 0) tries = 0;
     if (!step.error || signal.aborted) continue;
     const wait = waitAfter(step.error, tries);
     tries += 1;
     if (wait === undefined || tries >= (isRated(step.error) ? MAX_RATED_TRIES : MAX_TRIES))
-      return { left, error: step.error };
+      return { left, isUnconfirmed, error: step.error };
     await pause(wait, step.error, { signal, onWait });
   }
   if (over.aborted) reportEnd(counts, left.length);
-  return { left };
+  return { left, isUnconfirmed };
 }
 
 /** Whether the failure was resolved before, so that the push was not sent. @param {Result} result */
@@ -108,7 +116,7 @@ export function reportEnd({ resent, failed }, left) {
   if (!session.peek()) endedWork.value = { words: FAILURES.ended, counts: [resent, failed, left] };
 }
 
-/** @typedef {{ set: readonly FieldValue[], signal: AbortSignal }} How */
+/** @typedef {{ set: readonly FieldValue[], signal: AbortSignal, stop?: AbortSignal }} How `stop`: no further request */
 /** @typedef {{ final: readonly Result[], left: readonly string[], error?: unknown }} Step */
 
 /**
@@ -139,7 +147,7 @@ async function nextStep(left, how) {
  * @returns {Promise<{ count: number, results: readonly Result[], retryAfter?: number | undefined }>}
  * @throws {AskError} if the request is rejected as a whole
  */
-async function resendFirst(requestIds, { set, signal, dryRun = false }) {
+async function resendFirst(requestIds, { set, signal, stop, dryRun = false }) {
   for (let count = Math.min(requestIds.length, MAX_PUSHES); ; count = Math.ceil(count / 2)) {
     const request = {
       requestIds: requestIds.slice(0, count),
@@ -151,7 +159,7 @@ async function resendFirst(requestIds, { set, signal, dryRun = false }) {
     const envelope = await send('push-logs/resend', { body, signal, isHasty: !dryRun });
     const { results } = /** @type {{ results?: readonly Result[] }} */ (envelope.data ?? {});
     if (results) return { count, results, retryAfter: envelope.retryAfter };
-    if (envelope.code !== 413 || count === 1) throw errorOf(envelope);
+    if (envelope.code !== 413 || count === 1 || stop?.aborted) throw errorOf(envelope);
   }
 }
 
@@ -164,6 +172,10 @@ function errorOf(answer, retryAfter) {
 
 /** @param {Pick<Result, 'code' | 'retryable'>} result */
 const isRetryable = ({ code, retryable }) => code !== 0 && retryable === true;
+
+/** Whether the service may still apply the pushes: their answer is lost, or a confirmation is missing. @param {unknown} error */
+const mayBeReceived = (error) =>
+  error instanceof AskError && (!error.envelope || error.envelope.code === 504);
 
 /** @param {unknown} error */
 const isRated = (error) => error instanceof AskError && error.reason === 'RATE_LIMITED';

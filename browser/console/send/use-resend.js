@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { say, sayWith } from '../kit/speech.js';
 import { WORDS } from '../kit/words.js';
+import { subjectOf } from '../read/failure-groups.js';
 import { reasonWords } from '../read/reasons.js';
 import { sessionSignal } from '../read/session.js';
 import { makePlan, problemText } from './plan.js';
@@ -25,6 +26,9 @@ import { FAILURES } from './words.js';
  * @property {number} all pushes that are sent
  * @property {readonly string[]} left pushes without a final result
  * @property {Counts} counts
+ * @property {boolean} isStopping the results of the last request are not known yet
+ * @property {boolean} isUnconfirmed the service may have received pushes of `left`
+ * @property {boolean} isOutdated the selection changed, so the preview was discarded
  * @property {Progress | undefined} progress
  * @property {Wait | undefined} wait
  * @property {unknown} error
@@ -33,12 +37,18 @@ import { FAILURES } from './words.js';
 /** @type {State} */
 const IDLE = {
   ...{ phase: 'idle', set: [], matters: [], all: 0, left: [], counts: NONE },
+  ...{ isStopping: false, isUnconfirmed: false, isOutdated: false },
   ...{ progress: undefined, wait: undefined, error: undefined },
 };
 /** @type {ReadonlyMap<string, RowText>} */
 const NO_TEXTS = new Map();
 
-/** @param {readonly FailedRow[]} rows the selected matters */
+/**
+ * The preview belongs to the selection: another selection discards it, and a stopped resend continues with the matters
+ * that are still selected.
+ *
+ * @param {readonly FailedRow[]} rows the selected matters
+ */
 export function useResend(rows) {
   const [state, setState] = useState(IDLE);
   const [texts, setTexts] = useState(NO_TEXTS);
@@ -57,6 +67,14 @@ export function useResend(rows) {
     },
     [],
   );
+
+  const selection = JSON.stringify(rows.map(subjectOf));
+  useEffect(() => {
+    if (!['planning', 'planned'].includes(latest.current.phase)) return;
+    stop.current.abort();
+    change({ ...IDLE, isOutdated: true });
+    setTexts(NO_TEXTS);
+  }, [selection]);
 
   /** Values for other fields stay. @param {FieldValue} [value] */
   const plan = async (value) => {
@@ -82,8 +100,9 @@ export function useResend(rows) {
     const names = new Map(
       state.matters.flatMap(({ name, pushes }) => pushes.map((id) => [id, name])),
     );
-    change({ phase: 'sending', error: undefined });
-    const { left, error } = await resendAll(state.left, {
+    const { chosen, others } = chosenOf(state, rows);
+    change({ phase: 'sending', isUnconfirmed: false, error: undefined });
+    const { left, ...end } = await resendAll(chosen, {
       ...{ set: state.set, signal: stop.current.signal, counts: state.counts },
       onResults: (results, counts) => {
         change({ counts });
@@ -91,17 +110,30 @@ export function useResend(rows) {
       },
       onWait: (wait) => change({ wait }),
     });
-    change({ phase: 'over', left, error, wait: undefined });
+    change({
+      ...{ phase: 'over', left: [...left, ...others], wait: undefined, isStopping: false },
+      ...end,
+    });
   };
   const cancel = () => {
     stop.current.abort();
-    if (latest.current.phase !== 'sending') change(IDLE);
+    change(latest.current.phase === 'sending' ? { isStopping: true } : IDLE);
   };
   const reset = () => {
     change(IDLE);
     setTexts(NO_TEXTS);
   };
-  return { state, texts, plan, resend, cancel, reset };
+  return { state, texts, chosen: chosenOf(state, rows).chosen.length, plan, resend, cancel, reset };
+}
+
+/**
+ * @param {Pick<State, 'matters' | 'left'>} state @param {readonly FailedRow[]} rows the selected matters
+ * @returns {{ chosen: string[], others: string[] }} the pushes without a final result, of selected and of other matters
+ */
+export function chosenOf({ matters, left }, rows) {
+  const names = new Set(rows.map(subjectOf));
+  const ids = new Set(matters.flatMap(({ name, pushes }) => (names.has(name) ? pushes : [])));
+  return { chosen: left.filter((id) => ids.has(id)), others: left.filter((id) => !ids.has(id)) };
 }
 
 /** The failure of one push remains the text of its matter. @param {ReadonlyMap<string, RowText>} before @param {readonly Result[]} results @param {ReadonlyMap<string, string>} names */

@@ -1,14 +1,68 @@
-/** The form that fixes a failed push: when it asks before it sends. */
+/** The form that fixes a failed push: its inputs, its key, and when it needs a confirmation. */
 
 import { OWN_REASONS } from '../../../browser/console/read/reasons';
 import type { Entry, LogPage } from '../../../browser/console/read/shapes';
-import { objectionTo } from '../../../browser/console/send/fix-guard';
+import {
+  isOtherThanText,
+  kindOf,
+  localTimeIn,
+  timeTextOf,
+} from '../../../browser/console/screens/push/field-kinds';
+import { isForeign, keyForFix, objectionTo } from '../../../browser/console/send/fix-guard';
+
+describe('the input of a field', () => {
+  test.each([
+    ['title', '""', 'text'],
+    ['title', '7', 'text'],
+    ['title', undefined, 'text'],
+    ['parties[3].username', '"x"', 'text'],
+    ['payloadJson', '{"a":1}', 'json'],
+    ['matterType', '7', 'choice'],
+    ['parties[3].partyRole', '"BOSS"', 'choice'],
+    ['replaceParties', '"yes"', 'choice'],
+    ['resetAssigneeUnread', '1', 'choice'],
+    ['deadlineAt', '"31/12/2026"', 'time'],
+    ['sourceUpdatedAt', 'null', 'time'],
+    ['parties', '"alice"', 'json'],
+    ['parties[2]', '"alice"', 'json'],
+  ])('%s, which is %s: %s', (place, json, kind) => {
+    expect(kindOf(place, json).kind).toBe(kind);
+  });
+
+  test('offers the values of the field as JSON', () => {
+    const valuesOf = (place: string) => {
+      const field = kindOf(place, 'null');
+      return field.kind === 'choice' ? field.options.map(([json]) => JSON.parse(json)) : [];
+    };
+    expect(valuesOf('matterType')).toEqual(['TODO', 'NOTICE', 'ALERT', 'REMIND']);
+    expect(valuesOf('parties[0].partyRole')).toEqual(['ASSIGNEE', 'CC', 'RECIPIENT']);
+    expect(valuesOf('replaceParties')).toEqual([true, false]);
+  });
+
+  test.each([
+    ['7', true],
+    ['false', true],
+    ['"7"', false],
+    ['null', false],
+    [undefined, false],
+  ])('%s can be converted to text: %s', (json, isOther) => {
+    expect(isOtherThanText(json)).toBe(isOther);
+  });
+
+  test('of a time shows local times only, and gives seconds', () => {
+    const shown = ['2026-01-02T03:04', '2026-01-02 03:04:05', '2026-01-02T03:04:05Z', 'tomorrow'];
+    expect(shown.map(localTimeIn)).toEqual(['2026-01-02T03:04', '2026-01-02T03:04:05', '', '']);
+    expect(['2026-01-02T03:04', '2026-01-02T03:04:05', ''].map(timeTextOf)).toEqual([
+      ...['2026-01-02T03:04:00', '2026-01-02T03:04:05', ''],
+    ]);
+  });
+});
 
 describe('one failed push', () => {
   const entry = (more: Partial<Entry>) =>
     ({
       ...{ requestId: 'b', operation: 'upsert', externalId: 'X', idempotencyKey: null },
-      ...{ bodyHash: 'hash-b', state: 'REFUSED', reason: 'VALIDATION_FAILED' },
+      ...{ bodyHash: 'hash-b', state: 'REFUSED', reason: 'VALIDATION_FAILED', resentFrom: null },
       ...more,
     }) as Entry;
   const PUSH = entry({});
@@ -41,6 +95,34 @@ describe('one failed push', () => {
       entry({ requestId: 'c', bodyHash: 'fixed', idempotencyKey: key }),
     ];
     expect(await objection(PUSH, ...tries, PUSH)).toBeUndefined();
+  });
+
+  test('keeps the key of its first attempt, so that all attempts have one effect', async () => {
+    const resend = entry({ requestId: 'c', resentFrom: 'b' });
+    expect(await keyForFix(PUSH, logOf([]))).toBe('console/b');
+    expect(await keyForFix(entry({ idempotencyKey: 'key' }), logOf([]))).toBe('key');
+    expect(await keyForFix(resend, logOf([PUSH]))).toBe('console/b');
+    expect(await keyForFix(resend, logOf([entry({ idempotencyKey: 'key' })]))).toBe('key');
+    // The first attempt is no longer in the log.
+    expect(await keyForFix(resend, logOf([]))).toBe('console/b');
+  });
+
+  test('and its resends are one push', async () => {
+    const resend = entry({ requestId: 'c', resentFrom: 'b', bodyHash: 'set' });
+    const keyed = entry({ idempotencyKey: 'key' });
+    expect(await objection(resend, resend, keyed)).toBeUndefined();
+    expect(await objection(keyed, resend, keyed)).toBeUndefined();
+  });
+
+  test('of another client is not fixed if only its key identifies it', () => {
+    const isOf = (more: Partial<Entry>, clientId = 'other') =>
+      isForeign(entry({ clientId: 'own', externalId: null, ...more }), clientId);
+    expect(isOf({})).toBe(false);
+    expect(isOf({ idempotencyKey: 'key' })).toBe(true);
+    expect(isOf({ idempotencyKey: 'key' }, 'own')).toBe(false);
+    // The first push of the resend may have a key.
+    expect(isOf({ resentFrom: 'a' })).toBe(true);
+    expect(isOf({ idempotencyKey: 'key', externalId: 'X' })).toBe(false);
   });
 
   test('that fails no more is not', async () => {

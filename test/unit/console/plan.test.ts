@@ -87,6 +87,11 @@ describe('of one matter', () => {
     ['foreign', [entry('1', 'A'), entry('2', 'A', { clientId: 'b' })], []],
     ['send', [entry('1', 'A', { secretId: null }), entry('2', 'A')], ['2']],
     // A fixed push that failed again, and a resend that failed.
+    [
+      'send',
+      [entry('2', 'A', { resentFrom: '1' }), entry('3', 'A', { idempotencyKey: 'console/1' })],
+      ['3'],
+    ],
     ['send', [entry('1', 'A'), entry('2', 'A', { idempotencyKey: 'console/1' })], ['2']],
     ['send', [entry('1', 'A'), entry('2', 'A', { resentFrom: '1' })], ['1']],
     ['send', [entry('2', 'A', { resentFrom: '1' })], ['2']],

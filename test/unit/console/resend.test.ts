@@ -10,7 +10,7 @@ describe('a resend', () => {
     let counts: Counts | undefined;
     const final: string[] = [];
     const waits: (string | undefined)[] = [];
-    const { left, error } = await resendAll(ids, {
+    const { left, isUnconfirmed, error } = await resendAll(ids, {
       ...{ set: [], signal: stop.signal },
       onResults: (results, counted) => {
         final.push(...results.map(({ resentFrom }) => resentFrom));
@@ -18,7 +18,7 @@ describe('a resend', () => {
       },
       onWait: (wait) => waits.push(wait?.reason),
     });
-    return { left, error, final, counts, waits };
+    return { left, isUnconfirmed, error, final, counts, waits };
   };
   /** Runs with fake timers, so that waiting takes no time. */
   const patiently = async <T>(work: Promise<T>): Promise<T> => {
@@ -111,6 +111,44 @@ describe('a resend', () => {
     const { left, error } = await patiently(resend(['1'], stop));
     expect([left, error, service.requests().length]).toEqual([['1'], undefined, 1]);
   });
+
+  test('that is stopped waits for the answer of the last request, and reports its results', async () => {
+    const stop = new AbortController();
+    service.answer = (request, path) => {
+      stop.abort();
+      return allGood(request, path);
+    };
+    const ids = many(150);
+    const { left, counts, isUnconfirmed } = await resend(ids, stop);
+    expect([left, counts?.resent, isUnconfirmed]).toEqual([ids.slice(100), 100, false]);
+    expect(service.requests()).toHaveLength(1);
+  });
+
+  test('that is stopped does not divide a request that was too large', async () => {
+    const stop = new AbortController();
+    service.answer = () => {
+      stop.abort();
+      return rejected(413, 'BODY_TOO_LARGE');
+    };
+    const { left, isUnconfirmed } = await resend(many(4), stop);
+    expect([left, isUnconfirmed, service.requests().length]).toEqual([many(4), false, 1]);
+  });
+
+  test.each([
+    ['without an answer', { code: undefined }],
+    ['without a confirmation', rejected(504, 'CONFIRMATION_TIMEOUT')],
+  ])(
+    'that is stopped %s reports that the service may have received the pushes',
+    async (_, envelope) => {
+      const stop = new AbortController();
+      service.answer = () => {
+        stop.abort();
+        return envelope;
+      };
+      const { left, isUnconfirmed } = await resend(['1'], stop);
+      expect([left, isUnconfirmed]).toEqual([['1'], true]);
+    },
+  );
 
   test('that its key ends is reported at the sign-in, and no other key continues it', async () => {
     const mismatch = rejected(401, 'SIGNATURE_MISMATCH');

@@ -2,7 +2,7 @@
 
 import type { Check } from '../../../browser/console/read/setup-shapes';
 import type { Envelope } from '../../../browser/console/read/shapes';
-import { eachOnce, questionOf } from '../../../browser/console/screens/matters/question';
+import { eachOnce, hasWords, questionOf } from '../../../browser/console/screens/matters/question';
 import {
   type Stated,
   statusText,
@@ -28,8 +28,34 @@ describe('a search for matters', () => {
       { updatedFrom: '2026-01-01T08:00', updatedTo: '2026-01-02T08:00' },
     ],
     [{ changed: 'range' }, { updatedFrom: '2024-06-01T00:00' }],
+    // No index has words of a title: the page reads the matters of a time range, of a person, or of an id.
+    [{ words: 'laptop' }, { updatedFrom: '2024-06-01T00:00' }],
+    [
+      { words: 'laptop', bizStatus: 'DONE' },
+      { bizStatus: 'DONE', updatedFrom: '2024-06-01T00:00' },
+    ],
+    [{ words: 'laptop', username: 'li.lei' }, { username: 'li.lei' }],
+    [{ words: ' ' }, {}],
   ])('of %j asks for %j', (params, question) => {
     expect(questionOf(params, ZONE, NOW)).toEqual(question);
+  });
+
+  const party = (username: string, displayName: string) => ({ username, displayName });
+  const parties = [party('li.lei', '李雷'), party('han.mei', 'Han Meimei')];
+  test.each([
+    ['LAPTOP', true],
+    ['for  laptop', true],
+    ['李雷', true],
+    ['meimei laptop', true],
+    ['han.mei', true],
+    ['laptop zed', false],
+  ])('finds title or names by %j: %j', (words, isFound) => {
+    expect(hasWords({ title: 'Laptop for 王', parties }, words)).toBe(isFound);
+  });
+
+  test('finds names if the key has no access to titles', () => {
+    expect(hasWords({ parties }, 'lei')).toBe(true);
+    expect(hasWords({ parties }, 'laptop')).toBe(false);
   });
 
   test('shows a matter that changes while pages are read once, as it is now', () => {

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from '../../read/ask.js';
 import { causeOf } from '../../read/failure-groups.js';
+import { seesBodies } from '../../read/self.js';
 import { fieldOf, valueAt } from '../../send/set-field.js';
 
 /** @typedef {import('../../read/shapes').Entry} Entry */
@@ -24,7 +25,9 @@ const NO_BODIES = new Map();
  * @returns {{ details: Details, error?: unknown }}
  */
 export function useDetails(rows, field, filter) {
-  const question = JSON.stringify(filter);
+  // A key without access to bodies gets none.
+  const isAsked = seesBodies();
+  const question = JSON.stringify([isAsked, filter]);
   const [loaded, setLoaded] = useState(/** @type {Loaded} */ ({ question, bodies: NO_BODIES }));
   useEffect(() => {
     const stop = new AbortController();
@@ -35,6 +38,7 @@ export function useDetails(rows, field, filter) {
       }
       setLoaded({ question, bodies });
     };
+    if (!isAsked) return undefined;
     load().catch((error) => {
       if (!stop.signal.aborted) setLoaded({ question, bodies: NO_BODIES, error });
     });

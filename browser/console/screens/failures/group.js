@@ -4,12 +4,14 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { Nothing, numberText } from '../../kit/parts.js';
 import { say, sayWith } from '../../kit/speech.js';
+import { WORDS } from '../../kit/words.js';
 import { Failure } from '../../read/answer-parts.js';
 import { causeOf, subjectOf } from '../../read/failure-groups.js';
-import { mayPush, self } from '../../read/self.js';
+import { mayPush, seesBodies, self } from '../../read/self.js';
 import { isSettableForAll } from '../../send/set-field.js';
 import { useResend } from '../../send/use-resend.js';
 import { FAILURES } from '../../send/words.js';
+import { Users } from '../setup/users.js';
 import { useDetails, valuesIn } from './details.js';
 import { nextStepFor } from './groups.js';
 import { ResendPanel } from './panel.js';
@@ -34,6 +36,7 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
   const work = useResend(chosen);
   const { details, error } = useDetails(rows, field, { ...filter, reason });
   const isIdle = work.state.phase === 'idle';
+  const isSending = work.state.phase === 'sending';
   // The list may be empty before the resend has ended.
   if (rows.length === 0 && isIdle) {
     if (list.isLoading || list.error) return null;
@@ -56,13 +59,24 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
     { class: 'group', onKeyDown: closeOnEscape },
     h('p', {}, h('strong', {}, say(FAILURES.acts[act])), ` – ${say(FAILURES.advice[act])}`),
     self.value && !mayPush() && h('p', { class: 'note' }, say(FAILURES.readOnly)),
+    !seesBodies() && h('p', { class: 'note' }, say(WORDS.hiddenBodies)),
     h(Actions, { chosen: chosen.length, all: rows.length, selectAll, work }),
-    h(Values, { rows, details, setSelected }),
+    !isSending && h(Values, { rows, details, setSelected }),
     error ? h(Failure, { error }) : null,
     isIdle && mayPush() && h('p', { class: 'quiet' }, say(FAILURES.planAbout)),
     h(ResendPanel, { work, again: list.again }),
+    reason === 'UNKNOWN_USER' &&
+      h(Users, {
+        isFolded: true,
+        suggested: valuesIn(details)
+          .map(([name]) => name)
+          .join('\n'),
+      }),
     fields.length > 0 && h(SetField, { fields, count: chosen.length, plan: work.plan }),
-    h(Rows, { rows, field, selected, setSelected, texts: work.texts, details }),
+    h(Rows, {
+      ...{ rows, field, selected, setSelected, details },
+      ...{ texts: work.texts, isLocked: isSending },
+    }),
   );
 }
 
@@ -80,18 +94,19 @@ function settableOf({ phase, matters }, field) {
 }
 
 /** @param {{ chosen: number, all: number, selectAll: (all: boolean) => void, work: Resend }} props */
-const Actions = ({ chosen, all, selectAll, work }) =>
-  h(
+function Actions({ chosen, all, selectAll, work }) {
+  const isSending = work.state.phase === 'sending';
+  return h(
     'p',
     { class: 'buttons actions' },
     h(
       'button',
-      { type: 'button', id: 'select-all', onClick: () => selectAll(true) },
+      { type: 'button', id: 'select-all', disabled: isSending, onClick: () => selectAll(true) },
       say(FAILURES.selectAll),
     ),
     h(
       'button',
-      { type: 'button', id: 'select-none', onClick: () => selectAll(false) },
+      { type: 'button', id: 'select-none', disabled: isSending, onClick: () => selectAll(false) },
       say(FAILURES.selectNone),
     ),
     h(
@@ -110,6 +125,7 @@ const Actions = ({ chosen, all, selectAll, work }) =>
         say(FAILURES.plan),
       ),
   );
+}
 
 /** Selects the matters with the same invalid value. @param {{ rows: readonly FailedRow[], details: import('./details.js').Details, setSelected: (selected: ReadonlySet<string>) => void }} props */
 function Values({ rows, details, setSelected }) {

@@ -16,13 +16,16 @@ import { FAILURES } from '../../send/words.js';
 /** @param {{ work: Resend, again: () => void }} props */
 export function ResendPanel({ work, again }) {
   const { state, reset } = work;
-  const { phase, error } = state;
+  const { phase, isOutdated, error } = state;
   const panel = useRef(/** @type {HTMLDivElement | null} */ (null));
   // The button that had the focus may be gone: the focus moves to the panel, where Escape closes the preview.
   useEffect(() => {
     if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true });
   }, [phase]);
-  if (phase === 'idle') return error ? h(Failure, { error }) : null;
+  if (phase === 'idle') {
+    if (error) return h(Failure, { error });
+    return isOutdated ? h('p', { class: 'note', role: 'status' }, say(FAILURES.outdated)) : null;
+  }
   const done = () => {
     reset();
     again();
@@ -54,7 +57,7 @@ const NOT_SENT = ['resolved', 'waiting', 'foreign', 'unsigned', 'bodyless', 'rej
 
 /** @param {{ work: Resend }} props */
 function Preview({ work }) {
-  const { matters, all } = work.state;
+  const { matters, all, set } = work.state;
   const sent = matters.filter(({ state }) => state === 'send').length;
   return h(
     'div',
@@ -70,6 +73,7 @@ function Preview({ work }) {
           ? sayWith(FAILURES.willSend, numberText(all), numberText(sent))
           : say(FAILURES.nothingToSend),
       ),
+      all > 0 && set.map((it) => h('li', { key: it.field, class: 'value' }, setText(it))),
       notSentIn(matters),
     ),
     h(
@@ -86,6 +90,16 @@ function Preview({ work }) {
   );
 }
 
+/** @param {import('../../send/resend.js').FieldValue} it */
+function setText({ field, value }) {
+  if (value === undefined) return sayWith(FAILURES.willRemove, field);
+  return sayWith(
+    FAILURES.willSet,
+    field,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+}
+
 /** @param {readonly PlannedMatter[]} matters */
 const notSentIn = (matters) =>
   NOT_SENT.map((name) => ({ name, count: matters.filter(({ state }) => state === name).length }))
@@ -96,7 +110,7 @@ const notSentIn = (matters) =>
 
 /** @param {{ work: Resend }} props */
 function Progress({ work: { state, cancel } }) {
-  const { phase, all, counts, wait } = state;
+  const { phase, all, counts, wait, isStopping } = state;
   const { resent, failed, resolved } = counts;
   const isOver = phase === 'over';
   const done = resent + failed + resolved;
@@ -108,8 +122,14 @@ function Progress({ work: { state, cancel } }) {
       { class: 'buttons', role: 'status', id: isOver ? 'done' : 'sending' },
       isOver
         ? h('strong', {}, sayWith(FAILURES.done, numberText(resent), numberText(failed)))
-        : sayWith(FAILURES.sending, numberText(done), numberText(all)),
-      !isOver && h('button', { type: 'button', onClick: cancel }, say(FAILURES.stop)),
+        : sayWith(
+            isStopping ? FAILURES.stopping : FAILURES.sending,
+            numberText(done),
+            numberText(all),
+          ),
+      !isOver &&
+        !isStopping &&
+        h('button', { type: 'button', id: 'stop', onClick: cancel }, say(FAILURES.stop)),
     ),
     h('progress', { max: Math.max(1, all), value: done, 'aria-label': say(FAILURES.plans) }),
     resolved > 0 && h('p', {}, sayWith(FAILURES.resolved, numberText(resolved))),
@@ -129,13 +149,13 @@ function Progress({ work: { state, cancel } }) {
 
 /** @param {{ work: Resend, done: () => void }} props */
 function Over({ work, done }) {
-  const { left, matters } = work.state;
+  const { left, matters, isUnconfirmed } = work.state;
+  const stopped = isUnconfirmed ? FAILURES.unconfirmed : FAILURES.stopped;
   const notSent = notSentIn(matters);
   return h(
     'div',
     {},
-    left.length > 0 &&
-      h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(left.length))),
+    left.length > 0 && h('p', { role: 'status' }, sayWith(stopped, numberText(left.length))),
     notSent.length > 0 && h('ul', { class: 'plan' }, notSent),
     h(
       'p',
@@ -143,7 +163,10 @@ function Over({ work, done }) {
       left.length > 0 &&
         h(
           'button',
-          { type: 'button', class: 'main', onClick: () => void work.resend() },
+          {
+            ...{ type: 'button', class: 'main', disabled: work.chosen === 0 },
+            onClick: () => void work.resend(),
+          },
           say(FAILURES.goOn),
         ),
       h('button', { type: 'button', id: 'look-again', onClick: done }, say(FAILURES.again)),

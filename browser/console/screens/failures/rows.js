@@ -20,6 +20,7 @@ import { FAILURES } from '../../send/words.js';
  * @property {ReadonlySet<string>} selected
  * @property {(selected: ReadonlySet<string>) => void} setSelected
  * @property {Texts} texts
+ * @property {boolean} isLocked the selection cannot be changed
  * @property {import('./details.js').Details} details
  */
 
@@ -52,7 +53,7 @@ const lines = (first, second, title = '') =>
   h(Fragment, {}, first, h('div', { class: 'quiet', title }, second));
 
 /** @param {FailedRow} row @param {RowsProps} props */
-function cellsOf(row, { field, selected, setSelected, texts, details }) {
+function cellsOf(row, { field, selected, setSelected, texts, isLocked, details }) {
   const name = subjectOf(row);
   const { externalId, idempotencyKey, operation, reason, lastSeen, failures } = row;
   const cause = causeOf(row);
@@ -71,7 +72,7 @@ function cellsOf(row, { field, selected, setSelected, texts, details }) {
     h('input', {
       type: 'checkbox',
       'aria-label': sayWith(FAILURES.select, called),
-      checked: selected.has(name),
+      ...{ checked: selected.has(name), disabled: isLocked },
       onChange: (/** @type {any} */ event) => select(event.currentTarget.checked),
     }),
     lines(

@@ -52,7 +52,7 @@ export const TOPICS = [
         '“重复请求”：同一推送此前已收到，您的系统再次得到首次的结果。',
       ),
       w(
-        '“Not confirmed in time”: the service gave no confirmation in time. Resend the push here: a push that took effect after all is not sent again.',
+        '“Not confirmed in time”: the service gave no confirmation in time. Resend the push with this console: if the push took effect after all, the service does not apply it again.',
         '“未及时确认”：服务未能及时确认。请在此重发；如该推送实际已生效，则不会再次发送。',
       ),
     ],
@@ -61,7 +61,7 @@ export const TOPICS = [
     question: w('Why can I not resend?', '为什么不能重发？'),
     answer: [
       w(
-        'A key that is marked “Read-only” cannot send. Ask the operators of the portal for a sign-in link with push access.',
+        'A key that is marked “Read-only” cannot send. Request a sign-in link with push access from the operators of the portal.',
         '标有“只读”的密钥不能发送。请向门户运维人员索取可推送的登录链接。',
       ),
       w(
@@ -78,7 +78,7 @@ export const TOPICS = [
         '安全。已确认的数据都已保存，其余推送由您的系统重新发送。',
       ),
       w(
-        'The console tries again by itself. You need not reload the page.',
+        'The console retries automatically. You need not reload the page.',
         '控制台会自动重试，无需刷新页面。',
       ),
     ],
@@ -87,12 +87,12 @@ export const TOPICS = [
     question: w('How do I find a push or a matter?', '如何查找推送或事项？'),
     answer: [
       w(
-        'The search at the top finds pushes by the exact external ID, request ID or idempotency key, in the whole push log.',
-        '顶部搜索框按完整的 externalId、requestId 或幂等键在全部推送日志中查找推送。',
+        'The search at the top finds pushes by the exact external ID, request ID or idempotency key. It also finds matters by the start of their external ID.',
+        '顶部搜索框按完整的 externalId、requestId 或幂等键查找推送，也按 externalId 前缀查找事项。',
       ),
       w(
-        '“Matters” finds matters by the start of their external ID, by a person, a type or a status.',
-        '“事项”页面按 externalId 前缀、参与人、类型或状态查找事项。',
+        '“Matters” finds matters by words of the title, the name of a person, the start of the external ID, a type or a status.',
+        '“事项”页面按标题、姓名、externalId 前缀、类型或状态查找事项。',
       ),
     ],
   },

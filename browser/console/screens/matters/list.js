@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { route } from '../../kit/route.js';
 import { ask } from '../../read/ask.js';
 import { lookOn } from '../../read/look-on.js';
-import { eachOnce } from './question.js';
+import { eachOnce, hasWords } from './question.js';
 
 /** @typedef {import('../../read/matter-shapes').Matter} Matter */
 /** @typedef {import('../../read/matter-shapes').MattersPage} MattersPage */
@@ -16,6 +16,8 @@ import { eachOnce } from './question.js';
 /** Rows that are kept; some hundred bytes each. */
 export const MAX_MATTERS = 50_000;
 const PAGE = 100;
+/** For a search by words, which few matters of a page contain. */
+const LARGE_PAGE = 500;
 /** People of a matter whose names its row shows. */
 const MAX_NAMES = 3;
 
@@ -40,9 +42,12 @@ const rowOf = ({ parties, ...matter }) => ({
  */
 const NONE = { rows: [], cursor: null, isLoading: false, isPaused: false };
 
-/** @param {Record<string, unknown> | undefined} question of matters/query; undefined: none yet */
-export function useMatterList(question) {
-  const asked = question && JSON.stringify([question, route.value.params.lang]);
+/**
+ * @param {Record<string, unknown> | undefined} question of matters/query; undefined: none yet
+ * @param {string} words in the title or in names
+ */
+export function useMatterList(question, words) {
+  const asked = question && JSON.stringify([question, words, route.value.params.lang]);
   const [turn, setTurn] = useState(0);
   const [list, setList] = useState(NONE);
   const stop = useRef(new AbortController());
@@ -53,12 +58,14 @@ export function useMatterList(question) {
     const { signal } = stop.current;
     isBusy.current = true;
     const readPage = async (/** @type {typeof NONE} */ { rows, cursor, ...at }) => {
-      const body = { ...question, newestFirst: true, limit: PAGE, cursor };
+      const limit = words === '' ? PAGE : LARGE_PAGE;
+      const body = { ...question, newestFirst: true, limit, cursor };
       const page = /** @type {MattersPage} */ (await ask('matters/query', body, signal));
-      const all = eachOnce([...rows, ...page.matters.map(rowOf)]).slice(0, MAX_MATTERS);
+      const matches = page.matters.filter((matter) => hasWords(matter, words));
+      const all = eachOnce([...rows, ...matches.map(rowOf)]).slice(0, MAX_MATTERS);
       return {
         list: { ...at, rows: all, cursor: page.nextCursor },
-        isDone: page.matters.length > 0 || page.nextCursor === null,
+        isDone: matches.length > 0 || page.nextCursor === null,
       };
     };
     const onEmpty = (/** @type {typeof NONE} */ at) => {

@@ -16,7 +16,7 @@ import { self } from '../../read/self.js';
 import { When } from '../../read/when.js';
 import { Choice } from '../pushes/pushes.js';
 import { MAX_MATTERS, useMatterList } from './list.js';
-import { questionOf, TEXTS } from './question.js';
+import { hasRange, MAX_WORDS, questionOf, TEXTS } from './question.js';
 import { Status } from './status.js';
 import { MATTER_WORDS } from './words.js';
 
@@ -31,27 +31,34 @@ export function Matters() {
   const { params } = route.value;
   const zone = self.value?.timeZone;
   const moment = useMoment();
-  const list = useMatterList(zone ? questionOf(params, zone, moment) : undefined);
+  const list = useMatterList(
+    zone ? questionOf(params, zone, moment) : undefined,
+    (params.words ?? '').trim(),
+  );
   const again = () => {
     lookAnew();
     list.again();
   };
   // The boxes show the search of the address, also after a step back.
-  const typed = Object.keys(TEXTS).map((name) => params[name] ?? '');
+  const typed = Object.keys(BOXES).map((name) => params[name] ?? '');
   return h(
     'section',
     { class: 'matters' },
-    h(Heading, { hasRange: params.changed === 'range' }, say(WORDS.matters)),
+    h(Heading, { hasRange: hasRange(params) }, say(WORDS.matters)),
     h(Search, { key: JSON.stringify(typed) }),
+    params.words && h('p', { class: 'quiet' }, say(MATTER_WORDS.wordsAbout)),
     list.error ? h(Failure, { error: list.error, again }) : null,
     h(Rows, { list }),
   );
 }
 
+/** The text boxes. The service compares all of them except the words. */
+const BOXES = { words: { words: MATTER_WORDS.words, max: MAX_WORDS }, ...TEXTS };
+
 function Search() {
   const { params } = route.value;
   const [texts, setTexts] = useState(
-    Object.fromEntries(Object.keys(TEXTS).map((name) => [name, params[name] ?? ''])),
+    Object.fromEntries(Object.keys(BOXES).map((name) => [name, params[name] ?? ''])),
   );
   const search = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -60,7 +67,7 @@ function Search() {
   return h(
     'form',
     { class: 'search', onSubmit: search },
-    Object.entries(TEXTS).map(([name, { words, max }]) =>
+    Object.entries(BOXES).map(([name, { words, max }]) =>
       h(
         'label',
         { key: name },
@@ -87,7 +94,7 @@ function Search() {
 }
 
 const NOTHING = {
-  ...Object.fromEntries(Object.keys(TEXTS).map((name) => [name, ''])),
+  ...Object.fromEntries(Object.keys(BOXES).map((name) => [name, ''])),
   ...{ matterType: '', phase: '', changed: '' },
 };
 
@@ -184,7 +191,7 @@ const cellsOf = (row) => [
 
 /** @param {{ row: MatterRow }} props */
 function People({ row: { names, parties, unread } }) {
-  if (parties === 0) return h('span', { class: 'quiet' }, say(MATTER_WORDS.nobody));
+  if (parties === 0) return h('span', { class: 'quiet' }, say(MATTER_WORDS.noPeople));
   const more = parties > names.length ? ` +${parties - names.length}` : '';
   return h(
     Fragment,

@@ -1,7 +1,10 @@
-/** The query of a search for matters, from the parameters of the address. Pure. */
+/** The search for matters: its query, from the parameters of the address, and the words that the page compares. Pure. */
 
 import { windowOf } from '../../read/range.js';
 import { MATTER_WORDS } from './words.js';
+
+/** @typedef {import('../../kit/route.js').Params} Params */
+/** @typedef {import('../../read/matter-shapes').Party} Party */
 
 /** The text fields of the search. A name is the same in the address and in the query; `max` is the limit of the service. */
 export const TEXTS = {
@@ -11,8 +14,35 @@ export const TEXTS = {
   bizStatus: { words: MATTER_WORDS.status, max: 64 },
 };
 
+/** Maximum characters of the words in a title or in names. No index of the service has them: the page compares them. */
+export const MAX_WORDS = 128;
+
 /**
- * @param {import('../../kit/route.js').Params} params
+ * Whether the search has a time range. A search by words has one, unless an id or a user limits the matters that are
+ * read.
+ *
+ * @param {Params} params
+ */
+export const hasRange = ({ changed, words = '', externalIdPrefix = '', username = '' }) =>
+  changed === 'range' || (words.trim() !== '' && !externalIdPrefix.trim() && !username.trim());
+
+/**
+ * Whether the title, or the names of the people, contain all words.
+ *
+ * @param {{ readonly title?: string, readonly parties: readonly Pick<Party, 'username' | 'displayName'>[] }} matter
+ * @param {string} words
+ */
+export function hasWords({ title = '', parties }, words) {
+  const names = parties.flatMap(({ username, displayName }) => [username, displayName]);
+  const text = [title, ...names].join('\n').toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/**
+ * @param {Params} params
  * @param {string} timeZone
  * @param {number} now epoch milliseconds
  * @returns {Record<string, string>} for matters/query
@@ -20,8 +50,7 @@ export const TEXTS = {
 export function questionOf(params, timeZone, now) {
   const names = [...Object.keys(TEXTS), 'matterType', 'phase'];
   const given = names.map((name) => [name, (params[name] ?? '').trim()]);
-  const { from, to } =
-    params.changed === 'range' ? windowOf(params, timeZone, now) : { from: '', to: '' };
+  const { from, to } = hasRange(params) ? windowOf(params, timeZone, now) : { from: '', to: '' };
   const all = [...given, ['updatedFrom', from], ['updatedTo', to]];
   return Object.fromEntries(all.filter(([, value]) => value !== ''));
 }

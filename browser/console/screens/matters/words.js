@@ -4,6 +4,11 @@
 const w = (english, chinese) => [english, chinese];
 
 export const MATTER_WORDS = {
+  words: w('Title or name contains', '标题或姓名包含'),
+  wordsAbout: w(
+    'Titles and names are compared in matters that changed in the time range. With an external ID or a username, at any time.',
+    '仅在所选时间范围内变更的事项中比较标题和姓名；填写 externalId 前缀或登录名时不限时间。',
+  ),
   prefix: w('External ID starts with', 'externalId 前缀'),
   kind: w('Kind', '事项类型'),
   phase: w('State', '阶段'),
@@ -18,20 +23,20 @@ export const MATTER_WORDS = {
   title: w('Title', '标题'),
   parties: w('People', '参与人'),
   unreadOf: w('{0} unread', '{0} 未读'),
-  nobody: w('none', '无'),
+  noPeople: w('none', '无'),
   count: w('Matters: {0}, last changed first', '{0} 个事项，最近变更的在前'),
-  countMore: w('Matters loaded: {0}. Scroll for more.', '已加载 {0} 个事项，滚动加载更多'),
+  countMore: w('Matters loaded: {0}. Scroll to load others.', '已加载 {0} 个事项，滚动加载更多'),
   tooMany: w(
     'Matters shown: {0}. Narrow the search to see others.',
     '已显示 {0} 个事项，请缩小条件查看其余',
   ),
   noMatters: w('No matters match.', '没有符合条件的事项。'),
   noMattersWhy: w(
-    'Check the start of the external ID, upper and lower case included, or clear some conditions.',
-    '请检查 externalId 前缀（区分大小写），或减少查询条件。',
+    'Check the start of the external ID, upper and lower case included. Choose a longer time range, or clear conditions.',
+    '请检查 externalId 前缀（区分大小写），扩大时间范围，或减少查询条件。',
   ),
   noMatter: w(
-    'This matter does not exist here: it was never saved, or it belongs to another system.',
+    'The portal does not have this matter: it was never saved, or it belongs to another system.',
     '没有该事项：从未落库，或属于其他系统。',
   ),
   back: w('All matters', '全部事项'),
@@ -46,7 +51,7 @@ export const MATTER_WORDS = {
   content: w('Content', '正文'),
   payload: w('Extra data (payloadJson)', '扩展数据（payloadJson）'),
   noParties: w(
-    'The matter has no people: it is in nobody’s list.',
+    'The matter has no people, so the portal lists it for no user.',
     '没有参与人：不会出现在任何人的列表中。',
   ),
   role: w('Role', '角色'),
@@ -66,7 +71,7 @@ export const MATTER_WORDS = {
   },
   history: w('History', '历史'),
   historyKept: w(
-    'Pushes of the last {0}. The push log does not keep older ones.',
+    'Pushes of the last {0}. The push log does not keep older pushes.',
     '仅含近 {0} 的推送，更早的日志不再保存。',
   ),
   noHistory: w('The push log has no push of this matter.', '日志中没有该事项的推送。'),

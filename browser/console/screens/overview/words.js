@@ -22,7 +22,7 @@ export const OVERVIEW = {
   fixFailures: w('Fix failures', '处理失败'),
   dayBefore: w('The day before: {0}', '前一日同期：{0}'),
   daysBefore: w('The {0} days before: {1}', '前 {0} 天同期：{1}'),
-  atLeast: w('{0} or more', '不少于 {0}'),
+  atLeast: w('at least {0}', '不少于 {0}'),
   notCounted: w('Too many to count', '数据过多，未能统计'),
   perHour: w('Pushes per hour', '每小时推送数'),
   perDay: w('Pushes per day', '每天推送数'),

@@ -1,9 +1,10 @@
 /** The inputs of the form that fixes a push. */
 
-import { h } from 'preact';
+import { Fragment, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { say } from '../../kit/speech.js';
 import { fieldOf, isSettable, setField, spanOf, valueAt } from '../../send/set-field.js';
+import { isOtherThanText, kindOf, localTimeIn, timeTextOf } from './field-kinds.js';
 import { PUSH } from './words.js';
 
 /** @typedef {import('../../read/shapes').FieldProblem} FieldProblem */
@@ -24,23 +25,63 @@ export function FieldInputs({ fields, errors, text, setText }) {
   if (!isJson(text)) return null;
   const places = [...new Set(fields)].filter((place) => isSettable(fieldOf(place)));
   return places.map((place) => {
-    const problem = errors.find(({ field }) => field.replace(/^push\./, '') === place)?.message;
-    const json = valueAt(text, place);
+    const problem = errors.find(({ field }) => placeOf(field) === place)?.message;
     return h(
-      'label',
+      'div',
       { key: place, class: 'field' },
-      h('code', {}, place),
-      problem && h('span', { class: 'bad' }, ` ${problem}`),
-      h('input', {
-        type: 'text',
-        'data-field': place,
-        'aria-invalid': String(problem !== undefined),
-        value: shownOf(json),
-        onInput: (/** @type {any} */ event) =>
-          setText(setField(text, place, jsonOf(event.currentTarget.value, json))),
-      }),
+      h(
+        'label',
+        { for: `fix-${place}` },
+        h('code', {}, place),
+        problem && h('span', { class: 'bad' }, ` ${problem}`),
+      ),
+      h(FieldInput, { place, isBad: problem !== undefined, text, setText }),
     );
   });
+}
+
+/** A problem names a field of the push. @param {string} field */
+const placeOf = (field) => field.replace(/^push\./, '');
+
+/** @param {{ place: string, isBad: boolean } & Editing} props */
+function FieldInput({ place, isBad, text, setText }) {
+  const json = valueAt(text, place);
+  const shown = shownOf(json);
+  const field = kindOf(place, json);
+  const set = (/** @type {string} */ value) => setText(setField(text, place, value));
+  const props = { id: `fix-${place}`, 'data-field': place, 'aria-invalid': String(isBad) };
+  if (field.kind === 'json') {
+    const edit = () => openAt(place, text);
+    return h('button', { type: 'button', ...props, onClick: edit }, say(PUSH.editJson));
+  }
+  if (field.kind === 'choice') {
+    const isListed = field.options.some(([value]) => value === json);
+    return h(
+      'select',
+      {
+        ...{ ...props, value: json ?? '' },
+        onChange: (/** @type {any} */ event) => set(event.currentTarget.value),
+      },
+      !isListed && h('option', { value: json ?? '', disabled: true }, shown || '–'),
+      field.options.map(([value, words]) => h('option', { key: value, value }, say(words))),
+    );
+  }
+  const isTime = field.kind === 'time';
+  return h(
+    Fragment,
+    {},
+    h('input', {
+      ...props,
+      ...(isTime ? { type: 'datetime-local', step: 1 } : { type: 'text' }),
+      value: isTime ? localTimeIn(shown) : shown,
+      onInput: (/** @type {any} */ { currentTarget: { value } }) =>
+        set(JSON.stringify(isTime ? timeTextOf(value) : value)),
+    }),
+    isTime && shown !== '' && h('span', { class: 'quiet' }, ' ', h('code', {}, shown)),
+    !isTime &&
+      isOtherThanText(json) &&
+      h('button', { type: 'button', onClick: () => set(JSON.stringify(shown)) }, say(PUSH.asText)),
+  );
 }
 
 /** @param {string | undefined} json */
@@ -50,17 +91,19 @@ function shownOf(json) {
   return typeof value === 'string' ? value : json;
 }
 
-/** A text stays a text. Another value stays another value as long as the input is JSON. @param {string} input @param {string | undefined} before */
-function jsonOf(input, before) {
-  const wasText = before === undefined || before === 'null' || before.startsWith('"');
-  return !wasText && isJson(input) ? input : JSON.stringify(input);
+/** Opens the JSON editor with a field selected. @param {string} place @param {string} text */
+function openAt(place, text) {
+  const area = document.getElementById('fix-body');
+  if (!(area instanceof HTMLTextAreaElement)) return;
+  area.closest('details')?.setAttribute('open', '');
+  area.focus();
+  const span = spanOf(text, place);
+  if (span) area.setSelectionRange(...span);
 }
 
 /** The whole body. It is open if no input belongs to the problem. @param {{ errors: readonly FieldProblem[] } & Editing} props */
 export function BodyEditor({ errors, text, setText }) {
-  const [isOpen] = useState(
-    !isJson(text) || !errors.some(({ field }) => isSettable(fieldOf(field))),
-  );
+  const [isOpen] = useState(!isJson(text) || !errors.some(({ field }) => hasInput(field, text)));
   return h(
     'details',
     { class: 'advanced', open: isOpen },
@@ -83,16 +126,15 @@ export function BodyEditor({ errors, text, setText }) {
   );
 }
 
+/** @param {string} field of a problem @param {string} text */
+function hasInput(field, text) {
+  const place = placeOf(field);
+  return isSettable(fieldOf(place)) && kindOf(place, valueAt(text, place)).kind !== 'json';
+}
+
 /** Each problem leads to its field in the text. @param {{ errors: readonly FieldProblem[], text: string }} props */
 function Marks({ errors, text }) {
   if (errors.length === 0) return null;
-  const find = (/** @type {string} */ field) => {
-    const area = document.getElementById('fix-body');
-    if (!(area instanceof HTMLTextAreaElement)) return;
-    area.focus();
-    const span = spanOf(text, field.replace(/^push\./, ''));
-    if (span) area.setSelectionRange(...span);
-  };
   return h(
     'ul',
     { class: 'marks' },
@@ -100,7 +142,11 @@ function Marks({ errors, text }) {
       h(
         'li',
         { key: field + message },
-        h('button', { type: 'button', onClick: () => find(field) }, h('code', {}, field)),
+        h(
+          'button',
+          { type: 'button', onClick: () => openAt(placeOf(field), text) },
+          h('code', {}, field),
+        ),
         ` ${message}`,
       ),
     ),

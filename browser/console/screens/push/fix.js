@@ -10,11 +10,11 @@ import { Failure } from '../../read/answer-parts.js';
 import { ask } from '../../read/ask.js';
 import { OPERATIONS, prettyOf } from '../../read/bodies.js';
 import { dateAt } from '../../read/range.js';
-import { mayPush, self } from '../../read/self.js';
+import { mayPush, seesBodies, self } from '../../read/self.js';
 import { session } from '../../read/session.js';
 import { isAuthenticated } from '../../send/authenticated.js';
 import { sendPush, verify } from '../../send/fix.js';
-import { isForeign, objectionTo } from '../../send/fix-guard.js';
+import { isForeign, keyForFix, objectionTo } from '../../send/fix-guard.js';
 import { FAILURES } from '../../send/words.js';
 import { BodyEditor, FieldInputs } from './fix-inputs.js';
 import { PUSH } from './words.js';
@@ -31,14 +31,16 @@ import { PUSH } from './words.js';
 /** @param {{ entry: Entry, onSent: () => void }} props */
 export function Fix({ entry, onSent }) {
   const { operation, body, reason } = entry;
-  if (!reason || !OPERATIONS.includes(operation) || typeof body !== 'string') return null;
+  if (!reason || !OPERATIONS.includes(operation)) return null;
   const cannot = whyNot(entry);
   return h(
     'details',
     // A link of the failures opens the form.
     { class: 'card fix', open: route.value.params.fix === '1' },
     h('summary', {}, h('h2', {}, say(PUSH.fix))),
-    cannot ? h('p', { class: 'note' }, say(cannot)) : h(Form, { entry, body, onSent }),
+    cannot || typeof body !== 'string'
+      ? h('p', { class: 'note' }, say(cannot ?? PUSH.bodyGone))
+      : h(Form, { entry, body, onSent }),
   );
 }
 
@@ -46,12 +48,13 @@ export function Fix({ entry, onSent }) {
 function whyNot(entry) {
   if (!isAuthenticated(entry)) return PUSH.notSigned;
   if (isForeign(entry, session.peek()?.clientId ?? '')) return PUSH.foreign;
+  if (!seesBodies()) return WORDS.hiddenBodies;
   return mayPush() ? undefined : FAILURES.readOnly;
 }
 
 /** @param {{ entry: Entry, body: string, onSent: () => void }} props */
 function Form({ entry, body, onSent }) {
-  const { operation, requestId, idempotencyKey, problems } = entry;
+  const { operation, problems } = entry;
   const original = prettyOf(body);
   const [text, setText] = useState(original);
   const [shown, setShown] = useState(/** @type {Shown} */ ({}));
@@ -78,8 +81,8 @@ function Form({ entry, body, onSent }) {
       // Other users may have resolved the failure since this page was opened.
       const objection = await objectionTo(entry, askPage);
       if (objection && !isShown(objection, shown.objection)) return { ...shown, objection };
-      const push = { operation, body: sent, requestId, idempotencyKey };
-      return { envelope: await sendPush(push), isSent: true };
+      const key = await keyForFix(entry, askPage);
+      return { envelope: await sendPush({ operation, body: sent, key }), isSent: true };
     });
   const isChecked = shown.checked === text && shown.envelope?.code === 0;
   const errors = shown.envelope ? (shown.envelope.errors ?? []) : problems;
@@ -150,7 +153,7 @@ function Verdict({ entry, envelope, isSent, onSent }) {
     'div',
     { role: 'status', class: `verdict ${code === 0 ? 'good' : 'bad'}` },
     h('p', {}, h('strong', {}, code === 0 ? say(good) : message), reason ? ` ${reason}` : ''),
-    h(Fields, { title: say(WORDS.warnings), fields: warnings }),
+    h(Fields, { title: say(PUSH.warnings), fields: warnings }),
     isResent &&
       h(
         'p',

@@ -9,6 +9,7 @@ import { WORDS } from '../../kit/words.js';
 import { Failure, resultText, timeText, toneOf } from '../../read/answer-parts.js';
 import { ChangeItems } from '../../read/change-items.js';
 import { useAsk } from '../../read/load.js';
+import { seesBodies } from '../../read/self.js';
 import { isRequestId } from '../../read/views.js';
 import { Fix } from './fix.js';
 import { Body, Facts } from './technical.js';
@@ -22,14 +23,15 @@ export function Push() {
   const { id = '', q = '' } = route.value.params;
   // The diagnosis comes with the one entry alone; its body too, if it is kept.
   const isId = isRequestId(id);
-  const question = isId ? { requestId: id.toLowerCase(), includeBody: true } : undefined;
+  const body = seesBodies() && { includeBody: true };
+  const question = isId ? { requestId: id.toLowerCase(), ...body } : undefined;
   const { data, error, isLoading, again } = useAsk('push-logs/query', question);
-  if (!isId) return h('section', {}, heading(id), h(Nothing, { text: say(WORDS.noPushId) }));
+  if (!isId) return h('section', {}, heading(id), h(Nothing, { text: say(PUSH.noPushId) }));
   if (error) return h(Failure, { error, again });
   if (!data) return isLoading ? h(Waiting, {}) : null;
   const [entry] = /** @type {readonly Entry[]} */ (data.entries);
   if (!entry && q) return h(SearchOn, { q });
-  if (!entry) return h('section', {}, heading(id), h(Nothing, { text: say(WORDS.noPush) }));
+  if (!entry) return h('section', {}, heading(id), h(Nothing, { text: say(PUSH.noPush) }));
   return h(
     'section',
     { class: 'push', key: entry.requestId },
@@ -68,9 +70,9 @@ function heading(name, externalId = null) {
 function stagesOf({ receivedAt, queuedAt, startedAt, settledAt }) {
   const end = settledAt ?? startedAt ?? queuedAt;
   const parts = [
-    { words: WORDS.stages.admitted, from: receivedAt, to: queuedAt ?? settledAt },
-    { words: WORDS.stages.waited, from: queuedAt, to: startedAt ?? settledAt },
-    { words: WORDS.stages.written, from: startedAt, to: settledAt },
+    { words: PUSH.stages.admitted, from: receivedAt, to: queuedAt ?? settledAt },
+    { words: PUSH.stages.waited, from: queuedAt, to: startedAt ?? settledAt },
+    { words: PUSH.stages.written, from: startedAt, to: settledAt },
   ];
   const whole = end ? Math.max(1, Date.parse(end) - Date.parse(receivedAt)) : 1;
   return parts.flatMap(({ words, from, to }) => {
@@ -89,7 +91,7 @@ const Timeline = ({ entry }) =>
   h(
     'div',
     { class: 'card' },
-    h('h2', {}, say(WORDS.timeline)),
+    h('h2', {}, say(PUSH.timeline)),
     h(
       'ol',
       { class: 'timeline' },
@@ -115,12 +117,12 @@ function Told({ entry }) {
   return h(
     'div',
     { class: 'card' },
-    h('h2', {}, say(reason ? PUSH.problem : WORDS.answer)),
+    h('h2', {}, say(reason ? PUSH.problem : PUSH.answer)),
     h('p', {}, h('code', {}, reason ?? outcome ?? entry.state), ` – ${resultText(entry)}`),
     stale &&
-      h('p', {}, `${say(WORDS.fields.stale)}: ${timeText(stale.sent)} < ${timeText(stale.stored)}`),
-    h(Fields, { title: say(WORDS.problems), fields: problems }),
-    h(Fields, { title: say(WORDS.warnings), fields: warnings }),
+      h('p', {}, `${say(PUSH.fields.stale)}: ${timeText(stale.sent)} < ${timeText(stale.stored)}`),
+    h(Fields, { title: say(PUSH.problems), fields: problems }),
+    h(Fields, { title: say(PUSH.warnings), fields: warnings }),
   );
 }
 
@@ -130,8 +132,8 @@ function Diagnosis({ entry: { reason, diagnosis } }) {
   return h(
     'div',
     { class: 'card' },
-    h('h2', {}, say(WORDS.diagnosis)),
-    !diagnosis && h('p', {}, say(WORDS.diagnosisLater)),
+    h('h2', {}, say(PUSH.diagnosis)),
+    !diagnosis && h('p', {}, say(PUSH.diagnosisLater)),
     diagnosis?.findings.map(({ cause, explanation, fix, difference }) =>
       h(
         'div',
@@ -145,14 +147,14 @@ function Diagnosis({ entry: { reason, diagnosis } }) {
             h(
               'div',
               {},
-              h('h3', {}, say(WORDS.sent)),
-              h(Verbatim, { text: difference.sent, label: say(WORDS.sent) }),
+              h('h3', {}, say(PUSH.sent)),
+              h(Verbatim, { text: difference.sent, label: say(PUSH.sent) }),
             ),
             h(
               'div',
               {},
-              h('h3', {}, say(WORDS.signed)),
-              h(Verbatim, { text: difference.signed, label: say(WORDS.signed) }),
+              h('h3', {}, say(PUSH.signed)),
+              h(Verbatim, { text: difference.signed, label: say(PUSH.signed) }),
             ),
           ),
       ),
@@ -164,7 +166,7 @@ function Diagnosis({ entry: { reason, diagnosis } }) {
 const Changes = ({ entry: { changes, state } }) =>
   state !== 'PERSISTED'
     ? null
-    : h('div', { class: 'card' }, h('h2', {}, say(WORDS.changes)), h(ChangeItems, { changes }));
+    : h('div', { class: 'card' }, h('h2', {}, say(PUSH.changes)), h(ChangeItems, { changes }));
 
 /** @param {{ entry: Entry }} props */
 function Others({ entry: { requestId, externalId, idempotencyKey } }) {
@@ -180,7 +182,7 @@ function Others({ entry: { requestId, externalId, idempotencyKey } }) {
   return h(
     'div',
     { class: 'card' },
-    h('h2', {}, say(WORDS.others)),
+    h('h2', {}, say(PUSH.others)),
     error ? h(Failure, { error, again }) : null,
     data && others.length === 0 && h('p', {}, say(WORDS.none)),
     h(

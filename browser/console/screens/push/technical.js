@@ -18,48 +18,48 @@ export function Body({ entry }) {
   const [isRaw, setRaw] = useState(false);
   const { body } = entry;
   if (body === null || body === undefined) {
-    const why = seesBodies() ? WORDS.noBody : WORDS.hiddenBodies;
-    return h('div', { class: 'card' }, h('h2', {}, say(WORDS.body)), h('p', {}, say(why)));
+    const why = seesBodies() ? PUSH.noBody : WORDS.hiddenBodies;
+    return h('div', { class: 'card' }, h('h2', {}, say(PUSH.body)), h('p', {}, say(why)));
   }
   const url = new URL(`api/open/matters/${entry.operation}`, new URL('.', location.href)).href;
   const { clientId, idempotencyKey } = entry;
   return h(
     'details',
     { class: 'card', open: entry.reason === null },
-    h('summary', {}, h('h2', {}, say(WORDS.body))),
+    h('summary', {}, h('h2', {}, say(PUSH.body))),
     h(
       'p',
       { class: 'buttons' },
       h(
         'button',
         { type: 'button', 'aria-pressed': String(!isRaw), onClick: () => setRaw(false) },
-        say(WORDS.pretty),
+        say(PUSH.pretty),
       ),
       h(
         'button',
         { type: 'button', 'aria-pressed': String(isRaw), onClick: () => setRaw(true) },
-        say(WORDS.raw),
+        say(PUSH.raw),
       ),
-      h(Copy, { text: body, label: say(WORDS.copy) }),
+      h(Copy, { text: body, label: say(PUSH.copy) }),
       OPERATIONS.includes(entry.operation) &&
         h(
           Fragment,
           {},
           h(Copy, {
             text: commandOf({ url, clientId, body, idempotencyKey }),
-            label: say(WORDS.copyCurl),
+            label: say(PUSH.copyCurl),
           }),
-          h('span', { class: 'quiet' }, say(WORDS.copyCurlAbout)),
+          h('span', { class: 'quiet' }, say(PUSH.copyCurlAbout)),
         ),
     ),
-    h(Verbatim, { text: isRaw ? body : prettyOf(body), label: say(WORDS.body) }),
+    h(Verbatim, { text: isRaw ? body : prettyOf(body), label: say(PUSH.body) }),
   );
 }
 
 /** @param {{ entry: Entry }} props */
 export function Facts({ entry }) {
   const links = ['duplicateOf', 'resentFrom'];
-  const rows = Object.entries(WORDS.fields).flatMap(([name, words]) => {
+  const rows = Object.entries(PUSH.fields).flatMap(([name, words]) => {
     const value = entry[/** @type {'requestId'} */ (name)];
     if (value === null || value === undefined || name === 'stale') return [];
     const shown = links.includes(name)

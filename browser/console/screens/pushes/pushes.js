@@ -16,6 +16,7 @@ import { actFor, reasonWords } from '../../read/reasons.js';
 import { self } from '../../read/self.js';
 import { questionsOf, reasonsIn } from '../../read/views.js';
 import { When } from '../../read/when.js';
+import { FoundMatters } from './found-matters.js';
 import { usePushList } from './list.js';
 import { MAX_ROWS } from './rows.js';
 import { PUSHES } from './words.js';
@@ -42,6 +43,7 @@ export function Pushes() {
     h(Heading, {}, say(WORDS.pushes)),
     h(Filters, {}),
     params.q && h(Searched, { q: params.q }),
+    params.q && h(FoundMatters, { q: params.q }),
     list.notRecorded > 0 && h('p', { class: 'note' }, sayWith(WORDS.notRecorded, list.notRecorded)),
     list.error ? h(Failure, { error: list.error, again }) : null,
     h(Rows, { list }),
@@ -114,6 +116,11 @@ const Searched = ({ q }) =>
     { class: 'buttons' },
     h('span', { class: 'quiet' }, say(PUSHES.searched), ' ', h('bdi', {}, q)),
     h('button', { type: 'button', onClick: () => show({ q: '' }) }, say(PUSHES.clearSearch)),
+    h(
+      'a',
+      { class: 'button', href: hrefOf('matters', { words: q.slice(0, 128), range: 'week' }) },
+      say(PUSHES.searchTitles),
+    ),
   );
 
 /** No push matches: why that may be, and the next steps. */

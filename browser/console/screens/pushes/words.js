@@ -22,14 +22,14 @@ export const PUSHES = {
   result: w('Result', '结果'),
   took: w('Duration', '耗时'),
   countShown: w('Pushes: {0}', '{0} 条推送'),
-  countMore: w('Pushes loaded: {0}. Scroll for more.', '已加载 {0} 条，滚动加载更多'),
+  countMore: w('Pushes loaded: {0}. Scroll to load others.', '已加载 {0} 条，滚动加载更多'),
   tooMany: w(
     'Pushes shown: {0}. Narrow the time range to see others.',
     '已显示 {0} 条，请缩小范围查看其余',
   ),
   noPushes: w('No pushes match.', '没有符合条件的推送。'),
   noPushesWhy: w(
-    'The push log keeps entries for {0}. Some rejected requests have no entry: they are only counted, or their sender is unknown.',
+    'The push log keeps entries for {0}. Rejected requests without an entry are only counted, or their sender is unknown.',
     '推送日志保存 {0}。部分被拒的请求没有日志：只计数，或无法识别发送方。',
   ),
   clearFilters: w('Clear filters', '清除筛选'),
@@ -38,6 +38,9 @@ export const PUSHES = {
     '在全部推送日志中查找完全匹配的编号',
   ),
   clearSearch: w('Clear search', '清除搜索'),
+  searchTitles: w('Search titles and names', '搜索标题和姓名'),
+  foundMatters: w('Matters whose ID starts with this text', '编号以此开头的事项'),
+  allMatters: w('All of these matters', '全部此类事项'),
   searchMatters: w('Search matters whose ID starts with this text', '查找编号以此开头的事项'),
   acts: {
     mend: w('Fix the data', '修正数据'),

@@ -1,10 +1,10 @@
-/** What the sides of a difference say, and what became of it, as text. Pure. */
+/** A difference and its result as text. Pure. */
 
 import { say } from '../../kit/speech.js';
 import { reasonWords } from '../../read/reasons.js';
 import { RECONCILE } from './words.js';
 
-/** A value of one side, in words of nobody: as JSON has it. @param {unknown} value */
+/** A value of one side, as in JSON. @param {unknown} value */
 export const valueText = (value) => {
   if (value === null || value === undefined) return '–';
   return Array.isArray(value) ? value.join(' ') : String(value);
@@ -16,8 +16,8 @@ export const sideText = (side) =>
     .map(([name, value]) => `${name}: ${valueText(value)}`)
     .join('; ');
 
-/** What became of one that was tried or sent. @param {import('./state.js').Verdict} verdict */
+/** The result of a checked or sent matter. @param {import('./state.js').Verdict} verdict */
 export function verdictText({ name, reason, message = '', fields = [] }) {
-  if (name) return say(RECONCILE.told[name]);
+  if (name) return say(RECONCILE.results[name]);
   return [reason ? say(reasonWords(reason)) : message, ...fields].join(' · ');
 }

@@ -2,7 +2,6 @@
 import { h } from 'preact';
 import { numberText } from '../../kit/parts.js';
 import { say, sayWith } from '../../kit/speech.js';
-import { WORDS } from '../../kit/words.js';
 import { mayPush, self } from '../../read/self.js';
 import { sendTicked, tryTicked } from './run.js';
 import * as state from './state.js';
@@ -12,7 +11,11 @@ export function Sending() {
   const sendable = state.sendableRows.value;
   const count = state.ticked.value.size;
   const isBusy = state.work.value !== undefined;
-  const cannot = !mayPush() ? WORDS.mayNotPush : self.value?.paused ? RECONCILE.paused : undefined;
+  const cannot = !mayPush()
+    ? RECONCILE.mayNotPush
+    : self.value?.paused
+      ? RECONCILE.paused
+      : undefined;
   const { value: ended } = state.ended;
   const tickAll = () => {
     const ids = sendable.map(({ externalId }) => externalId);

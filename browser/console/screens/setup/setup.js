@@ -31,7 +31,7 @@ export function Setup() {
       h(Limits, { me }),
     ),
     h(Secrets, { me }),
-    h(Users, {}),
+    h(Users, { isFolded: false }),
   );
 }
 

@@ -8,7 +8,7 @@ import { Failure } from '../../read/answer-parts.js';
 import { ask } from '../../read/ask.js';
 import { sessionSignal } from '../../read/session.js';
 import { badUsers, namesIn } from './usernames.js';
-import { SETUP_WORDS } from './words.js';
+import { USERS } from './users-words.js';
 
 /** @typedef {import('./usernames.js').BadUser} BadUser */
 
@@ -19,8 +19,10 @@ const MAX_SHOWN = 200;
 
 /** @typedef {{ count: number, bad: readonly BadUser[], isCut: boolean }} Found */
 
-export function Users() {
-  const [text, setText] = useState('');
+/** @param {{ isFolded?: boolean, suggested?: string }} props `suggested`: usernames, until the user enters others */
+export function Users({ isFolded = false, suggested = '' }) {
+  const [typed, setText] = useState(/** @type {string | undefined} */ (undefined));
+  const text = typed ?? suggested;
   const [{ found, error, isLoading }, setState] = useState(
     /** @type {{ found?: Found, error?: unknown, isLoading?: boolean }} */ ({}),
   );
@@ -38,15 +40,15 @@ export function Users() {
       setState({ error: problem });
     }
   };
-  return h(
+  const heading = h('h2', {}, say(USERS.users));
+  const form = h(
     'form',
-    { class: 'card users', onSubmit: look },
-    h('h2', {}, say(SETUP_WORDS.users)),
-    h('p', { class: 'quiet' }, sayWith(SETUP_WORDS.usersAbout, MAX_NAMES)),
+    { onSubmit: look },
+    h('p', { class: 'quiet' }, sayWith(USERS.usersAbout, MAX_NAMES)),
     h(
       'label',
       {},
-      say(SETUP_WORDS.usernames),
+      say(USERS.usernames),
       h('textarea', {
         id: 'usernames',
         rows: 4,
@@ -58,16 +60,15 @@ export function Users() {
     h(
       'p',
       { class: 'buttons' },
-      h(
-        'button',
-        { type: 'submit', class: 'main', disabled: isLoading },
-        say(SETUP_WORDS.checkUsers),
-      ),
+      h('button', { type: 'submit', class: 'main', disabled: isLoading }, say(USERS.checkUsers)),
     ),
     isLoading && h(Waiting, {}),
     error ? h(Failure, { error }) : null,
     found && h(Result, { found }),
   );
+  return isFolded
+    ? h('details', { class: 'card users' }, h('summary', {}, heading), form)
+    : h('div', { class: 'card users' }, heading, form);
 }
 
 /** @param {{ found: Found }} props */
@@ -80,11 +81,11 @@ function Result({ found: { count, bad, isCut } }) {
       'p',
       { role: 'status', class: bad.length === 0 ? 'good' : 'bad' },
       bad.length === 0
-        ? sayWith(SETUP_WORDS.allKnown, count)
-        : sayWith(SETUP_WORDS.someUnknown, bad.length, count),
+        ? sayWith(USERS.allKnown, count)
+        : sayWith(USERS.someUnknown, bad.length, count),
     ),
-    isCut && h('p', { class: 'note' }, sayWith(SETUP_WORDS.tooManyUsers, count)),
-    bad.length > 0 && h(Copy, { text: names.join('\n'), label: say(SETUP_WORDS.copyThem) }),
+    isCut && h('p', { class: 'note' }, sayWith(USERS.tooManyUsers, count)),
+    bad.length > 0 && h(Copy, { text: names.join('\n'), label: say(USERS.copyThem) }),
     h(
       'ul',
       {},
@@ -95,11 +96,11 @@ function Result({ found: { count, bad, isCut } }) {
             'li',
             { key: username },
             h('bdi', {}, username),
-            h('span', { class: 'quiet' }, ` – ${say(SETUP_WORDS.userState[state])}`),
+            h('span', { class: 'quiet' }, ` – ${say(USERS.userState[state])}`),
           ),
         ),
     ),
     bad.length > MAX_SHOWN &&
-      h('p', { class: 'quiet' }, sayWith(SETUP_WORDS.moreUsers, bad.length - MAX_SHOWN)),
+      h('p', { class: 'quiet' }, sayWith(USERS.moreUsers, bad.length - MAX_SHOWN)),
   );
 }

@@ -1,0 +1,77 @@
+/** The selection of a resend: what it is while a preview is shown, while pushes are sent, and after a stop. */
+import type { HTTPRequest, Page } from 'puppeteer-core';
+import { matterModel } from '../../src/storage/ledger/matters';
+import { fillIn, isResend, press, shows } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
+import { todo } from '../support/push-bodies';
+import { until } from '../support/wait';
+
+inConsole('the selection of a resend', {}, ({ service, open }) => {
+  const fail = (externalId: string, field: string) =>
+    service().push('upsert', todo(externalId, { title: 'Approve', [field]: 'no such' }));
+
+  /** A tab with the failed matters of a field, all of them selected. */
+  const selected = async (field: string) => {
+    const group = `#/failures?reason=VALIDATION_FAILED&field=${field}&range=week&lang=en`;
+    const page = await open(group, '.group .table');
+    await press(page, '#select-all');
+    return page;
+  };
+  const plan = async (page: Page, value: string) => {
+    await fillIn(page, '#set-value', value);
+    await press(page, '.set button[type="submit"]');
+    await page.waitForSelector('.work .plan');
+  };
+  const countOf = (prefix: string) =>
+    matterModel(service().db).countDocuments({ externalId: new RegExp(`^${prefix}-`) });
+
+  test('another selection discards a preview, so a matter that is no longer selected is not sent', async () => {
+    for (let n = 0; n < 3; n += 1) await fail(`SELECT-${n}`, 'pcUrl');
+    const page = await selected('pcUrl');
+    await plan(page, 'https://a.test/');
+    await shows(page, '3 pushes of 3 matters will be resent', '.work');
+    await shows(page, 'Where pcUrl is invalid, it is set to “https://a.test/”.', '.plan');
+    await press(page, '.row[data-index="0"] input');
+    await shows(page, 'The selection changed, so the preview was discarded.', '.group');
+    expect(await page.$('#send')).toBeNull();
+    await plan(page, 'https://a.test/');
+    await shows(page, '2 pushes of 2 matters will be resent', '.work');
+    await press(page, '#send');
+    await shows(page, 'Done: 2 resent, 0 failed.', '.work');
+    expect(await countOf('SELECT')).toBe(2);
+  });
+
+  test('a stopped resend shows the results of the pushes that were already sent', async () => {
+    const count = 103;
+    for (let n = 0; n < count; n += 1) await fail(`STOP-${n}`, 'mobileUrl');
+    const page = await selected('mobileUrl');
+    await plan(page, 'https://a.test/');
+    await shows(page, '103 pushes of 103 matters will be resent', '.work');
+    const held: HTTPRequest[] = [];
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (isResend(request.url(), request.postData())) held.push(request);
+      else void request.continue();
+    });
+    await press(page, '#send');
+    await until('the first request', async () => held.length === 1);
+    await page.waitForSelector('.row[data-index="0"] input:disabled');
+    await press(page, '#stop');
+    await shows(page, 'Stopping. Pushes that were already sent are finished first', '.work');
+    await held[0]?.continue();
+    await shows(page, 'Done: 100 resent, 0 failed.', '.work');
+    await shows(page, '3 pushes were not resent and stay open failures.', '.work');
+    expect([held.length, await countOf('STOP')]).toEqual([1, 100]);
+    // It continues with the matters that are selected.
+    await press(page, '#select-none');
+    await page.waitForSelector('.work button.main:disabled');
+    await press(page, '#select-all');
+    await page.setRequestInterception(false);
+    page.removeAllListeners('request');
+    await press(page, '.work button.main');
+    await shows(page, 'Done: 103 resent, 0 failed.', '.work');
+    expect(await countOf('STOP')).toBe(count);
+  });
+
+  return undefined;
+});
