@@ -267,7 +267,9 @@ describe('a bad line', () => {
       `${file}:2: R-0 stands on line 1 too\n${file}:3: externalId is missing`,
     );
     expect(stderr).toContain('What the lines left out are about may be among the orphans.\n');
-    expect(stderr).toContain('matterctl: 2 bad lines were left out: correct them and run the command again\n');
+    expect(stderr).toContain(
+      'matterctl: 2 bad lines were left out: correct them and run the command again\n',
+    );
   });
 
   test('of the re-push file is told beforehand: its users, its form', async () => {
