@@ -1,6 +1,14 @@
 /** A release is of one version, has a date, and is of a commit. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { uncommitted, versionProblems } from '../../../scripts/lib/release.mjs';
@@ -9,6 +17,17 @@ import { tarOf } from '../../../scripts/lib/tar.mjs';
 const ROOT = resolve(__dirname, '../../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 const { version } = JSON.parse(read('package.json'));
+
+/** The files that state the version, beside package.json. */
+const FILES = [
+  'package-lock.json',
+  'src/protocol/version.ts',
+  'docs/openapi.json',
+  'Dockerfile',
+  'tools/client/README.md',
+  'tools/matterctl/README.md',
+  'CHANGELOG.md',
+];
 
 let folder: string;
 beforeEach(() => {
@@ -23,16 +42,6 @@ function run(command: string, ...args: string[]): string {
 }
 
 describe('the version', () => {
-  const FILES = [
-    'package-lock.json',
-    'src/protocol/version.ts',
-    'docs/openapi.json',
-    'Dockerfile',
-    'tools/client/README.md',
-    'tools/matterctl/README.md',
-    'CHANGELOG.md',
-  ];
-
   test('is the same everywhere, and the changelog has its date', () => {
     expect(versionProblems(read)).toEqual([]);
   });
@@ -61,16 +70,46 @@ describe('the version', () => {
   });
 });
 
-test('a file that is in no commit, or changed, is named', () => {
-  const commit = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-qam', 'one'];
-  run('git', 'init', '-q');
-  writeFileSync(join(folder, 'known'), '1');
-  run('git', 'add', 'known');
-  run('git', ...commit);
-  expect(uncommitted(folder)).toEqual([]);
-  writeFileSync(join(folder, 'known'), '2');
-  writeFileSync(join(folder, 'unknown'), '1');
-  expect(uncommitted(folder)).toEqual([' M known', '?? unknown']);
+describe('the command', () => {
+  const commit = (...args: string[]) =>
+    run('git', '-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', ...args);
+  beforeEach(() => {
+    for (const name of ['package.json', 'scripts', ...FILES]) {
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    }
+    run('git', 'init', '-q');
+    run('git', 'add', '.');
+    commit('-m', 'all');
+  });
+
+  /** It ends before it builds, because this project has no modules. */
+  function check(...args: string[]) {
+    const script = join(folder, 'scripts/release-check.mjs');
+    const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+    return { status, stderr };
+  }
+
+  test('names a file that is in no commit, and one that is changed', () => {
+    expect(uncommitted(folder)).toEqual([]);
+    appendFileSync(join(folder, 'CHANGELOG.md'), 'more\n');
+    writeFileSync(join(folder, 'unknown'), '1');
+    expect(check()).toEqual({
+      status: 1,
+      stderr: 'not committed:  M CHANGELOG.md\nnot committed: ?? unknown\n',
+    });
+    const allowed = check('--allow-dirty');
+    expect(allowed).toEqual({ status: 1, stderr: expect.stringContaining("module 'esbuild'") });
+    expect(allowed.stderr).not.toContain('not committed');
+  });
+
+  test('ends at another version, whatever is committed', () => {
+    writeFileSync(join(folder, 'src/protocol/version.ts'), "export const VERSION = '9.8.7';\n");
+    commit('-am', 'another version');
+    expect(check('--allow-dirty')).toEqual({
+      status: 1,
+      stderr: `src/protocol/version.ts: version 9.8.7 instead of ${version}\n`,
+    });
+  });
 });
 
 test('an archive has the names, modes and contents of its files, and nothing else', () => {
