@@ -1,6 +1,6 @@
 /** Small things of the screen. Texts are always children, never markup. */
 import { h } from 'preact';
-import { isEnglish, say } from '../console/kit/speech.js';
+import { isEnglish, say, sayWith } from '../console/kit/speech.js';
 import { status } from './look.js';
 import { WORDS } from './words.js';
 
@@ -78,8 +78,8 @@ export function spanText(ms) {
   if (ms === null) return '–';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 7_200_000) return sayWith(WORDS.minutes, Math.round(ms / 60_000));
+  return sayWith(WORDS.hours, Math.round(ms / 3_600_000));
 }
 
 /** @param {number} value */

@@ -164,6 +164,8 @@ export const WORDS = {
     'MongoDB 不可用，缺少审计记录。',
   ),
   time: w('Time', '时间'),
+  minutes: w('{0} min', '{0} 分钟'),
+  hours: w('{0} h', '{0} 小时'),
   what: w('Event', '内容'),
   outage: w('{0} was unavailable for {1}', '{0} 中断 {1}'),
   outageLasts: w('{0} is unavailable', '{0} 不可用'),
