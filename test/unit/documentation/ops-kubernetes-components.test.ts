@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ENDPOINTS } from '../../../src/protocol/endpoints';
+import { ID_LIST_LIMIT } from '../../../src/protocol/id-lines';
 import {
   CONFIG,
   containerOf,
@@ -84,7 +85,8 @@ describe('the ways from outside', () => {
     expect(backends).toEqual([{ name: service?.metadata.name, port: { name: ports[0]?.name } }]);
     const { annotations = {} } = ingress.metadata;
     const body = annotations['nginx.ingress.kubernetes.io/proxy-body-size'];
-    expect(Number(body?.replace(/m$/, '')) * MEBIBYTE).toBeGreaterThan(CONFIG.BATCH_BODY_LIMIT);
+    const largest = Math.max(CONFIG.BATCH_BODY_LIMIT, ID_LIST_LIMIT);
+    expect(Number(body?.replace(/m$/, '')) * MEBIBYTE).toBeGreaterThan(largest);
     const wait = annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'];
     expect(seconds(wait)).toBeGreaterThan(slowest);
   });
