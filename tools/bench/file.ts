@@ -13,16 +13,16 @@ import { nativeCollection } from '../../src/infra/mongo';
 import { entryModel } from '../../src/storage/push-log';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { startSampling } from '../harness/memory';
-import { goalRow, loadReport, type ReportRow } from '../harness/report';
+import { loadReport } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { makeRunFolder } from '../local/run-folder';
 import { untilStopped } from '../local/stop-request';
+import { type FileFigures, fileRows, MILLION } from './file-report';
 import { createLoadPushes } from './load/pushes';
 import { cpuTimes } from './measure';
-import { millionRows, signatureBytes, type Tenth } from './million';
+import { signatureBytes, type Tenth } from './million';
 
 const USUAL = 100_000;
-const MILLION = 1_000_000;
 const TENTHS = 10;
 
 interface Options {
@@ -99,19 +99,6 @@ interface FileRun extends Omit<Options, 'json'> {
   readonly file: string;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
-}
-
-interface FileFigures {
-  readonly tenths: readonly Tenth[];
-  readonly crashes: readonly string[];
-  /** Milliseconds from the start of the command to its end, what it reads first included. */
-  readonly elapsed: number;
-  readonly pushes: number;
-  readonly exitCode: number;
-  /** As the command prints it with --json. */
-  readonly summary: unknown;
-  /** Microseconds of processor time per push, by process. */
-  readonly cpuPerPush: Readonly<Record<string, number>>;
 }
 
 async function pushFile(cluster: Cluster, options: FileRun): Promise<FileFigures> {
@@ -221,32 +208,4 @@ async function watchTenths(
     }
   }
   return tenths;
-}
-
-/** Of a short run a process is still growing into what it needs: its memory is told, not judged. */
-function withoutMemoryGoal(row: ReportRow): ReportRow {
-  const { what, seen } = row;
-  return /MiB|redis' process/.test(what) ? { what, seen } : row;
-}
-
-function fileRows(figures: FileFigures): ReportRow[] {
-  const { pushes, elapsed, exitCode, summary, cpuPerPush } = figures;
-  const cpu = Object.entries(cpuPerPush);
-  const service = cpu.reduce((all, [name, us]) => (name === 'matterctl' ? all : all + us), 0);
-  return [
-    {
-      what: 'pushes per second, from the start of the command to its end',
-      seen: `${((pushes * 1_000) / elapsed).toFixed(0)} (${pushes} in ${(elapsed / 1_000).toFixed(1)} s)`,
-    },
-    ...millionRows(figures).map((row) => (pushes < MILLION ? withoutMemoryGoal(row) : row)),
-    {
-      what: 'CPU µs per push: the service and its servers; of which',
-      seen: `${service}; ${cpu.map(([name, us]) => `${name} ${us}`).join(', ')}`,
-    },
-    goalRow('exit code of matterctl push', {
-      value: exitCode,
-      seen: `${exitCode} ${JSON.stringify(summary)}`,
-      most: 0,
-    }),
-  ];
 }

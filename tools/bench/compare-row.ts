@@ -1,0 +1,58 @@
+/** One line of a comparison: the figures of a contender in a scenario. */
+import { median, sum } from '../harness/figures';
+import type { RoundFigures, Series } from './measure';
+
+/** One series in one line: medians over its rounds. */
+export interface ComparisonRow {
+  readonly scenario: string;
+  readonly contender: string;
+  readonly webs: number;
+  readonly workers: number;
+  /** Connections that push one hot key besides. */
+  readonly hot: number;
+  /** Pushes per second. */
+  readonly rate: number;
+  readonly slowestRound: number;
+  readonly fastestRound: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Microseconds per push: everything but the generator. */
+  readonly cpu: number;
+  readonly cpuOf: Readonly<Record<string, number>>;
+  /** Sent to the servers per push. */
+  readonly databaseCommands: number;
+  readonly redisCommands: number;
+  /** Answers other than code 0. */
+  readonly failed: number;
+}
+
+/** Sums up the rounds of a series. */
+export function comparisonRowOf({ scenario, contender, size, rounds }: Series): ComparisonRow {
+  const of = (figure: (round: RoundFigures) => number) => median(rounds.map(figure));
+  const rates = rounds.map(({ accepted, elapsed }) => Math.round((accepted / elapsed) * 1_000));
+  const cpuOf = Object.fromEntries(
+    Object.keys(rounds[0]?.cpuPerPush ?? {}).map((name) => [
+      name,
+      of(({ cpuPerPush }) => cpuPerPush[name] ?? 0),
+    ]),
+  );
+  const { generator: _, ...own } = cpuOf;
+  return {
+    ...{ scenario, contender, webs: size.webs, workers: size.workers, hot: size.hot ?? 0 },
+    rate: median(rates),
+    slowestRound: Math.min(...rates),
+    fastestRound: Math.max(...rates),
+    ...{
+      p50: of(({ p50 }) => p50),
+      p99: of(({ p99 }) => p99),
+      max: Math.max(...rounds.map(({ max }) => max)),
+    },
+    cpu: sum(Object.values(own)),
+    cpuOf,
+    databaseCommands: of(({ commands }) => commands.database),
+    redisCommands: of(({ commands }) => commands.redis),
+    failed: sum(rounds.flatMap(({ others }) => Object.values(others))),
+  };
+}
