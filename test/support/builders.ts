@@ -53,6 +53,16 @@ export const aMatter = (over: Partial<Matter> = {}): Matter => ({
   ...over,
 });
 
+/** A matter in which fields that may be null have a value. */
+export const aFullMatter = (): Matter =>
+  aMatter({
+    summary: 's',
+    deadlineAt: NOW,
+    sourceUpdatedAt: NOW,
+    deletedAt: NOW,
+    parties: [aParty('li', 'CC')],
+  });
+
 export const anUpsert = (over: Partial<Upsert> = {}): Upsert => ({
   op: 'upsert',
   matterType: 'TODO',

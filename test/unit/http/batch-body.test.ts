@@ -1,25 +1,21 @@
 /** A batch that does not come to its end: its sender is told so, and its handler never runs. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import Koa from 'koa';
 import { koaHmacAuth } from '../../../src/http/authenticate';
 import { createInFlight, koaRawBody } from '../../../src/http/body';
 import { createEndRequest } from '../../../src/http/end-request';
-import { koaRequest, type RequestState } from '../../../src/http/request';
-import { koaRespond } from '../../../src/http/respond';
 import { createLogger } from '../../../src/infra/logger';
 import { readBatchLines } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { BATCH } from '../../../src/protocol/paths';
 import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { aClient } from '../../support/builders';
+import { type KoaApp, startKoaApp } from '../../support/koa-app';
 import { connectRaw, rawPush } from '../../support/raw-http';
 
 const CLIENT = aClient();
 const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
 const handled: number[] = [];
 let checkReady = () => {};
-let server: Server;
+let app: KoaApp;
 
 beforeAll(async () => {
   const newRequestId = createIdSource().ofRequest;
@@ -37,30 +33,24 @@ beforeAll(async () => {
   const listeners = { clock: Date.now, logger: createLogger('test', 'silent') };
   const end = createEndRequest(listeners);
   const answers = { ...listeners, always200: false, pathPrefix: '', end, isLeaving: () => false };
-  const app = new Koa<RequestState>();
-  app.on('error', () => undefined);
-  app.use(koaRequest(Date.now, newRequestId));
-  app.use(koaRespond(answers));
-  app.use(koaRawBody(createInFlight(10), 2_000, 300));
-  app.use(koaHmacAuth(auth, BATCH));
-  app.use(({ state }) => {
-    handled.push(readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 }).length);
-    state.data = {};
-  });
-  server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  app = await startKoaApp(
+    answers,
+    koaRawBody(createInFlight(10), 2_000, 300),
+    koaHmacAuth(auth, BATCH),
+    ({ state }) => {
+      handled.push(readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 }).length);
+      state.data = {};
+    },
+  );
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => app.stop());
 beforeEach(() => {
   handled.length = 0;
   checkReady = () => {};
 });
 
 async function answerTo(body: string, sent = body, clientId = 'oa') {
-  const { port } = server.address() as AddressInfo;
+  const { port } = app;
   const caller = await connectRaw(`http://127.0.0.1:${port}`);
   caller.send(rawPush({ clientId, secret: 'secret', body, sent }));
   const [answer] = await caller.untilAnswers(1);
@@ -81,7 +71,7 @@ test.each([['oa'], ['stranger']])('one that stalls: REQUEST_TIMEOUT (%s)', async
 });
 
 test('one that is still arriving when the process begins to drain is not begun', async () => {
-  const { port } = server.address() as AddressInfo;
+  const { port } = app;
   const caller = await connectRaw(`http://127.0.0.1:${port}`);
   const body = LINE.repeat(3);
   caller.send(rawPush({ clientId: 'oa', secret: 'secret', body, sent: body.slice(0, 50) }));

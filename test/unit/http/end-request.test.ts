@@ -1,15 +1,12 @@
 /** Each request ends once, whatever its answer is. A listener that fails changes no answer. */
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import Koa from 'koa';
+import { type IncomingMessage, request } from 'node:http';
 import pino from 'pino';
 import { createEndRequest, type EndRequest } from '../../../src/http/end-request';
 import { startLines } from '../../../src/http/line-answer';
-import { koaRequest, type RequestContext, type RequestState } from '../../../src/http/request';
-import { koaRespond } from '../../../src/http/respond';
+import type { RequestContext } from '../../../src/http/request';
 import { type Metrics, NO_METRICS } from '../../../src/observability/metrics';
 import { PushError } from '../../../src/protocol/errors';
-import { createIdSource } from '../../../src/storage/push-log/request-id';
+import { type KoaApp, startKoaApp } from '../../support/koa-app';
 import { until } from '../../support/wait';
 
 const ENDED = 'a request ended';
@@ -21,7 +18,7 @@ let isFailing = false;
 let goOn = () => {};
 let last: () => unknown = () => ({});
 let end: EndRequest;
-let server: Server;
+let app: KoaApp;
 
 async function* lines() {
   const held = new Promise<void>((resolve) => {
@@ -61,18 +58,9 @@ beforeAll(async () => {
       return end;
     },
   };
-  const app = new Koa<RequestState>();
-  app.on('error', () => undefined);
-  app.use(koaRequest(Date.now, createIdSource().ofRequest));
-  app.use(koaRespond(options));
-  app.use((ctx) => routes[ctx.path]?.(ctx));
-  server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  app = await startKoaApp(options, (ctx) => routes[ctx.path]?.(ctx));
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => app.stop());
 beforeEach(() => {
   [isFailing, last] = [false, () => ({})];
   logged.length = 0;
@@ -84,7 +72,7 @@ beforeEach(() => {
 
 const get = (path: string) =>
   new Promise<IncomingMessage>((resolve, reject) => {
-    const { port } = server.address() as AddressInfo;
+    const { port } = app;
     request({ port, host: '127.0.0.1', path, agent: false }, resolve).on('error', reject).end();
   });
 

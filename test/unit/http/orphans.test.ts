@@ -1,12 +1,8 @@
 /** `matters/orphans` over HTTP with a ledger that obeys the test: who gets which answer, and when. */
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Koa from 'koa';
 import type { HmacAuthDependencies } from '../../../src/http/authenticate';
 import { createEndRequest } from '../../../src/http/end-request';
-import { koaRequest, type RequestState } from '../../../src/http/request';
-import { koaRespond } from '../../../src/http/respond';
 import { orphansList, orphansRoute } from '../../../src/http/routes/orphans';
 import { koaStreamedHmacAuth } from '../../../src/http/streamed-body';
 import { createLogger } from '../../../src/infra/logger';
@@ -16,6 +12,7 @@ import { createFindOrphans } from '../../../src/queries/orphans';
 import type { LogEntry } from '../../../src/storage/push-log/entry';
 import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { aClient, aMatter } from '../../support/builders';
+import { type KoaApp, startKoaApp } from '../../support/koa-app';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import { until } from '../../support/wait';
 
@@ -36,7 +33,7 @@ let lookedUp = 0;
 const rejected: LogEntry[] = [];
 const used: string[] = [];
 let ready: () => void = () => undefined;
-let server: Server;
+let app: KoaApp;
 
 beforeAll(async () => {
   const logger = createLogger('test', 'silent');
@@ -68,32 +65,24 @@ beforeAll(async () => {
     }
   };
   const find = createFindOrphans({ open });
-  const app = new Koa<RequestState>();
-  app.on('error', () => undefined);
   const listeners = { clock: Date.now, logger };
   const end = createEndRequest(listeners);
   const answers = { ...listeners, always200: false, pathPrefix: '', end, isLeaving: () => false };
-  app.use(koaRequest(Date.now, newRequestId));
-  app.use(koaRespond(answers));
-  app.use(koaStreamedHmacAuth(auth, orphansList(LIMIT)));
   const limits = {
     get timeout() {
       return timeout;
     },
   };
-  app.use(
-    orphansRoute(
-      Object.assign(limits, {
-        find,
-        checkReady,
-        database: { guard: <T>(call: Promise<T>) => call },
-      }),
-    ),
+  const route = orphansRoute(
+    Object.assign(limits, {
+      find,
+      checkReady,
+      database: { guard: <T>(call: Promise<T>) => call },
+    }),
   );
-  server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  app = await startKoaApp(answers, koaStreamedHmacAuth(auth, orphansList(LIMIT)), route);
 });
-afterAll(() => server.close());
+afterAll(() => app.stop());
 beforeEach(() => {
   Object.assign(ledger, { open: 3, pause: async () => undefined });
   ready = () => undefined;
@@ -115,7 +104,7 @@ function send(
   { clientId = 'oa', secret = 'secret', headers, unfinished }: Sending = {},
 ) {
   const timestamp = headers?.['X-Timestamp'] ?? String(Math.floor(Date.now() / 1000));
-  const { port } = server.address() as AddressInfo;
+  const { port } = app;
   const req = request({ port, host: '127.0.0.1', method: 'POST', agent: false });
   const signed = {
     'X-Client-Id': clientId,
@@ -306,7 +295,7 @@ test('an upload behind another answer that is broken off gives its place back', 
     goOn = resolve;
   });
   ledger.pause = () => held;
-  const { port } = server.address() as AddressInfo;
+  const { port } = app;
   const caller = await connectRaw(`http://127.0.0.1:${port}`);
   const unsigned = { clientId: 'oa', secret: 'whatever', body: '"HD-1"', sent: '"' };
   caller.send(rawPush({ clientId: 'erp', secret: 'secret', body: '' }) + rawPush(unsigned));

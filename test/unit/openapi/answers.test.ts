@@ -2,7 +2,7 @@
 import { Types } from 'mongoose';
 import { toEntryView } from '../../../src/queries/presenters/entry';
 import { toMatterView } from '../../../src/queries/presenters/matter';
-import { aMatter, aParty, NOW } from '../../support/builders';
+import { aFullMatter, aMatter, NOW } from '../../support/builders';
 import { problemsOf, type Schema } from '../../support/json-schema';
 import { DOCUMENT, examplesOf, OPERATIONS, responseOf } from '../../support/openapi';
 
@@ -33,14 +33,7 @@ test('a line of the orphans is one of those that are told', () => {
   for (const text of lines) expect(problems(line, JSON.parse(text))).toEqual([]);
 });
 
-const full = aMatter({
-  summary: 's',
-  deadlineAt: NOW,
-  sourceUpdatedAt: NOW,
-  deletedAt: NOW,
-  parties: [aParty('li', 'CC')],
-});
-test.each([aMatter(), full])('a matter is shown as it says', (matter) => {
+test.each([aMatter(), aFullMatter()])('a matter is shown as it says', (matter) => {
   const view = toMatterView(matter, 'Asia/Shanghai');
   expect(Object.keys(view).sort()).toEqual(fieldsOf('Matter'));
   expect(problems(ref('Matter'), view)).toEqual([]);

@@ -9,7 +9,7 @@ import { ENDPOINTS } from '../../../src/protocol/endpoints';
 import { BATCH_PATH, pushPath, queryPath } from '../../../src/protocol/paths';
 import { toMatterView } from '../../../src/queries/presenters/matter';
 import { WRONG } from '../../support/bad-upserts';
-import { aMatter, aParty, NOW } from '../../support/builders';
+import { aFullMatter, aMatter } from '../../support/builders';
 import { DOCUMENT, examplesOf, responseOf } from '../../support/openapi';
 
 const ROOT = join(__dirname, '../../..');
@@ -108,15 +108,8 @@ describe('a batch answer', () => {
 
 describe('a matter', () => {
   const isMatter = compiled('matter');
-  const full = aMatter({
-    summary: 's',
-    deadlineAt: NOW,
-    sourceUpdatedAt: NOW,
-    deletedAt: NOW,
-    parties: [aParty('li', 'CC')],
-  });
 
-  test.each([aMatter(), full])('is as the queries show it', (matter) => {
+  test.each([aMatter(), aFullMatter()])('is as the queries show it', (matter) => {
     const view = toMatterView(matter, 'Asia/Shanghai');
     expect([isMatter(view), isMatter.errors]).toEqual([true, null]);
     expect(isMatter({ ...view, matterId: Number(view.matterId) })).toBe(false);
