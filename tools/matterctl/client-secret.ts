@@ -1,7 +1,7 @@
 /** Reads and writes secrets of clients in files, because a secret on a command line or a terminal ends up in logs. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { CommandFailure, EXIT_USAGE } from './failure';
+import { CommandFailure, usageFailure } from './failure';
 import { readLineFile } from './text-file';
 
 /**
@@ -61,10 +61,7 @@ async function create(path: string): Promise<FileHandle> {
     return await open(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new CommandFailure(
-      `${path} is there already and is never written over: nothing was changed`,
-      EXIT_USAGE,
-    );
+    throw usageFailure(`${path} is there already and is never written over: nothing was changed`);
   }
 }
 

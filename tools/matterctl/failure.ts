@@ -17,6 +17,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The failure of a command whose options or input it cannot use (exit code 2). The message is for the operator. */
+export const usageFailure = (message: string) => new CommandFailure(message, EXIT_USAGE);
+
 export interface Explanation {
   readonly exitCode: number;
   /** Undefined if there is nothing to print, for example because Commander has printed it. */

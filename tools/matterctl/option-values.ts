@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { hasPassword, mongoUrlProblem } from '../../src/infra/mongo-url';
 import { dayAt, type LocalDay, parseDay } from '../../src/protocol/local-day';
 import { parseInstant } from '../../src/protocol/time';
-import { CommandFailure, EXIT_USAGE } from './failure';
+import { usageFailure } from './failure';
 import { readLineFileSync } from './text-file';
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -22,6 +22,29 @@ const SPAN = /^(\d{1,9})([smhd])$/;
 export function withJson(command: Command, what = 'print JSON instead of a table'): Command {
   return command.option('--json', what);
 }
+
+export interface SignerTexts {
+  /** Description of --client-id. */
+  readonly client: string;
+  /** Description of --secret-file. */
+  readonly secret?: string;
+}
+
+/** Adds the options of a command that always signs as a client of the service. */
+export function withSigner(
+  command: Command,
+  { client, secret = 'a file that holds its secret and nothing else' }: SignerTexts,
+): Command {
+  return withServiceUrl(
+    command
+      .requiredOption('--client-id <id>', client, toClientId)
+      .requiredOption('--secret-file <file>', secret),
+  );
+}
+
+/** Adds the option that names the service. */
+export const withServiceUrl = (command: Command): Command =>
+  command.option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl);
 
 /** Adds the options that name the database of a command. */
 export function withDatabase(command: Command): Command {
@@ -125,9 +148,8 @@ function toOperator(text: string): string {
 
 function toMongoUrl(url: string): string {
   if (!hasPassword(url)) return checked('--mongo-url', url);
-  throw new CommandFailure(
+  throw usageFailure(
     '--mongo-url must not hold a password: whoever runs ps on this machine sees it; set MONGO_URL or give --mongo-url-file',
-    EXIT_USAGE,
   );
 }
 
@@ -140,5 +162,5 @@ function fromMongoUrlFile(path: string): string {
 function checked(what: string, url: string): string {
   const problem = mongoUrlProblem(url);
   if (!problem) return url;
-  throw new CommandFailure(`${what} ${problem}`, EXIT_USAGE);
+  throw usageFailure(`${what} ${problem}`);
 }

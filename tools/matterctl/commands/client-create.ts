@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { withOperator } from '../option-values';
 import { note, printFields, printJson } from '../print';
 import type { Tool } from '../tool';
@@ -28,7 +28,7 @@ export function addClientCreate(parent: Command, tool: Tool): void {
 
 async function createPublic(options: Options, tool: Tool): Promise<void> {
   if (options.secretOut !== undefined) {
-    throw new CommandFailure('a PUBLIC client has no secret: leave --secret-out out', EXIT_USAGE);
+    throw usageFailure('a PUBLIC client has no secret: leave --secret-out out');
   }
   await create(options, { type: 'PUBLIC', keys: [] }, tool);
   await print(options, { type: 'PUBLIC', secret: null }, tool);

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { RATE_BOUNDS, type RateOverride } from '../../../src/storage/directory/rate-override';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -32,7 +32,7 @@ export function addClientLimit(parent: Command, tool: Tool): void {
 async function limitClient(clientId: string, options: Options, tool: Tool): Promise<void> {
   const { rate, burst } = options;
   if (!options.default && rate === undefined && burst === undefined) {
-    throw new CommandFailure('give --rate, --burst or --default', EXIT_USAGE);
+    throw usageFailure('give --rate, --burst or --default');
   }
   const asked = { rate, burst, default: options.default };
   const change = { command: 'client limit', subject: clientId, clientId, details: asked };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -29,7 +29,7 @@ async function revoke(
   tool: Tool,
 ): Promise<void> {
   if ((keyId === undefined) === (options.all === undefined)) {
-    throw new CommandFailure('give the id of a key, or --all', EXIT_USAGE);
+    throw usageFailure('give the id of a key, or --all');
   }
   const details = { secretId: keyId ?? 'all' };
   const change = { command: 'client revoke', subject: clientId, clientId, details };

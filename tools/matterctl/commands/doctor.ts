@@ -3,7 +3,7 @@ import { readSecretFile } from '../client-secret';
 import type { Check } from '../doctor/check';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
-import { toServiceUrl, withJson } from '../option-values';
+import { withJson, withSigner } from '../option-values';
 import { note, printJson, printLine } from '../print';
 import type { Tool } from '../tool';
 
@@ -31,13 +31,11 @@ export function addDoctor(parent: Command, tool: Tool): void {
     .description(
       'check the path from a client to the service: network, clock, headers, secret, body',
     )
-    .requiredOption('--client-id <id>', 'the client that pushes')
-    .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
-    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
     .addHelpText('after', ABOUT);
-  withJson(command, 'print JSON instead of lines').action((options: Options) =>
-    examineAll(options, tool),
-  );
+  withJson(
+    withSigner(command, { client: 'the client that pushes' }),
+    'print JSON instead of lines',
+  ).action((options: Options) => examineAll(options, tool));
 }
 
 async function examineAll(options: Options, tool: Tool): Promise<void> {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
 import type { AuditDetails } from '../../../src/storage/audit';
 import type { Erased } from '../../../src/storage/erase';
-import { CommandFailure, EXIT_USAGE, explain } from '../failure';
+import { CommandFailure, explain, usageFailure } from '../failure';
 import { toRequestId, withOperator } from '../option-values';
 import { printFields, printJson, printLine } from '../print';
 import { showProgress } from '../progress';
@@ -47,7 +47,7 @@ export function addErase(program: Command, tool: Tool): void {
 async function erase(options: Options, tool: Tool): Promise<void> {
   const { user, request, dryRun = false, json } = options;
   if ((user === undefined) === (request === undefined) || user === '') {
-    throw new CommandFailure('give --user or --request', EXIT_USAGE);
+    throw usageFailure('give --user or --request');
   }
   const run = (connection: Connection, tell?: Tell) =>
     user === undefined

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { printByteOrderMark, printJson, printRecord } from '../print';
 import { showProgress } from '../progress';
@@ -37,8 +37,8 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
   const { stdout, stderr } = tool;
   const { bom, json, oldestFirst = false, format = 'ndjson' } = options;
   const isCsv = format === 'csv';
-  if (isCsv && json) throw new CommandFailure('--json is not --format csv', EXIT_USAGE);
-  if (bom && !isCsv) throw new CommandFailure('--bom is for --format csv', EXIT_USAGE);
+  if (isCsv && json) throw usageFailure('--json is not --format csv');
+  if (bom && !isCsv) throw usageFailure('--bom is for --format csv');
   const filter = toLogFilter(options);
   let done = 0;
   await withSources(tool, options, async ({ log }) => {

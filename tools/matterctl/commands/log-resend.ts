@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
 import type { AuditDetails } from '../../../src/storage/audit';
 import type { LogFilter } from '../../../src/storage/push-log';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { CommandFailure, usageFailure } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLines } from '../print';
@@ -50,9 +50,8 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   if (
     [from, requestId, batchId, externalId, idempotencyKey].every((given) => given === undefined)
   ) {
-    throw new CommandFailure(
+    throw usageFailure(
       'the whole log is never sent again: give --from, --request-id, --batch, --external-id or --key',
-      EXIT_USAGE,
     );
   }
   const filter = { ...narrowed, to };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { LogFilter } from '../../../src/storage/push-log';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { CommandFailure, usageFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { localTime, timeHead } from '../local-time';
 import { matterName, resultText, totalTime } from '../log/entry-text';
@@ -40,7 +40,7 @@ async function tail(options: Options, tool: Tool): Promise<void> {
   const { lines, json } = options;
   const filter = toLogFilter(options);
   if (options.follow && filter.to !== undefined) {
-    throw new CommandFailure('--follow has no end: leave --to out', EXIT_USAGE);
+    throw usageFailure('--follow has no end: leave --to out');
   }
   const timeZone = tool.settings.timeZone();
   let isFirst = true;

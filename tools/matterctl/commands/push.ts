@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { readSecretFile } from '../client-secret';
-import { CommandFailure, EXIT_USAGE, explain } from '../failure';
+import { CommandFailure, explain, usageFailure } from '../failure';
 import { exitCodeOf } from '../interrupt';
-import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
+import { toSpan, wholeNumber, withJson, withSigner } from '../option-values';
 import { printJson, printLines } from '../print';
 import type { PushJob, PushRunResult } from '../push/run-push';
 import type { RunCounts } from '../push/tally';
@@ -53,13 +53,11 @@ printed on stderr, or all are written to --failures. The exit code is that of a 
 
 /** `push` signs and sends the pushes of a file. */
 export function addPush(parent: Command, tool: Tool): void {
-  const command = parent
+  const named = parent
     .command('push')
     .description('send the pushes of an NDJSON file')
-    .argument('<file>', 'one push per line; - reads standard input')
-    .requiredOption('--client-id <id>', 'the client that pushes', toClientId)
-    .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
-    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
+    .argument('<file>', 'one push per line; - reads standard input');
+  const command = withSigner(named, { client: 'the client that pushes' })
     .option('--batch <n>', 'maximum lines per request; 1: no batches', wholeNumber(1, 1_000), 200)
     .option(
       '--concurrency <n>',
@@ -114,10 +112,7 @@ async function toJob(file: string, options: Options, tool: Tool): Promise<PushJo
     (path) => path !== undefined,
   );
   if (new Set(files.map((path) => resolve(path))).size < files.length) {
-    throw new CommandFailure(
-      'input, secret, checkpoint and failures must be four files',
-      EXIT_USAGE,
-    );
+    throw usageFailure('input, secret, checkpoint and failures must be four files');
   }
   const secret = await readSecretFile(options.secretFile);
   return {

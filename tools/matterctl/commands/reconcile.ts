@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { MATTER_COLUMNS } from '../../../src/files/columns';
 import { type ColumnOptions, withColumns } from '../column-options';
-import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
+import { CommandFailure, EXIT_FAILED, usageFailure } from '../failure';
 import { wholeNumber } from '../option-values';
 import { note, printJson, printLines } from '../print';
 import { describe, isEqual, notComparable, type Summary } from '../reconcile/report';
@@ -88,10 +88,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   const startedAt = Date.now();
   const { systemCode, secretFile } = options;
   if (systemCode === undefined && secretFile === undefined) {
-    throw new CommandFailure(
-      'give --system-code, or ask as a client with --secret-file',
-      EXIT_USAGE,
-    );
+    throw usageFailure('give --system-code, or ask as a client with --secret-file');
   }
   const repushPath = options.repush ?? `${file}.repush.ndjson`;
   await checkFiles(file, repushPath);
@@ -146,7 +143,7 @@ function printComparedFields(
 
 function toFailure(summary: Summary): CommandFailure {
   const [headline] = notComparable(summary);
-  if (headline !== undefined) return new CommandFailure(headline, EXIT_USAGE);
+  if (headline !== undefined) return usageFailure(headline);
   const { repushFile, leftOut } = summary;
   const next = repushFile === null ? '' : `: push ${repushFile}`;
   const differ = isEqual(summary) ? [] : [`the file and the ledger differ${next}`];
@@ -159,14 +156,14 @@ function toFailure(summary: Summary): CommandFailure {
 async function checkFiles(file: string, repushPath: string): Promise<void> {
   const input = file === '-' ? undefined : await stat(file);
   if (!input?.isFile()) {
-    throw new CommandFailure('the input is read twice: it must be a file', EXIT_USAGE);
+    throw usageFailure('the input is read twice: it must be a file');
   }
   const { partOf } = await import('../reconcile/repush-file.js');
   for (const path of [repushPath, partOf(repushPath)]) {
     const there = await stat(path).catch(() => undefined);
     // Compares the files themselves, not their names, because one file may have several names.
     if (there?.ino === input.ino && there.dev === input.dev) {
-      throw new CommandFailure('input and re-push must be two files', EXIT_USAGE);
+      throw usageFailure('input and re-push must be two files');
     }
   }
 }

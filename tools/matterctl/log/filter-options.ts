@@ -6,7 +6,7 @@ import { likelyName } from '../../../src/protocol/likely-name';
 import type { LocalDay } from '../../../src/protocol/local-day';
 import { LOG_STATES, type LogState } from '../../../src/protocol/log-states';
 import type { LogFilter } from '../../../src/storage/push-log';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { dayIn, momentIn, toRequestId } from '../option-values';
 import type { Tool } from '../tool';
 
@@ -84,13 +84,10 @@ export function toLogFilter(options: FilterOptions): LogFilter {
   if (!hasSystem && externalId !== undefined) throw needsSystem('--external-id');
   if (!hasSystem && key !== undefined) throw needsSystem('--key');
   if (outcome !== undefined && reason !== undefined) {
-    throw new CommandFailure(
-      'give --outcome or --reason, not both: a push has one of them',
-      EXIT_USAGE,
-    );
+    throw usageFailure('give --outcome or --reason, not both: a push has one of them');
   }
   if ((failed || stillFailed) && outcome !== undefined) {
-    throw new CommandFailure('--failed leaves no --outcome: leave one of them out', EXIT_USAGE);
+    throw usageFailure('--failed leaves no --outcome: leave one of them out');
   }
   const results = outcome ?? reason;
   const result = results?.length === 1 ? results[0] : results;
@@ -101,21 +98,20 @@ export function toLogFilter(options: FilterOptions): LogFilter {
 /** @throws CommandFailure with exit code 2 if the window is stated twice, or ends before it begins */
 function windowOf({ from, since, to, on }: FilterOptions): Pick<LogFilter, 'from' | 'to'> {
   if (from !== undefined && since !== undefined) {
-    throw new CommandFailure('--since is another name for --from: give one of them', EXIT_USAGE);
+    throw usageFailure('--since is another name for --from: give one of them');
   }
   const begin = from ?? since;
   if (on) {
     if (begin === undefined && to === undefined) return { from: on.start, to: on.end };
-    throw new CommandFailure('--on is a whole day: leave --from and --to out', EXIT_USAGE);
+    throw usageFailure('--on is a whole day: leave --from and --to out');
   }
   if (begin !== undefined && to !== undefined && to <= begin) {
-    throw new CommandFailure('--to must be later than --from', EXIT_USAGE);
+    throw usageFailure('--to must be later than --from');
   }
   return { from: begin, to };
 }
 
-const needsSystem = (option: string) =>
-  new CommandFailure(`${option} needs --system-code`, EXIT_USAGE);
+const needsSystem = (option: string) => usageFailure(`${option} needs --system-code`);
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   outcome: OUTCOMES,

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { createGate } from '../../client/gate';
 import { createSender } from '../../client/sender';
 import { tryPushes, verifyPushes } from '../../client/try-pushes';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { listenForInterrupt } from '../interrupt';
 import { note } from '../print';
 import { showProgress } from '../progress';
@@ -128,7 +128,7 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
 async function encodingOfPushes(file: string, given: string | undefined): Promise<string> {
   const { encoding = 'utf-8', problem } = await openTextFile(file, given);
   if (problem && problem.why !== 'mostly-utf-8' && problem.why !== 'unknown') {
-    throw new CommandFailure(`nothing was pushed: ${encodingMessage(file, problem)}`, EXIT_USAGE);
+    throw usageFailure(`nothing was pushed: ${encodingMessage(file, problem)}`);
   }
   return encoding;
 }

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { GivenColumn } from '../../../src/files/columns';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { usageFailure } from '../failure';
 import { note } from '../print';
 import { showProgress } from '../progress';
 import { readTextLines, type TextLine } from '../streams';
@@ -49,7 +49,7 @@ export async function openSource(
   printLeftOut(source, problems, tool);
   // A failed export is more likely than a system without matters.
   if (source.size === 0) {
-    throw new CommandFailure(`${file} states nothing that can be compared`, EXIT_USAGE);
+    throw usageFailure(`${file} states nothing that can be compared`);
   }
   return source;
 }
@@ -106,7 +106,7 @@ function encodingOfLines(file: string, { encoding, problem }: TextFile): string 
 }
 
 const notComparable = (file: string, problem: NonNullable<TextFile['problem']>) =>
-  new CommandFailure(`nothing was compared: ${encodingMessage(file, problem)}`, EXIT_USAGE);
+  usageFailure(`nothing was compared: ${encodingMessage(file, problem)}`);
 
 /**
  * The form of a file, which is detected. Each line of `csv` and `rows` (NDJSON) states some fields of a matter.

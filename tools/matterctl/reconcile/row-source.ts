@@ -3,7 +3,7 @@
 import { isExternalId } from '../../../src/protocol/field-rules';
 import type { Row } from '../../../src/queries/reconcile/expected';
 import { createReadRow, isRowField } from '../../../src/queries/reconcile/read-row';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { CommandFailure, usageFailure } from '../failure';
 import type { FieldLine } from './field-lines';
 import type { Problems, Source } from './source';
 
@@ -31,7 +31,7 @@ export async function openRows(
     onLine();
     if (line.isFatal) {
       const { line: at, problem } = line;
-      throw new CommandFailure(`nothing was compared: ${file}:${at}: ${problem}`, EXIT_USAGE);
+      throw usageFailure(`nothing was compared: ${file}:${at}: ${problem}`);
     }
     checked.add(line);
   }

@@ -1,8 +1,8 @@
 /** The options that determine where a command reads: from the database, or from the service as a client. */
 import type { Command } from 'commander';
 import { readSecretFile } from '../client-secret';
-import { CommandFailure, EXIT_USAGE } from '../failure';
-import { toServiceUrl, withDatabase } from '../option-values';
+import { usageFailure } from '../failure';
+import { withDatabase, withServiceUrl } from '../option-values';
 import type { Tool } from '../tool';
 import type { DatabaseOptions } from '../with-mongo';
 
@@ -25,12 +25,12 @@ export interface SourceOptions extends DatabaseOptions {
 
 /** Adds these options to a command that reads. */
 export function withSource(command: Command): Command {
-  withDatabase(command)
-    .option(
+  withServiceUrl(
+    withDatabase(command).option(
       '--secret-file <file>',
       'ask the service, not the database: a file with the secret of --client-id, which signs',
-    )
-    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl);
+    ),
+  );
   // The log commands already have --client-id as a filter. Without --secret-file it remains a filter.
   if (command.options.some(({ long }) => long === '--client-id')) return command;
   return command
@@ -38,7 +38,7 @@ export function withSource(command: Command): Command {
     .hook('preAction', (run) => {
       const { clientId, secretFile } = run.opts<SourceOptions>();
       if (clientId !== undefined && secretFile === undefined)
-        throw usage('--client-id needs --secret-file');
+        throw usageFailure('--client-id needs --secret-file');
     });
 }
 
@@ -50,14 +50,14 @@ export async function signerOf(options: SourceOptions, tool: Tool): Promise<Sign
   const { url, clientId, secretFile, mongoUrl, mongoUrlFile } = options;
   if (url === undefined && secretFile === undefined) return undefined;
   if (mongoUrl !== undefined || mongoUrlFile !== undefined) {
-    throw usage(
+    throw usageFailure(
       'choose one: --mongo-url or --mongo-url-file read the database, --secret-file asks the service',
     );
   }
-  if (secretFile === undefined) throw usage('--url needs --client-id and --secret-file: who signs');
-  if (clientId === undefined) throw usage('--secret-file needs --client-id: whose secret it is');
+  if (secretFile === undefined)
+    throw usageFailure('--url needs --client-id and --secret-file: who signs');
+  if (clientId === undefined)
+    throw usageFailure('--secret-file needs --client-id: whose secret it is');
   const secret = await readSecretFile(secretFile);
   return { url: url ?? tool.settings.serviceUrl(), clientId, secret };
 }
-
-const usage = (message: string) => new CommandFailure(message, EXIT_USAGE);

@@ -1,7 +1,7 @@
 /** Opens the sources of one command, and closes them afterwards. */
 import { isFromElsewhere, MatterPushError } from '../../client/error';
 import type { MatterPushClient } from '../../client/matter-push-client';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { CommandFailure, usageFailure } from '../failure';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
 import { type Signer, type SourceOptions, signerOf } from './options';
@@ -110,8 +110,7 @@ async function checkSystem(
   if (named === undefined) return;
   const { clientId, systemCode } = await client.query('clients/me', {});
   if (named === systemCode) return;
-  throw new CommandFailure(
+  throw usageFailure(
     `${clientId} belongs to the system ${systemCode} and sees nothing of ${named}`,
-    EXIT_USAGE,
   );
 }
