@@ -3,7 +3,13 @@ import { type LocalizedText, localized, type Text } from './language';
 import { isReason, REASONS, type Reason, UNKNOWN_REASON } from './reasons';
 import type { FieldError, LocalizedWarning } from './warnings';
 
-export { ALL_REASONS, isReason, type Reason } from './reasons';
+export {
+  ALL_REASONS,
+  isReason,
+  type Reason,
+  UNAUTHENTICATED_REASONS,
+  WRONG_SIGNATURE,
+} from './reasons';
 
 /** A field error in both languages, as it is stored in the log. */
 export interface Problem extends FieldError, LocalizedText {}

@@ -176,3 +176,9 @@ export function isReason(text: unknown): text is Reason {
 
 /** All reasons, in the order of the catalogue. */
 export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
+
+/** The reasons of requests whose signature or timestamp was checked and is wrong. */
+export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
+
+/** The reasons of rejections that a sender can cause with a client id alone, which is public. */
+export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

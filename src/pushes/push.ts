@@ -20,6 +20,8 @@ import {
   problem,
   type RateState,
   type Reason,
+  UNAUTHENTICATED_REASONS,
+  WRONG_SIGNATURE,
 } from '../protocol/errors';
 import type { BATCH, RESEND } from '../protocol/paths';
 import type { PushData } from '../protocol/push-data';
@@ -32,8 +34,6 @@ import {
   resultOf,
   type Settlement,
   sentSignature,
-  UNAUTHENTICATED_REASONS,
-  WRONG_SIGNATURE,
 } from '../storage/push-log';
 import type { ValidPush } from './validate';
 

@@ -4,17 +4,16 @@
  */
 import type { Clock } from '../concurrency/timing';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
-import { ALL_REASONS } from '../protocol/errors';
+import { ALL_REASONS, UNAUTHENTICATED_REASONS } from '../protocol/errors';
 import { type Failures, failuresSchema, type Mended } from '../protocol/failures';
 import { readQuery } from '../protocol/query-body';
-import {
-  type FindMended,
-  type LogEntry,
-  type LogFilter,
-  type LogSearch,
-  type MendingEntry,
-  type ReadCounts,
-  UNAUTHENTICATED_REASONS,
+import type {
+  FindMended,
+  LogEntry,
+  LogFilter,
+  LogSearch,
+  MendingEntry,
+  ReadCounts,
 } from '../storage/push-log';
 import {
   type FailedSubject,

@@ -11,8 +11,11 @@ export interface ReceivedPost {
   readonly text: string;
 }
 
-/** `drop` breaks the connection, and `hang` gives no answer. */
+/** `drop` breaks the connection, and `hang` gives no answer. A function answers to what it gets. */
 export type ReceiverAnswer =
+  | FixedAnswer
+  | ((post: ReceivedPost) => FixedAnswer | Promise<FixedAnswer>);
+type FixedAnswer =
   | 'drop'
   | 'hang'
   | { readonly status?: number; readonly body?: string; readonly headers?: Record<string, string> };
@@ -28,8 +31,10 @@ export async function startReceiver(...answers: readonly ReceiverAnswer[]): Prom
   const posts: ReceivedPost[] = [];
   const server = createServer(async (request, response) => {
     const { method, url: path, headers } = request;
-    posts.push({ method, path, headers, text: await text(request) });
-    const answer = answers[posts.length - 1] ?? answers.at(-1) ?? {};
+    const post = { method, path, headers, text: await text(request) };
+    posts.push(post);
+    const chosen = answers[posts.length - 1] ?? answers.at(-1) ?? {};
+    const answer = typeof chosen === 'function' ? await chosen(post) : chosen;
     if (answer === 'drop') response.destroy();
     else if (answer !== 'hang') {
       response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);

@@ -32,6 +32,7 @@ import { addUserEnable } from './commands/user-enable';
 import { addUserImport } from './commands/user-import';
 import { addUserList } from './commands/user-list';
 import { explain } from './failure';
+import { maskAddresses } from './mask';
 import { note, writeText } from './print';
 import type { Tool } from './tool';
 
@@ -56,7 +57,7 @@ export async function runMatterctl(args: readonly string[], tool: Tool): Promise
  * A message of several lines contains a stack. Its lines are indented, so that they do not look like other messages.
  */
 function printError({ stderr }: Tool, message: string): void {
-  const [first = '', ...stack] = message.split('\n');
+  const [first = '', ...stack] = maskAddresses(message).split('\n');
   note(stderr, `matterctl: ${first}`);
   for (const line of stack) note(stderr, `    ${line.trimStart()}`);
 }
@@ -106,7 +107,8 @@ function createProgram(tool: Tool): Command {
     .showHelpAfterError('(add --help for what is possible)')
     .configureOutput({
       writeOut: (text) => writeText(tool.stdout, text),
-      writeErr: (text) => writeText(tool.stderr, text),
+      // An error repeats what was typed, and an address in it may contain a key.
+      writeErr: (text) => writeText(tool.stderr, maskAddresses(text)),
     });
   for (const [name, description, commands] of GROUPS) {
     const group = program.command(name).description(description);

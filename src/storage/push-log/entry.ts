@@ -8,7 +8,7 @@ import { type Connection, type Model, type mongo, Schema, Types } from 'mongoose
 import type { FieldChange } from '../../domain/changes';
 import { nativeCollection } from '../../infra/mongo';
 import type { EntryField, StoredForm } from '../../protocol/entry-field';
-import type { Problem, Reason } from '../../protocol/errors';
+import type { Problem } from '../../protocol/errors';
 import { ENTRY_FIELDS, type EntryFields } from '../../protocol/log-entry';
 import { LOG_STATES, type LogState } from '../../protocol/log-states';
 import type { LocalizedWarning } from '../../protocol/warnings';
@@ -147,12 +147,6 @@ export function hashSignature(text: string): string {
   const plain = HEX.test(text) ? text.toLowerCase() : text;
   return createHash('sha256').update(plain).digest('hex');
 }
-
-/** The reasons of requests whose signature or timestamp was checked and is wrong. */
-export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
-
-/** The reasons of rejections that a sender can cause with a client id alone, which is public. */
-export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];
 
 // Bodies have their own collection, because they are kept for a shorter time (PUSH_BODY_RETENTION) and would slow down
 // searches of the log.

@@ -84,6 +84,25 @@ test('it counts pushes and open failures, and fails while some are open', async 
   expect(text.stderr).toBe('matterctl: 2 matters have an open failure\n');
 });
 
+test('pushes whose signature is wrong are no open failure, and the command fails', async () => {
+  const id = `unsigned-${clientId}`;
+  const keyRing = createKeyRing([service.env.SECRET_KEYS ?? '']);
+  const admin = createClientAdmin(service.db, keyRing, Date.now);
+  const { secret: right = '' } = await admin.create({ clientId: id, systemCode: id });
+  writeFileSync(join(folder, 'right'), right ?? '');
+  const sent = { url: service.urlOf(), clientId: id, operation: 'upsert', body: todo('U-1') };
+  await push({ ...sent, secret: 'wrong' });
+  await push({ ...sent, secret: 'wrong' });
+  const args = ['log', 'report', '--client-id', id, '--secret-file', join(folder, 'right')];
+  const report = () => matterctl([...args, '--url', service.urlOf()]);
+  await until('the counts', async () => (await report()).stdout.includes('failed: 2 '));
+  const { exitCode, stdout, stderr } = await report();
+  expect(stdout).toContain('matters with an open failure: 0 (before: 0)\n');
+  expect(stdout.split('\n')[1]).toMatch(/^ATTENTION: rejected pushes, .*SIGNATURE_MISMATCH.*: 2$/);
+  expect(stderr).toBe('matterctl: 2 pushes were rejected for signature, time or secret\n');
+  expect(exitCode).toBe(1);
+});
+
 test('another time has none, and the exit code is 0', async () => {
   const quiet = await jsonOf('--since', '9d', '--to', '8d', '--public-url', 'https://p.example/');
   expect(quiet).toMatchObject({ exitCode: 0, report: { received: 0, open: 0, reasons: [] } });
@@ -130,6 +149,13 @@ test.each([
   [['--since', 'monday'], 'It must be a time such as'],
   [['--post', 'robot?key=ROBOT-KEY'], '--post must hold an address'],
   [['--post', 'https://a.example', '--post-url-file', keyFile], 'not both'],
+  [['--post-secret-file', keyFile, '--format', 'feishu'], 'needs --post or --post-url-file'],
+  [
+    ['--post-secret-file', keyFile, '--format', 'wecom', '--post', 'https://a.example'],
+    'for --format dingtalk or feishu',
+  ],
+  [['--url', 'https://a.example/?key=ROBOT-KEY'], 'It must be an address like'],
+  [['--posts=https://a.example/?key=ROBOT-KEY'], 'unknown option'],
   [['--post-url-file', keyFile], 'the file of --post-url-file must hold an address'],
 ])('%j is wrong usage', async (args, message) => {
   const { exitCode, stdout, stderr } = await run(...args);
@@ -146,4 +172,85 @@ test('a service that rejects the key is named', async () => {
   ]);
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/^matterctl: the service at http:.* 401 SIGNATURE_MISMATCH .*doctor/);
+});
+
+describe('if the report cannot be made', () => {
+  const why = (text: string) => JSON.parse(text).text?.content ?? text;
+
+  test('its cause is posted, without the key of the robot', async () => {
+    writeFileSync(join(folder, 'wrong'), 'wrong');
+    const robot = await startReceiver({ body: '{"errcode":0,"errmsg":"ok"}' });
+    const { exitCode, stdout, stderr } = await matterctl([
+      ...['log', 'report', '--client-id', clientId, '--secret-file', join(folder, 'wrong')],
+      ...['--url', service.urlOf(), '--format', 'wecom'],
+      ...['--post', `${robot.url}/robot?key=ROBOT-KEY`],
+    ]);
+    await robot.stop();
+    expect(robot.posts).toHaveLength(1);
+    const text = why(robot.posts[0]?.text ?? '');
+    expect(text).toContain('Matter Push 推送报告未能生成');
+    expect(text).toContain(`Client ${clientId} 的报告未能生成：the service at http://`);
+    expect(text).toContain('401 SIGNATURE_MISMATCH');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/^posted to http.*\nmatterctl: the service at http.* 401 /);
+  });
+
+  test('a service that gives no answer does not hold it up', async () => {
+    const [silent, robot] = [await startReceiver('hang'), await startReceiver()];
+    const { exitCode, stderr } = await run(
+      ...['--url', silent.url, '--post', robot.url, '--timeout', '2s'],
+    );
+    await Promise.all([silent.stop(), robot.stop()]);
+    expect(exitCode).toBe(1);
+    const cause = `the service at ${silent.url} did not answer all queries in time`;
+    expect(stderr).toBe(`posted to ${robot.url}\nmatterctl: ${cause}\n`);
+    expect(robot.posts.map(({ text }) => text)).toEqual([expect.stringContaining(cause)]);
+  });
+
+  test('and not posted, both causes are named', async () => {
+    const robot = await startReceiver({ status: 410 });
+    const { exitCode, stderr } = await run(
+      ...['--url', 'http://127.0.0.1:1', '--post', robot.url, '--timeout', '5s'],
+    );
+    await robot.stop();
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^matterctl: the service at .*; the report was not posted to .*410/);
+  });
+
+  test('an address in place of a file is not printed', async () => {
+    const address = 'https://a.example/robot?key=ROBOT-KEY';
+    const { exitCode, stderr } = await run('--post-url-file', address);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('https://a.example/robot?…');
+  });
+});
+
+describe('an answer that cannot know everything', () => {
+  const stats = (complete: boolean) => ({
+    ...{ total: { pushes: 0, succeeded: 0, failed: 0 }, rows: [], complete },
+  });
+  const none = { rows: [], refusedBatches: 0, notRecorded: 0, nextCursor: null };
+
+  test.each([
+    ['a count that was cut off', {}, false, 'the service could not count all pushes'],
+    ['a rejected batch', { refusedBatches: 1 }, true, '1 batch was rejected as a whole'],
+    ['no entries', { notRecorded: 3 }, true, '3 failed pushes have no entry in the log'],
+    ['nothing', {}, true, ''],
+  ])('%s', async (_, failures, complete, problem) => {
+    const answers: Readonly<Record<string, object>> = {
+      me: { clientId: 'oa', systemCode: 'OA', timeZone: 'Asia/Shanghai' },
+      stats: stats(complete),
+      failures: { ...none, ...failures },
+    };
+    const scripted = await startReceiver(({ path }) => {
+      const data = answers[path?.split('/').at(-1) ?? ''];
+      const body = { code: 0, message: 'success', data, requestId: 'r1', timestamp: 'now' };
+      return { body: JSON.stringify(body) };
+    });
+    const { exitCode, stdout, stderr } = await run('--url', scripted.url);
+    await scripted.stop();
+    expect(stdout).toContain('open failure');
+    expect(stderr).toBe(problem && `matterctl: ${problem}\n`);
+    expect(exitCode).toBe(problem === '' ? 0 : 1);
+  });
 });

@@ -69,7 +69,7 @@ test('its command line is one that matterctl runs', async () => {
   const service = await startReceiver({ status: 404 });
   const folder = mkdtempSync(join(tmpdir(), 'report-'));
   writeFileSync(join(folder, 'secret'), 's3cret');
-  writeFileSync(join(folder, 'post-url'), 'https://robot.example/send?key=1');
+  writeFileSync(join(folder, 'post-url'), `${service.url}/robot?key=1`);
   const args = (container.args ?? []).map((arg) =>
     arg
       .replace(/^--url=.*/, `--url=${service.url}`)
@@ -79,7 +79,7 @@ test('its command line is one that matterctl runs', async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
   // It has asked the service, which is none.
-  expect(service.posts[0]?.headers['x-client-id']).toBe('oa');
+  expect(service.posts[0]?.headers['x-client-id']).toBe('oa-report');
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
     stderr: expect.stringContaining('is --url the address of the service?'),

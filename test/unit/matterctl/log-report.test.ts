@@ -2,13 +2,18 @@
 
 import { ALL_REASONS } from '../../../src/protocol/errors';
 import type { FailedRow } from '../../../src/protocol/failures';
-import { type ReportFormat, reportLines } from '../../../tools/matterctl/report/formats';
+import {
+  noReportLines,
+  type ReportFormat,
+  reportLines,
+} from '../../../tools/matterctl/report/formats';
 import { type PushReport, readReport } from '../../../tools/matterctl/report/read-report';
 import {
   checkWindow,
   countedParts,
   type ReportWindow,
   windowBefore,
+  windowIn,
 } from '../../../tools/matterctl/report/windows';
 
 const ZONE = 'Asia/Shanghai';
@@ -99,8 +104,22 @@ const row = (externalId: string | null, reason: string, minute: string, more = {
 });
 const DAY = windowOf('2026-04-30T16:00Z', '2026-05-01T16:00Z');
 
+/** Numbers of pushes in a part of the window, by reason. */
+type Counted = Readonly<Record<string, number>>;
+
 /** A report of the pages of failures; in the time before there is one failure. */
-async function reportOf(pages: readonly (readonly FailedRow[])[], isEndless = false) {
+async function reportOf(
+  pages: readonly (readonly FailedRow[])[],
+  {
+    isEndless = false,
+    counted = {},
+    complete = true,
+  }: {
+    readonly isEndless?: boolean;
+    readonly counted?: Counted;
+    readonly complete?: boolean;
+  } = {},
+) {
   const asked: (readonly [string, Record<string, unknown>])[] = [];
   const query = async (name: string, body: object) => {
     const question = body as Record<string, unknown>;
@@ -110,7 +129,9 @@ async function reportOf(pages: readonly (readonly FailedRow[])[], isEndless = fa
       const total = isBefore
         ? { pushes: 1_000, succeeded: 999, failed: 1 }
         : { pushes: 2_000, succeeded: 1_990, failed: 10 };
-      return { total, complete: true };
+      const entries = isBefore ? [] : Object.entries(counted);
+      const rows = entries.map(([reason, pushes]) => ({ reason, pushes }));
+      return { total, rows, complete: isBefore || complete };
     }
     const at = Number(question.cursor ?? 0);
     const rows = isBefore ? [row('B', 'UNKNOWN_USER', '01')] : (pages[at] ?? []);
@@ -173,11 +194,66 @@ test('failures of all pages are counted by matter, with the oldest of each reaso
 });
 
 test('more pages than a report reads make its numbers minimums', async () => {
-  const { report, asked } = await reportOf([[row('A', 'UNKNOWN_USER', '30')]], true);
+  const { report, asked } = await reportOf([[row('A', 'UNKNOWN_USER', '30')]], {
+    isEndless: true,
+  });
   expect(report).toMatchObject({ open: 1, complete: false, before: { complete: true } });
   expect(asked.length).toBeLessThan(30);
   const lines = reportLines(report, { format: 'text', language: 'en' });
   expect(lines).toContain('matters with an open failure: at least 1 (before: 1)');
+});
+
+test('pushes without a valid signature are counted by reason, and come first', async () => {
+  const counted = { SIGNATURE_MISMATCH: 1_200, UNKNOWN_USER: 3, NO_USABLE_SECRET: 2_000 };
+  const { report } = await reportOf([], { counted });
+  expect(report).toMatchObject({ open: 0, unauthenticated: 3_200, before: { unauthenticated: 0 } });
+  expect(report.unauthenticatedReasons).toEqual([
+    { reason: 'NO_USABLE_SECRET', pushes: 2_000 },
+    { reason: 'SIGNATURE_MISMATCH', pushes: 1_200 },
+  ]);
+  const [, ...lines] = reportLines(report, { format: 'text', language: 'en' });
+  expect(lines.slice(0, 4)).toEqual([
+    'ATTENTION: rejected pushes, not among the open failures: NO_USABLE_SECRET (the client has no usable client_secret): 2,000',
+    'ATTENTION: rejected pushes, not among the open failures: SIGNATURE_MISMATCH (the HMAC signature does not match): 1,200',
+    expect.stringContaining('matterctl doctor'),
+    expect.stringMatching(/^from /),
+  ]);
+  const [, chinese] = reportLines(report, { format: 'text', language: 'zh' });
+  expect(chinese).toMatch(/^【注意】.*NO_USABLE_SECRET（Client 无可用 client_secret）：2,000$/);
+});
+
+test('a count that was cut off comes first', async () => {
+  const { report } = await reportOf([], { complete: false });
+  expect(report).toMatchObject({ open: 0, complete: false });
+  const [, first] = reportLines(report, { format: 'text', language: 'en' });
+  expect(first).toMatch(/^ATTENTION: the service could not count all pushes/);
+});
+
+test('24 hours before now are compared with the 24 hours before them', () => {
+  const DAY_LONG = 86_400_000;
+  let now = Date.parse('2026-05-02T08:00+08:00');
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now++);
+  const window = windowIn(ZONE, { since: () => Date.now() - DAY_LONG });
+  clock.mockRestore();
+  expect(texts({ ...window, to: window.from })[0]).toContain('2026-05-01T00:00');
+  expect(windowBefore(window, ZONE).from).toBe(window.from - DAY_LONG);
+});
+
+test('why there is no report is a message of each form, without marks of the form', () => {
+  const why = { clientId: 'oa', cause: '<html> [a](b) 401 NO_KEY', publicUrl: 'https://p.example' };
+  const lines = (format: ReportFormat, language: 'zh' | 'en') =>
+    noReportLines(why, { format, language }).join('\n');
+  expect(lines('text', 'en')).toBe(
+    [
+      'Matter Push report: could not be made',
+      'the report of oa could not be made:  html   a (b) 401 NO_KEY',
+      'open the console: https://p.example/console',
+    ].join('\n'),
+  );
+  expect(JSON.parse(lines('json', 'en'))).toEqual({ clientId: 'oa', error: why.cause });
+  expect(JSON.parse(lines('wecom', 'zh')).markdown.content).toContain('Client oa 的报告未能生成：');
+  expect(JSON.parse(lines('dingtalk', 'zh')).markdown.title).toBe('Matter Push 推送报告未能生成');
+  expect(JSON.parse(lines('feishu', 'en')).content.post.en_us.content).toHaveLength(2);
 });
 
 async function linesOf(
@@ -252,7 +328,11 @@ test.each([
       requestId: '6b01a201c4a79446377b7ed1',
     }));
     for (const language of ['zh', 'en'] as const) {
-      const [line = ''] = await linesOf(format, language, { reasons });
+      const unauthenticatedReasons = ALL_REASONS.slice(0, 3).map((reason) => ({
+        ...{ reason, pushes: 1_000_000 },
+      }));
+      const more = { reasons, unauthenticatedReasons, complete: false };
+      const [line = ''] = await linesOf(format, language, more);
       const { markdown } = JSON.parse(line);
       const limited = format === 'wecom' ? markdown.content : line;
       expect(Buffer.byteLength(limited)).toBeLessThanOrEqual(max);

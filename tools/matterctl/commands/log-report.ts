@@ -1,34 +1,26 @@
 import { type Command, Option } from 'commander';
 import { LANGUAGES, type Language } from '../../../src/protocol/language';
-import type { LocalDay } from '../../../src/protocol/local-day';
-import { readSecretFile } from '../client-secret';
-import { CommandFailure, EXIT_USAGE } from '../failure';
-import { dayIn, momentIn, toServiceUrl, withJson } from '../option-values';
-import { note, printLines } from '../print';
+import { usageFailure } from '../failure';
+import { dayIn, momentIn, toServiceUrl, toSpan, withJson, withSigner } from '../option-values';
 import { isRobot, REPORT_FORMATS, type ReportFormat } from '../report/formats';
-import type { ReportWindow } from '../report/windows';
-import { asClient } from '../source/with-sources';
-import { readLineFileSync } from '../text-file';
+import { type PostOptions, postTargetOf, withPost } from '../report/post-options';
+import type { AskedTimes, InZone } from '../report/windows';
 import type { Tool } from '../tool';
 
-/** A value that depends on the time zone of the service, which is known after the first query. */
-type InZone<T> = (timeZone: string) => T;
-
-interface Options {
+interface Options extends AskedTimes, PostOptions {
   readonly clientId: string;
   readonly secretFile: string;
   readonly url?: string;
   readonly publicUrl?: string;
-  /** Epoch milliseconds. */
-  readonly since?: InZone<number>;
-  readonly to?: InZone<number>;
-  readonly on?: InZone<LocalDay>;
   readonly format?: ReportFormat;
   readonly json?: boolean;
   readonly language?: Language;
-  readonly post?: string;
-  readonly postUrlFile?: string;
+  /** Milliseconds. */
+  readonly timeout: number;
 }
+
+/** Default of --timeout: below the deadline of the CronJob in ops/kubernetes. */
+const TIMEOUT = 300_000;
 
 const ABOUT = `
 The report counts the pushes of the client's system: received, written and failed, and the matters whose last
@@ -36,34 +28,39 @@ push failed, by reason, with the oldest. It compares them with an equally long t
 earlier as make it end before: with "--on yesterday", the day before yesterday.
 
 wecom, dingtalk and feishu are the messages of the robots in group chats of these products. With --post, the
-report is posted too, in at most a minute, with retries. The address of a robot contains its key: on a
-machine with other users, give --post-url-file. If an answer is lost, the message may arrive twice.
+report is posted too, in at most a minute, with retries. If the report cannot be made, the cause is posted.
+The address of a robot contains its key: on a machine with other users, give --post-url-file. If an answer
+is lost, the message may arrive twice. If a robot of DingTalk or Feishu checks signatures, give
+--post-secret-file.
 
 The client needs no more than a query key as its secret. The report contains no title and no content.
 
-Exit code: 0 no failure is open; 1 some are open, or the command failed; 2 wrong usage.`;
+Exit code: 0 no failure is open; 1 some are open or may be, or the command failed; 2 wrong usage. Failures may
+be open if pushes were rejected for their signature, time or secret, if batches were rejected as a whole,
+if failed pushes have no entry in the log, or if the service could not count all pushes.`;
 
 /** `log report`: what failed, for the people who can resolve it. */
 export function addLogReport(parent: Command, tool: Tool): void {
   const { timeZone } = tool.settings;
   const format = new Option('--format <format>', 'of the report (default: text)');
+  const timeout = new Option('--timeout <span>', 'for the whole command');
   const language = new Option('--language <language>', 'default: zh for robots, else en');
-  const command = parent
+  const named = parent
     .command('report')
-    .description('count pushes and open failures, and post the result to a group chat')
-    .requiredOption('--client-id <id>', 'the client that asks')
-    .requiredOption('--secret-file <file>', 'a file that holds its secret or a query key')
-    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
+    .description('count pushes and open failures, and post the result to a group chat');
+  const command = withSigner(named, {
+    client: 'the client that asks',
+    secret: 'a file that holds its secret or a query key',
+  })
     .option('--public-url <url>', 'of the service, in the link (default: --url)', toServiceUrl)
     .option('--since <time>', 'received since (default: yesterday)', inZone(momentIn, timeZone))
     .option('--to <time>', 'received before (default: now)', inZone(momentIn, timeZone))
     .option('--on <day>', 'received on yesterday, or a day', inZone(dayIn, timeZone))
     .addOption(format.choices(REPORT_FORMATS))
     .addOption(language.choices(LANGUAGES))
-    .option('--post <url>', 'post the report there')
-    .option('--post-url-file <file>', 'a file that holds this address', readLineFileSync)
+    .addOption(timeout.argParser(toSpan).default(TIMEOUT, '5m'))
     .addHelpText('after', ABOUT);
-  withJson(command, 'the same as --format json').action((options: Options) =>
+  withJson(withPost(command), 'the same as --format json').action((options: Options) =>
     report(options, tool),
   );
 }
@@ -80,64 +77,18 @@ function inZone<T>(
 }
 
 async function report(options: Options, tool: Tool): Promise<void> {
-  const { clientId, url = tool.settings.serviceUrl(), publicUrl = url } = options;
-  const postUrl = postUrlOf(options);
+  const { clientId, secretFile, timeout, url = tool.settings.serviceUrl() } = options;
   const format = formatOf(options);
-  const { language = isRobot(format) ? 'zh' : 'en' } = options;
-  const secret = await readSecretFile(options.secretFile);
-  const { readReport } = await import('../report/read-report.js');
-  const { checkWindow } = await import('../report/windows.js');
-  const { reportLines } = await import('../report/formats.js');
-  const found = await asClient({ url, clientId, secret }, async (client) => {
-    const { systemCode, timeZone } = await client.query('clients/me', {});
-    const window = checkWindow(windowOf(options, timeZone));
-    return readReport(client, { window, systemCode, timeZone, publicUrl });
-  });
-  const lines = reportLines(found, { format, language });
-  await printLines(tool.stdout, lines);
-  if (postUrl !== undefined) {
-    const { postReport } = await import('../report/post.js');
-    await postReport({ url: postUrl, format, text: lines.join('\n') });
-    note(tool.stderr, `posted to ${new URL(postUrl).origin}`);
-  }
-  const { open } = found;
-  if (open > 0)
-    throw new CommandFailure(
-      `${open} ${open === 1 ? 'matter has' : 'matters have'} an open failure`,
-    );
-}
-
-function windowOf({ since, to, on }: Options, timeZone: string): ReportWindow {
-  if (!on) {
-    const from = since?.(timeZone) ?? momentIn(() => timeZone)('yesterday');
-    return { from, to: to?.(timeZone) ?? Date.now() };
-  }
-  if (since || to) throw usage('--on is a whole day: leave --since and --to out');
-  const { start, end } = on(timeZone);
-  return { from: start, to: Math.min(end, Date.now()) };
+  const { publicUrl = url, language = isRobot(format) ? 'zh' : 'en' } = options;
+  const target = await postTargetOf(options, format);
+  const { runReport } = await import('../report/run-report.js');
+  const job = { url, publicUrl, clientId, secretFile, times: options, format, language };
+  await runReport({ ...job, target, timeout }, tool);
 }
 
 function formatOf({ format, json }: Options): ReportFormat {
   if (json && format !== undefined && format !== 'json') {
-    throw usage(`--json is not --format ${format}`);
+    throw usageFailure(`--json is not --format ${format}`);
   }
   return json ? 'json' : (format ?? 'text');
 }
-
-/**
- * Checks the address here and not in a parser, because Commander would print it, and it may contain a key.
- *
- * @throws CommandFailure with exit code 2 if both options are given, or the address is none
- */
-function postUrlOf({ post, postUrlFile }: Options): string | undefined {
-  if (post !== undefined && postUrlFile !== undefined) {
-    throw usage('give --post or --post-url-file, not both');
-  }
-  const url = post ?? postUrlFile;
-  if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
-    return url;
-  const option = post === undefined ? 'the file of --post-url-file' : '--post';
-  throw usage(`${option} must hold an address like https://example.com/path`);
-}
-
-const usage = (message: string) => new CommandFailure(message, EXIT_USAGE);

@@ -4,21 +4,26 @@ import { backoff } from '../../client/backoff';
 import { AnswerTooLarge, exchange, type HttpAnswer } from '../../client/exchange';
 import { noAnswer, parseJson, toMilliseconds } from '../../client/verdict';
 import { CommandFailure } from '../failure';
+import { maskKeysOf } from '../mask';
 import { isRobot, type ReportFormat, type RobotFormat } from './formats';
+import { type RobotPost, signerFor } from './sign-post';
 
 export interface Delivery {
   readonly url: string;
   readonly format: ReportFormat;
   readonly text: string;
+  /** The signing secret of the robot. */
+  readonly secret?: string | undefined;
 }
 
 /** Milliseconds for all tries with their waits, and for one try. */
-const TIMEOUT = 60_000;
+export const POST_TIMEOUT = 60_000;
 const TRY_TIMEOUT = 10_000;
 const MAX_TRIES = 5;
 const MAX_ANSWER = 1024 * 1024;
-/** Characters of an answer that an error repeats. */
-const MAX_QUOTE = 200;
+/** Characters of an answer that are masked, and of a cause. A key that is cut off would not be masked. */
+const MAX_QUOTE = 10_000;
+const MAX_CAUSE = 250;
 
 /** Codes with which a robot answers that it is busy or gets too many messages. */
 const BUSY: Readonly<Record<RobotFormat, readonly number[]>> = {
@@ -39,10 +44,10 @@ interface PostProblem {
  * Posts a report, and retries while a retry may help. If an answer is lost, the receiver may get the report twice.
  *
  * @param timeout milliseconds for all tries with their waits
- * @throws CommandFailure if the report was not accepted. The message names the host only, because the address of a
- *   robot contains its key
+ * @throws CommandFailure if the report was not accepted. The message names the host only, and repeats no part of the
+ *   address that may be a key
  */
-export async function postReport(delivery: Delivery, timeout = TIMEOUT): Promise<void> {
+export async function postReport(delivery: Delivery, timeout = POST_TIMEOUT): Promise<void> {
   const deadline = performance.now() + timeout;
   for (let tries = 1; ; tries += 1) {
     const left = deadline - performance.now();
@@ -62,8 +67,19 @@ function notPosted({ url }: Delivery, { cause }: PostProblem, tries: number): Co
   );
 }
 
-async function tryToPost(
-  { url, format, text }: Delivery,
+async function tryToPost(delivery: Delivery, timeout: number): Promise<PostProblem | undefined> {
+  const { format } = delivery;
+  const { url, text } = signed(delivery);
+  const problem = await send({ url, text }, format, timeout);
+  return problem && { ...problem, cause: maskKeysOf(url, problem.cause).slice(0, MAX_CAUSE) };
+}
+
+const signed = ({ format, secret, ...post }: Delivery): RobotPost =>
+  secret === undefined ? post : (signerFor(format)?.(post, secret, Date.now()) ?? post);
+
+async function send(
+  { url, text }: RobotPost,
+  format: ReportFormat,
   timeout: number,
 ): Promise<PostProblem | undefined> {
   const type = format === 'text' ? 'text/plain' : 'application/json';

@@ -1,6 +1,8 @@
 /** Reads a report about the pushes of a system with signed queries. */
+
 import type { FailedRow, Failures } from '../../../src/protocol/failures';
 import type { PushStats } from '../../../src/protocol/push-stats';
+import { UNAUTHENTICATED_REASONS } from '../../../src/protocol/reasons';
 import { formatLocal } from '../../../src/protocol/time';
 import type { MatterPushClient } from '../../client/matter-push-client';
 import { countedParts, type ReportWindow, windowBefore } from './windows';
@@ -15,6 +17,8 @@ export interface ReportCounts {
   readonly failed: number;
   /** Matters whose last push failed. */
   readonly open: number;
+  /** Failed pushes without a valid signature. Their matters are unknown, so they are not among the open ones. */
+  readonly unauthenticated: number;
   /** False if the service could not count everything: the numbers are minimums. */
   readonly complete: boolean;
 }
@@ -29,11 +33,19 @@ export interface OpenReason {
   readonly requestId: string;
 }
 
+/** Pushes that were rejected for their signature, their time or their secret. */
+export interface Unauthenticated {
+  readonly reason: string;
+  readonly pushes: number;
+}
+
 export interface PushReport extends ReportCounts {
   readonly systemCode: string;
   readonly timeZone: string;
   /** Most matters first. */
   readonly reasons: readonly OpenReason[];
+  /** Most pushes first. */
+  readonly unauthenticatedReasons: readonly Unauthenticated[];
   /** Batches rejected as a whole. The log does not show whether they were sent again. */
   readonly refusedBatches: number;
   /** Failed pushes without an entry in the log. */
@@ -64,6 +76,7 @@ export async function readReport(client: Queries, subject: ReportSubject): Promi
     timeZone,
     ...countsOf(window, counted, open),
     reasons: reasonsOf(open.rows),
+    unauthenticatedReasons: unauthenticatedOf(counted),
     refusedBatches: open.refusedBatches,
     notRecorded: open.notRecorded,
     before: countsOf(before, countedBefore, openBefore),
@@ -133,8 +146,19 @@ function countsOf(window: ReportWindow, counted: readonly PushStats[], open: Ope
     written: sum('succeeded'),
     failed: sum('failed'),
     open: open.rows.length,
+    unauthenticated: unauthenticatedOf(counted).reduce((all, { pushes }) => all + pushes, 0),
     complete: open.complete && counted.every(({ complete }) => complete),
   };
+}
+
+function unauthenticatedOf(counted: readonly PushStats[]): Unauthenticated[] {
+  const rows = counted.flatMap((stats) => stats.rows);
+  return UNAUTHENTICATED_REASONS.map((reason) => ({
+    reason,
+    pushes: rows.reduce((all, row) => all + (row.reason === reason ? row.pushes : 0), 0),
+  }))
+    .filter(({ pushes }) => pushes > 0)
+    .sort((a, b) => b.pushes - a.pushes);
 }
 
 function reasonsOf(rows: readonly FailedRow[]): OpenReason[] {

@@ -1,7 +1,8 @@
 /** The time that a report covers, the time before it, and how `push-logs/stats` counts both to the minute. */
 import { DateTime } from 'luxon';
-import { hourAt } from '../../../src/protocol/local-day';
-import { CommandFailure, EXIT_USAGE } from '../failure';
+import { hourAt, type LocalDay } from '../../../src/protocol/local-day';
+import { usageFailure } from '../failure';
+import { momentIn } from '../option-values';
 
 /** Epoch milliseconds; `to` is exclusive. */
 export interface ReportWindow {
@@ -9,19 +10,45 @@ export interface ReportWindow {
   readonly to: number;
 }
 
+/** A value that depends on the time zone of the service, which is known after the first query. */
+export type InZone<T> = (timeZone: string) => T;
+
+/** The times that a command line names. */
+export interface AskedTimes {
+  /** Epoch milliseconds. */
+  readonly since?: InZone<number>;
+  readonly to?: InZone<number>;
+  readonly on?: InZone<LocalDay>;
+}
+
 const HOUR = 3_600_000;
 /** The service counts at most 31 days by hour. */
 const MAX_DAYS = 31;
 
+/**
+ * The window of a report.
+ *
+ * @throws CommandFailure with exit code 2 if options exclude each other, or if the window is empty or too long
+ */
+export function windowIn(timeZone: string, { since, to, on }: AskedTimes): ReportWindow {
+  // The end is read before the begin: otherwise 24 hours before now would be a millisecond longer than a day.
+  const end = to?.(timeZone) ?? Date.now();
+  if (!on) {
+    const begin = since?.(timeZone) ?? momentIn(() => timeZone)('yesterday');
+    return checkWindow({ from: begin, to: end });
+  }
+  if (since || to) throw usageFailure('--on is a whole day: leave --since and --to out');
+  const day = on(timeZone);
+  return checkWindow({ from: day.start, to: Math.min(day.end, end) });
+}
+
 /** @throws CommandFailure with exit code 2 if the window is empty or too long */
 export function checkWindow(window: ReportWindow): ReportWindow {
   const { from, to } = window;
-  if (from >= to) throw usage('the report covers no time: it must begin before it ends');
+  if (from >= to) throw usageFailure('the report covers no time: it must begin before it ends');
   if (to - from <= MAX_DAYS * 24 * HOUR) return window;
-  throw usage(`a report covers at most ${MAX_DAYS} days`);
+  throw usageFailure(`a report covers at most ${MAX_DAYS} days`);
 }
-
-const usage = (message: string) => new CommandFailure(message, EXIT_USAGE);
 
 /**
  * The window that a report compares with: equally long, and as many whole days earlier as make it end before the
