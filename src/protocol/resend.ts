@@ -66,8 +66,8 @@ export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
       about(
-        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt.',
-        '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发',
+        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. If it is that of a resend, the body of this resend is sent.',
+        '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发。为重发的 requestId 时，使用该次重发的请求体',
       ),
     ),
     dryRun: nullIsAbsent(z.boolean()).meta({

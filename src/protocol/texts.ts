@@ -125,6 +125,8 @@ export const TEXTS = {
       `这些推送的请求体合计超过 ${max} 字节，请减少数量`,
       `the stored bodies of these pushes have more than ${max} bytes together; request fewer pushes`,
     ),
+  largeValues: (max: number) =>
+    text(`填入后请求体超过 ${max} 字节`, `makes a stored body larger than ${max} bytes`),
   encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
   longLine: (max: number) => text(`一行超过 ${max} 个字符`, `is longer than ${max} characters`),
   lineNotJson: text('不是合法的 JSON', 'is not valid JSON'),

@@ -127,6 +127,7 @@ export function createPushes(deps: PushesDependencies): Pushes {
     admit,
     submit,
     timeout: settings.batchTimeout,
+    maxBodyBytes: settings.bodyLimit,
     maxBytes: settings.batchBodyLimit,
   });
   return { admit, checkBody, batchReader, submit, resend };

@@ -115,23 +115,24 @@ function repeatedKey(earlierLine: number): PushError {
 }
 
 /**
- * Validates many bodies. A PushError has at most MAX_PROBLEMS problems, because a batch may contain a million of them. Only
- * UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
+ * Validates many bodies. A PushError has at most `maxProblems` problems, by default MAX_PROBLEMS, because a batch may contain
+ * a million of them. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
  */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
+  maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /** Maximum unknown users that all bodies together report in full. Afterwards each body reports at most MAX_PROBLEMS. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
-  return async (bodies) => {
+  return async (bodies, maxProblems = MAX_PROBLEMS) => {
     const parsed: (BodyWithUsers | PushError)[] = [];
     const slice = new TimeSlice();
     for (const [body, context] of bodies) {
       if (slice.isOver()) await slice.next();
-      parsed.push(orRejection(() => parseBody(deps, body, context, MAX_PROBLEMS)));
+      parsed.push(orRejection(() => parseBody(deps, body, context, maxProblems)));
     }
     const unknown = await findAllUnknownUsers(deps, parsed, slice);
     let left = MAX_USER_PROBLEMS;

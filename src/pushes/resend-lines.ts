@@ -26,8 +26,6 @@ export interface RequestedPush {
   readonly lines: readonly number[];
   /** The validation of a push that is sent. */
   readonly checked?: ValidPush | PushError | undefined;
-  /** Whether a field was set: the body is no longer that of the entry. */
-  readonly isChanged?: boolean | undefined;
   /** If the push took effect before: the log entry of the push that had the effect. */
   readonly effect?: LogEntry | undefined;
 }

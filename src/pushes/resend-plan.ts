@@ -7,6 +7,7 @@ import { parseJsonBody } from '../protocol/json-body';
 import { TEXTS } from '../protocol/texts';
 import {
   type Bodies,
+  type BodyDigest,
   type FindMended,
   type KeyUses,
   type LogEntry,
@@ -21,7 +22,15 @@ import { externalIdIn, orRejection, type ValidPush } from './validate';
 /** An entry of a push with its body. */
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
+  /** The body that is sent: that of the entry, or of the attempt that the caller named. */
   readonly body: Uint8Array;
+  /** Of a body that is sent as it is stored. */
+  readonly digest: BodyDigest | undefined;
+  /**
+   * The body of the entry. An assigned externalId derives from it, so that all resends of a push have one matter, whatever
+   * their bodies are. Undefined if it is not stored, or if the entry has an externalId.
+   */
+  readonly firstBody: Uint8Array | undefined;
 }
 
 /** Why an entry is not sent again. The first one that applies is reported. */
@@ -62,6 +71,8 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Bytes of all bodies together. */
   readonly maxBytes?: number;
+  /** The resends whose bodies are sent, by the entries of their pushes. */
+  readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
 /**
@@ -72,7 +83,7 @@ export interface PlanRules {
 export async function planResend(
   { bodies, lookups, findMended }: PlanDependencies,
   entries: readonly LogEntry[],
-  { allowed, maxBytes = Number.POSITIVE_INFINITY }: PlanRules,
+  { allowed, maxBytes = Number.POSITIVE_INFINITY, attempts }: PlanRules,
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
@@ -81,18 +92,30 @@ export async function planResend(
     findLater(findMended, entries),
   ]);
   const skipped = skippedOf(entries, { sent, uses, later }, allowed);
-  const sendable = entries.filter((_, index) => !skipped[index]);
-  checkSize(sendable, maxBytes);
-  const kept = await bodies.find(sendable.map(({ _id }) => String(_id)));
+  const attemptOf = (entry: LogEntry) => attempts?.get(entry) ?? entry;
+  const needed = new Set<LogEntry>();
+  for (const [index, entry] of entries.entries()) {
+    if (skipped[index]) continue;
+    needed.add(attemptOf(entry));
+    if (entry.externalId === undefined) needed.add(entry);
+  }
+  checkSize([...needed], maxBytes);
+  const kept = await bodies.find([...needed].map(({ _id }) => String(_id)));
   return entries.map((entry, index): Planned => {
-    const body = kept.get(String(entry._id));
+    const attempt = attemptOf(entry);
+    const body = skipped[index] ? undefined : kept.get(String(attempt._id));
     if (!body || !isPush(entry)) {
       return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
     }
     // An entry that was rejected before parsing has no externalId.
-    const externalId = entry.externalId ?? externalIdIn(body);
+    const externalId = entry.externalId ?? attempt.externalId ?? externalIdIn(body);
     const named = externalId === undefined ? entry : { ...entry, externalId };
-    return { kind: 'push', push: { entry: named, body } };
+    const { bodyHash, bodySize } = attempt;
+    const firstBody = kept.get(String(entry._id));
+    return {
+      kind: 'push',
+      push: { entry: named, body, digest: { bodyHash, bodySize }, firstBody },
+    };
   });
 }
 
@@ -183,10 +206,15 @@ function isPush(entry: LogEntry): entry is StoredPush['entry'] {
   return isOperation && entry.systemCode !== undefined;
 }
 
-/** Validates logged pushes by the current rules. They keep the externalIds that they had. */
+/**
+ * Validates logged pushes by the current rules. They keep the externalIds that they had.
+ *
+ * @param maxProblems of one body; see CheckBodies
+ */
 export async function checkStored(
   checkBodies: CheckBodies,
   pushes: readonly StoredPush[],
+  maxProblems?: number,
 ): Promise<(ValidPush | PushError)[]> {
   const parsed: (JsonObject | PushError)[] = [];
   const slice = new TimeSlice();
@@ -200,17 +228,20 @@ export async function checkStored(
   });
   const checked = await checkBodies(
     objects.map(([body, { entry }]) => [body, { operation: entry.operation, headerErrors: [] }]),
+    maxProblems,
   );
   const results = checked.values();
-  return pushes.map(({ entry, body }, index) => {
+  return pushes.map(({ entry, body, firstBody }, index) => {
     const failure = parsed[index];
     if (failure instanceof PushError) return failure;
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
-    const { clientId, idempotencyKey } = entry;
-    // The signature is not stored. The request id replaces it as the source of an assigned id.
+    const { clientId } = entry;
+    // The signature is not stored. The request id replaces it as the source of an assigned id, and so it does for a key
+    // whose first body is not stored.
+    const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
-    const externalId = entry.externalId ?? result.externalId ?? assignId(source, body);
+    const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);
     return { operation: result.operation, warnings: result.warnings, externalId };
   });
 }

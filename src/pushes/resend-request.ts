@@ -34,6 +34,8 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
+  /** BODY_LIMIT: bytes of a body with its values. */
+  readonly maxBodyBytes: number;
   /** BATCH_BODY_LIMIT: bytes of all bodies of a request. */
   readonly maxBytes: number;
 }
@@ -139,42 +141,56 @@ async function planRequest(
   requestIds: readonly string[],
   set: readonly FieldValue[] = [],
 ): Promise<readonly RequestedPush[]> {
-  const { lookups, checkBodies, maxBytes } = deps;
+  const { lookups, checkBodies, maxBodyBytes, maxBytes } = deps;
   const named = await findNamed(lookups, caller, requestIds);
   const entries = [...named.keys()].sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
-  const rules = { allowed: ['A_RESEND', 'ONLY_ANSWERED'], maxBytes } as const;
+  const attempts = new Map([...named].map(([entry, { attempt }]) => [entry, attempt]));
+  const rules = { allowed: ['A_RESEND', 'ONLY_ANSWERED'], maxBytes, attempts } as const;
   const plan = await planResend(deps, entries, rules);
   const toSend = plan.flatMap((planned) => (planned.kind === 'push' ? [planned.push] : []));
   const effects = plan.flatMap((planned) => (planned.kind === 'skipped' ? (planned.by ?? []) : []));
   const [checked, found] = await Promise.all([
-    checkWithValues(checkBodies, toSend, { values: set, maxBytes }),
+    checkWithValues(checkBodies, toSend, { values: set, maxBodyBytes, maxBytes }),
     lookups.entries(caller.clientId, effects),
   ]);
   const checks = checked.values();
   return plan.map((planned, index): RequestedPush => {
-    const lines = named.get(entries[index] as LogEntry) ?? [];
+    const { lines = [] } = named.get(entries[index] as LogEntry) ?? {};
     if (planned.kind === 'push') return { planned, lines, ...checks.next().value };
     return { planned, lines, effect: found.find(({ _id }) => String(_id) === planned.by) };
   });
 }
 
-/** @returns the pushes of the caller that the request names, with the positions of their ids in the request, from 1 */
+/** The attempts of a push that a request names. */
+interface Named {
+  /** The places of their ids in the request, from 1. */
+  readonly lines: readonly number[];
+  /** The latest of them. Its body is sent. */
+  readonly attempt: LogEntry;
+}
+
+/** @returns the pushes of the caller that the request names, by their first entries */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
   requestIds: readonly string[],
-): Promise<ReadonlyMap<LogEntry, readonly number[]>> {
+): Promise<ReadonlyMap<LogEntry, Named>> {
   const found = await lookups.entries(clientId, requestIds);
   const first = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, first))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  const named = new Map<LogEntry, number[]>();
+  // A resend of a resend counts as a resend of the first push, so that all of them together have one effect. If the first
+  // entry has expired, the oldest of the others takes its place.
+  const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
+  const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
+  const named = new Map<LogEntry, Named>();
   for (const [index, id] of requestIds.entries()) {
     const entry = byId.get(id);
-    // A resend of a resend counts as a resend of the first push, so that all of them together have one effect.
-    const push = entry && (byId.get(positionOf(entry)) ?? entry);
-    if (push?.systemCode !== systemCode) continue;
-    named.set(push, [...(named.get(push) ?? []), index + 1]);
+    const push = entry && firstOf.get(positionOf(entry));
+    if (!push || push.systemCode !== systemCode) continue;
+    const { lines = [], attempt = entry } = named.get(push) ?? {};
+    const isLater = String(entry._id) > String(attempt._id);
+    named.set(push, { lines: [...lines, index + 1], attempt: isLater ? entry : attempt });
   }
   return named;
 }
@@ -186,9 +202,9 @@ function pushesOf(
   plan: readonly RequestedPush[],
 ): Push[] {
   const ids = newLineIds(batchId, plan.length);
-  return plan.flatMap(({ planned, checked, isChanged, lines: [line = 0] }, index) => {
+  return plan.flatMap(({ planned, checked, lines: [line = 0] }, index) => {
     if (planned.kind === 'skipped' || !checked) return [];
-    const { entry, body } = planned.push;
+    const { entry, body, digest } = planned.push;
     const { operation, externalId } = entry;
     const resentFrom = new Types.ObjectId(positionOf(entry));
     const batch = { batchId: new Types.ObjectId(batchId), batchLine: line };
@@ -198,7 +214,7 @@ function pushesOf(
       line,
       operation,
       rawBody: body,
-      digest: isChanged ? undefined : { bodyHash: entry.bodyHash, bodySize: entry.bodySize },
+      digest,
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };

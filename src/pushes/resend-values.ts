@@ -1,8 +1,9 @@
 /** Sets invalid fields of stored bodies before they are sent again (contract 7.5). Valid fields keep their values. */
 import { TimeSlice } from '../concurrency/turns';
-import { PushError } from '../protocol/errors';
+import { MAX_PROBLEMS, PushError } from '../protocol/errors';
 import { parseJsonBody } from '../protocol/json-body';
 import type { FieldValue } from '../protocol/resend';
+import { BodyChange, changedBody } from './body-changes';
 import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, checkStored, type StoredPush } from './resend-plan';
 import { orRejection, type ValidPush } from './validate';
@@ -11,97 +12,84 @@ import { orRejection, type ValidPush } from './validate';
 export interface CheckedResend {
   readonly planned: { readonly kind: 'push'; readonly push: StoredPush };
   readonly checked: ValidPush | PushError;
-  /** Whether a value was set: the body is no longer that of the entry. */
-  readonly isChanged: boolean;
 }
 
 export interface ValuesToSet {
   readonly values: readonly FieldValue[];
+  /** Bytes of one body with its values. */
+  readonly maxBodyBytes: number;
   /** Bytes of all bodies together, with the values. */
   readonly maxBytes: number;
 }
 
-/** The users of a body are validated only if its fields are valid, so a second round sets their fields. */
-const ROUNDS = 2;
+/**
+ * The validation of a body reports some of its problems at a time: those of its fields, then those of its users. Values are
+ * set until no value changes a body any more, and in at most this many rounds.
+ */
+const MAX_ROUNDS = 30;
+/** Problems of a body that one round reads. A body has at most about 1,000. */
+const PROBLEMS_PER_ROUND = 500;
 
 /** @throws PushError BODY_TOO_LARGE */
 export async function checkWithValues(
   checkBodies: CheckBodies,
   pushes: readonly StoredPush[],
-  set: ValuesToSet,
+  { values, maxBodyBytes, maxBytes }: ValuesToSet,
 ): Promise<CheckedResend[]> {
-  const checked = await checkStored(checkBodies, pushes);
-  const all = pushes.map((push, index): CheckedResend => {
-    const result = checked[index] ?? new PushError('INTERNAL_ERROR');
-    return { planned: { kind: 'push', push }, checked: result, isChanged: false };
-  });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const changed = await changedPushes(all, set);
-    const again = await checkStored(checkBodies, [...changed.values()]);
-    for (const [place, [index, push]] of [...changed].entries()) {
-      const result = again[place] ?? new PushError('INTERNAL_ERROR');
-      all[index] = { planned: { kind: 'push', push }, checked: result, isChanged: true };
+  const changes = new Map(values.map((value) => [value.field, new BodyChange(value)]));
+  const maxProblems = changes.size > 0 ? PROBLEMS_PER_ROUND : MAX_PROBLEMS;
+  const check = async (some: readonly StoredPush[]): Promise<CheckedResend[]> => {
+    const results = await checkStored(checkBodies, some, maxProblems);
+    return some.map((push, index) => {
+      const checked = results[index] ?? new PushError('INTERNAL_ERROR');
+      return { planned: { kind: 'push', push }, checked };
+    });
+  };
+  const all = await check(pushes);
+  const slice = new TimeSlice();
+  let bytes = pushes.reduce((sum, { body }) => sum + body.length, 0);
+  let open = [...all.keys()];
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const changed = new Map<number, StoredPush>();
+    for (const index of open) {
+      if (slice.isOver()) await slice.next();
+      const before = all[index];
+      const push = before && withChanges(before, changes, maxBodyBytes);
+      if (!push) continue;
+      changed.set(index, push);
+      bytes += push.body.length - before.planned.push.body.length;
+      if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
+    }
+    if (changed.size === 0) break;
+    open = [...changed.keys()];
+    for (const [place, again] of (await check([...changed.values()])).entries()) {
+      all[open[place] as number] = again;
     }
   }
-  return all;
+  return all.map(({ planned, checked }) => ({ planned, checked: withFewProblems(checked) }));
 }
 
-/** @returns by their places, the pushes in which a value replaces an invalid field */
-async function changedPushes(
-  all: readonly CheckedResend[],
-  { values, maxBytes }: ValuesToSet,
-): Promise<Map<number, StoredPush>> {
-  const changed = new Map<number, StoredPush>();
-  const slice = new TimeSlice();
-  let bytes = 0;
-  for (const [index, { planned, checked }] of all.entries()) {
-    if (slice.isOver()) await slice.next();
-    const { push } = planned;
-    const next = checked instanceof PushError ? withValues(push, checked, values) : undefined;
-    if (next) changed.set(index, next);
-    bytes += (next ?? push).body.length;
-    if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
-  }
-  return changed;
-}
-
-/** @returns undefined if none of the values belongs to an invalid field */
-function withValues(
-  { entry, body }: StoredPush,
-  { errors = [] }: PushError,
-  values: readonly FieldValue[],
+/** @returns undefined if the push is valid, or if no change belongs to one of its invalid fields */
+function withChanges(
+  { planned: { push }, checked }: CheckedResend,
+  changes: ReadonlyMap<string, BodyChange>,
+  maxBodyBytes: number,
 ): StoredPush | undefined {
-  // From the last problem to the first one: removing an element of a list moves the elements after it.
-  const changes = errors.toReversed().flatMap(({ field }) => {
-    const value = values.find((one) => one.field === field.replace(/\[\d+\]/g, '[]'));
-    return value ? [{ place: field, value }] : [];
+  if (!(checked instanceof PushError)) return undefined;
+  const placed = (checked.errors ?? []).flatMap(({ field: place }) => {
+    const change = changes.get(place.replace(/\[\d+\]/g, '[]'));
+    return change ? [{ place, change }] : [];
   });
-  const object = changes.length > 0 && orRejection(() => parseJsonBody(body));
+  const object = placed.length > 0 && orRejection(() => parseJsonBody(push.body));
   if (!object || object instanceof PushError) return undefined;
-  for (const { place, value } of changes) setPlace(object, place, value);
-  return { entry, body: Buffer.from(JSON.stringify(object, keepInfinite)) };
+  const body = changedBody(object, placed, maxBodyBytes);
+  return body.equals(push.body) ? undefined : { ...push, body, digest: undefined };
 }
 
-/** JSON has no infinite numbers: `null` would turn an invalid 1e999 into an absent field. */
-const keepInfinite = (_: string, value: unknown) =>
-  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
-
-type Container = Record<string | number, unknown>;
-
-/** @param place `parties[3].username` */
-function setPlace(object: object, place: string, change: FieldValue): void {
-  const path = (place.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? +step : step));
-  const last = path.pop();
-  let holder: unknown = object;
-  for (const step of path) {
-    if (!isContainer(holder) || !Object.hasOwn(holder, step)) return;
-    holder = holder[step];
-  }
-  if (last === undefined || !isContainer(holder)) return;
-  if (!change.remove) holder[last] = change.value;
-  else if (Array.isArray(holder) && typeof last === 'number') holder.splice(last, 1);
-  else delete holder[last];
+/** The result of a resend has as many problems as that of any other push. */
+function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
+  if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
+  const { reason, errors = [], warnings } = checked;
+  if (errors.length <= MAX_PROBLEMS) return checked;
+  return new PushError(reason, { errors: errors.slice(0, MAX_PROBLEMS), warnings });
 }
-
-const isContainer = (value: unknown): value is Container =>
-  typeof value === 'object' && value !== null;

@@ -66,7 +66,10 @@ export function namedOf(name, entries, clientId) {
       !(entry.idempotencyKey === null && fixed.has(keyOf(entry))) &&
       !(entry.resentFrom !== null && ids.has(entry.resentFrom)),
   );
-  return { name, state: 'send', pushes: pushes.map(({ requestId }) => requestId) };
+  // The latest resend of a push may contain values that were set before.
+  const latest = new Map(signed.map(({ requestId, resentFrom }) => [resentFrom, requestId]));
+  const named = pushes.map(({ requestId }) => latest.get(requestId) ?? requestId);
+  return { name, state: 'send', pushes: named };
 }
 
 /**

@@ -93,7 +93,16 @@ describe('of one matter', () => {
       ['3'],
     ],
     ['send', [entry('1', 'A'), entry('2', 'A', { idempotencyKey: 'console/1' })], ['2']],
-    ['send', [entry('1', 'A'), entry('2', 'A', { resentFrom: '1' })], ['1']],
+    ['send', [entry('1', 'A'), entry('2', 'A', { resentFrom: '1' })], ['2']],
+    // In the place of the first push, because the service takes 100 pushes at a time.
+    [
+      'send',
+      [
+        ...[entry('1', 'A'), entry('2', 'A'), entry('3', 'A', { resentFrom: '1' })],
+        entry('4', 'A', { resentFrom: '1' }),
+      ],
+      ['4', '2'],
+    ],
     ['send', [entry('2', 'A', { resentFrom: '1' })], ['2']],
   ])('%s: what the service is asked for', (state, entries, pushes) => {
     expect(namedOf('A', entries, 'a')).toEqual({ name: 'A', state, pushes });

@@ -1,0 +1,98 @@
+/** Sets and removes fields of a parsed body. The size is computed first, because one value may be set at many places. */
+import { PushError, problem } from '../protocol/errors';
+import type { JsonObject } from '../protocol/json-body';
+import type { FieldValue } from '../protocol/resend';
+import { TEXTS } from '../protocol/texts';
+
+/** A value for a field, or the removal of the field. */
+export class BodyChange {
+  readonly isRemoval: boolean;
+  readonly value: unknown;
+  /** Bytes of the value in JSON. */
+  readonly bytes: number;
+
+  constructor({ value, remove }: FieldValue) {
+    this.isRemoval = remove === true;
+    this.value = value;
+    this.bytes = this.isRemoval ? 0 : Buffer.byteLength(JSON.stringify(value, keepInfinite));
+  }
+}
+
+/** @param place such as `parties[3].username` */
+export interface PlacedChange {
+  readonly place: string;
+  readonly change: BodyChange;
+}
+
+const NULL_BYTES = 'null'.length;
+
+/**
+ * @param body is changed too
+ * @param changes for places that the body does not have are ignored
+ * @returns the changed body as JSON
+ * @throws PushError BODY_TOO_LARGE naming `set`, before a larger body than `maxBytes` is built
+ */
+export function changedBody(
+  body: JsonObject,
+  changes: readonly PlacedChange[],
+  maxBytes: number,
+): Buffer {
+  const shortened = new Set<unknown[]>();
+  for (const { place, change } of changes) setPlace(body, place, change, shortened);
+  for (const list of shortened) list.splice(0, list.length, ...list.filter((it) => it !== REMOVED));
+  let valueBytes = 0;
+  const others = JSON.stringify(body, (key, value) => {
+    if (!(value instanceof BodyChange)) return keepInfinite(key, value);
+    valueBytes += value.bytes - NULL_BYTES;
+    return null;
+  });
+  if (Buffer.byteLength(others) + valueBytes > maxBytes) {
+    throw new PushError('BODY_TOO_LARGE', {
+      errors: [problem('set', TEXTS.largeValues(maxBytes))],
+    });
+  }
+  const placedValue = (value: unknown) => (value instanceof BodyChange ? value.value : value);
+  return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
+}
+
+/** JSON has no infinite numbers: `null` would turn an invalid 1e999 into an absent field. */
+const keepInfinite = (_: string, value: unknown) =>
+  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+
+/** Stands for a removed element until all places are set, so that the other elements keep their places. */
+const REMOVED = Symbol('removed');
+
+type Container = Record<string | number, unknown>;
+
+/** Puts the change itself at its place. A value is shared by many bodies, so no other change goes into it. */
+function setPlace(
+  body: object,
+  place: string,
+  change: BodyChange,
+  shortened: Set<unknown[]>,
+): void {
+  const path = stepsOf(place);
+  const last = path.pop();
+  let holder: unknown = body;
+  for (const step of path) {
+    if (!isContainer(holder) || !Object.hasOwn(holder, step)) return;
+    holder = holder[step];
+  }
+  if (last === undefined || !isContainer(holder)) return;
+  if (Array.isArray(holder) !== (typeof last === 'number')) return;
+  if (Array.isArray(holder)) {
+    // A list never becomes longer.
+    if (!Object.hasOwn(holder, last)) return;
+    holder[last as number] = change.isRemoval ? REMOVED : change;
+    if (change.isRemoval) shortened.add(holder);
+  } else if (change.isRemoval) delete holder[last];
+  else holder[last] = change;
+}
+
+const stepsOf = (place: string): (string | number)[] =>
+  (place.match(/\[\d+\]|[^.[\]]+/g) ?? []).map((step) =>
+    step.startsWith('[') ? Number(step.slice(1, -1)) : step,
+  );
+
+const isContainer = (value: unknown): value is Container =>
+  typeof value === 'object' && value !== null && !(value instanceof BodyChange);

@@ -1,0 +1,153 @@
+/** `push-logs/resend` with `set`, and resends of changed resends (contract 7.5). */
+import type { ResendData, ResendResult } from '../../../src/protocol/resend';
+import { importUsers } from '../../../src/storage/directory/user-admin';
+import { matterModel } from '../../../src/storage/ledger/matters';
+import { bodyModel, entryModel } from '../../../src/storage/push-log/entry';
+import { makeConsoleKey } from '../../support/console-key';
+import { notice, todo } from '../../support/push-bodies';
+import type { Answer, PushOptions } from '../../support/pusher';
+import { type Service, startService } from '../../support/service';
+import { until } from '../../support/wait';
+
+type ResendAnswer = Omit<Answer, 'data'> & { readonly data: ResendData };
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ processes: 'workers', workers: 1 });
+});
+afterAll(() => service?.stop());
+
+const ask = async (body: object, options: Partial<PushOptions> = {}) => {
+  const path = '/api/open/push-logs/resend';
+  return (await service.push('', body, { path, ...options })) as unknown as ResendAnswer;
+};
+const resultsOf = (answer: ResendAnswer) => answer.data.results as ResendResult[];
+/** @returns the outcome of each push, or its reason and invalid fields; in a dry run `valid` */
+const shortly = (answer: ResendAnswer) =>
+  resultsOf(answer).map(
+    ({ outcome, errors = [], reason }) =>
+      outcome ?? [reason ?? 'valid', ...errors.map(({ field }) => field)].join(' '),
+  );
+/** @returns the request id of a push that was rejected */
+async function rejected(body: object, idempotencyKey?: string): Promise<string> {
+  const answer = await service.push('upsert', body, { ...(idempotencyKey && { idempotencyKey }) });
+  expect(answer.code).toBe(400);
+  return answer.requestId;
+}
+const idIn = (answer: ResendAnswer) => String(resultsOf(answer)[0]?.requestId);
+const titlesOf = async (title: RegExp) =>
+  (await matterModel(service.db).find({ title }).lean().exec()).map((found) => found.title).sort();
+const party = (username: string, partyRole = 'CC') => ({ username, partyRole });
+
+test('a hundred invalid elements of a list are set, in the plan and in the resend', async () => {
+  const users = Array.from({ length: 100 }, (_, n) => `set-${n}`);
+  await importUsers(
+    service.db,
+    users.map((username) => ({ username, displayName: username })),
+  );
+  const parties = users.map((username) => party(username, 'no role'));
+  const id = await rejected(todo('HUNDRED', { parties }));
+  const request = { requestIds: [id], set: [{ field: 'parties[].partyRole', value: 'CC' }] };
+  await until('the users to be known', async () => {
+    const plan = await ask({ ...request, dryRun: true });
+    return plan.code === 0;
+  });
+  expect(await entryModel(service.db).countDocuments({ resentFrom: id })).toBe(0);
+  expect(shortly(await ask(request))).toEqual(['CREATED']);
+  const matter = await matterModel(service.db).findOne({ externalId: 'HUNDRED' }).lean().exec();
+  expect(matter?.parties).toHaveLength(100);
+});
+
+test('a value that makes a body too large rejects the request before anything is written', async () => {
+  const parties = Array.from({ length: 500 }, (_, n) => party(`nobody-${n}`));
+  const ids = [
+    await rejected(todo('SMALL', { title: '' })),
+    await rejected(todo('L', { parties })),
+  ];
+  const set = [
+    { field: 'title', value: 'set' },
+    { field: 'parties[].username', value: 'x'.repeat(100 * 1024) },
+  ];
+  for (const dryRun of [true, false]) {
+    const answer = await ask({ requestIds: ids, set, dryRun });
+    expect(answer).toMatchObject({ status: 413, reason: 'BODY_TOO_LARGE', data: null });
+    expect(answer.errors).toMatchObject([
+      { field: 'set', message: expect.stringContaining('1048576') },
+    ]);
+  }
+  expect(await entryModel(service.db).countDocuments({ resentFrom: { $in: ids } })).toBe(0);
+  expect(await titlesOf(/^set$/)).toEqual([]);
+  expect(shortly(await ask({ requestIds: ids.slice(0, 1), set }))).toEqual(['CREATED']);
+});
+
+test('a resend sends the body of the attempt that it names; of several, that of the latest', async () => {
+  const body = (id: string) => todo(id, { title: '', parties: [party('nobody')] });
+  const title = (value: string) => [{ field: 'title', value }];
+  const users = [{ field: 'parties[].username', value: 'bob' }];
+  const [first, other] = [await rejected(body('NAMED')), await rejected(body('LATEST'))];
+  const early = await ask({ requestIds: [first, other], set: title('early') });
+  expect(shortly(early)).toEqual(Array(2).fill('UNKNOWN_USER parties[0].username'));
+  const late = await ask({ requestIds: [other], set: title('late') });
+  const earlyIds = resultsOf(early).map(({ requestId }) => requestId);
+  const of = (...requestIds: string[]) => ask({ requestIds, set: users, dryRun: true });
+  expect(shortly(await of(first))).toEqual(['VALIDATION_FAILED title']);
+  expect(shortly(await of(idIn(early), first, other))).toEqual([
+    ...['valid', 'valid', 'VALIDATION_FAILED title'],
+  ]);
+  const unchanged = await ask({ requestIds: [idIn(early)] });
+  expect(shortly(unchanged)).toEqual(['UNKNOWN_USER parties[0].username']);
+  const digestOf = async (id: string) => {
+    const entry = await entryModel(service.db).findById(id).lean().exec();
+    return [entry?.bodyHash, entry?.bodySize, String(entry?.resentFrom)];
+  };
+  expect(await digestOf(idIn(unchanged))).toEqual(await digestOf(idIn(early)));
+  const requestIds = [idIn(late), idIn(early), ...earlyIds.slice(1), other];
+  expect(shortly(await ask({ requestIds, set: users }))).toEqual(Array(4).fill('CREATED'));
+  expect(await titlesOf(/^(early|late)$/)).toEqual(['early', 'late']);
+});
+
+test('the first body does not have to be stored any more', async () => {
+  const first = await rejected(todo('GONE', { title: '', bizType: 7 }));
+  const half = await ask({ requestIds: [first], set: [{ field: 'title', value: 'gone' }] });
+  await bodyModel(service.db).deleteOne({ _id: first });
+  const set = [{ field: 'bizType', remove: true }];
+  expect(shortly(await ask({ requestIds: [first], set }))).toEqual(['BODY_NOT_STORED']);
+  expect(shortly(await ask({ requestIds: [idIn(half)], set }))).toEqual(['CREATED']);
+  expect(await titlesOf(/^gone$/)).toEqual(['gone']);
+});
+
+test.each([undefined, 'NOTICE/key'])(
+  'two resends at the same time with different values make one notice; key: %s',
+  async (key) => {
+    const id = await rejected(notice(undefined, { title: '' }), key);
+    const about = `${key ?? 'no key'} `;
+    const send = (title: string) =>
+      ask({ requestIds: [id], set: [{ field: 'title', value: about + title }] });
+    for (const worker of service.workers) worker.kill('SIGSTOP');
+    const both = Promise.all([send('one'), send('two')]);
+    try {
+      const recorded = { resentFrom: id };
+      await until('both to be recorded', async () => {
+        return (await entryModel(service.db).countDocuments(recorded)) === 2;
+      });
+    } finally {
+      for (const worker of service.workers) worker.kill('SIGCONT');
+    }
+    await both;
+    await until('a resend that meets no other', async () => (await send('three')).code === 0);
+    expect(await titlesOf(new RegExp(`^${about}`))).toHaveLength(1);
+  },
+);
+
+test('hostile requests: another client, a key without bodies, names of prototypes', async () => {
+  const id = await rejected(todo('HOSTILE', { title: '', content: 'SECRET-TEXT', bizType: 7 }));
+  const set = [{ field: 'bizType', value: { deep: 'x' } }];
+  const key = await makeConsoleKey(service, '--may-push', '--no-bodies');
+  const plan = await ask({ requestIds: [id], set, dryRun: true }, { secret: key.key });
+  expect(resultsOf(plan)).toMatchObject([{ sent: true, code: 400 }]);
+  expect(JSON.stringify(plan)).not.toContain('SECRET-TEXT');
+  await entryModel(service.db).updateOne({ _id: id }, { $set: { clientId: 'another' } });
+  const values = [{ field: 'title', value: 'mine' }, ...set];
+  expect(shortly(await ask({ requestIds: [id], set: values }))).toEqual(['PUSH_NOT_FOUND']);
+  expect(await titlesOf(/^mine$/)).toEqual([]);
+});
