@@ -1,6 +1,6 @@
 /** Converts the time in a cell to a form that the service accepts. Pure; the console imports this file too. */
 export interface FileTime {
-  /** ISO-8601, with an offset or in local time, or digits as in the cell. */
+  /** An ISO-8601 time with an offset, an ISO-8601 local time, or the digits of the cell. */
   readonly text: string;
   /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
   readonly step: number;
@@ -21,10 +21,10 @@ const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
- * Converts the form of a time. The caller parses the result, which also checks whether the day exists.
+ * Converts the notation of a time. The caller parses the result, and the parser checks whether the day exists.
  *
  * @param cell text of a cell, without surrounding blanks
- * @returns undefined for a day without separators, such as `20261125`, because digits are read as epoch seconds
+ * @returns undefined for a day without separators, such as `20261125`, because the service reads digits as epoch seconds
  */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);

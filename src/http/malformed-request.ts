@@ -9,7 +9,7 @@ import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
 import { API_HEADERS } from '../protocol/headers';
 
-/** Milliseconds in which the client may read this answer. Then the service closes the connection. */
+/** Milliseconds that a client has to read the error answer. After that time the service closes the connection. */
 const LINGER_TIMEOUT = 2_000;
 /** Bytes of further input that the service discards. A client that sends more is disconnected. */
 const MAX_DISCARDED = 1024 * 1024;
@@ -32,7 +32,7 @@ export interface MalformedRequestOptions {
 }
 
 /**
- * Answers after all earlier requests have been answered, and closes the connection.
+ * Answers a malformed request after all earlier requests of its connection, and closes the connection.
  *
  * @param unanswered the responses of the connection that are not sent yet
  */
@@ -70,17 +70,17 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
   return isCutOff && isInHandler ? 'BODY_INCOMPLETE' : 'MALFORMED_REQUEST';
 }
 
-/** Reads and discards further input. Without it the connection would be reset, and the client would lose the answer. */
+/** Reads and discards further input. Unread input would reset the connection, and the client would lose the answer. */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
-  // Replaces the listeners of Node: the parser must read no further request, and the `end` listener would close the
-  // connection before the answers are sent if the client closes its sending side.
+  // Replaces the listeners of Node, because the parser must read no further request. If the client closes its sending
+  // side, Node's `end` listener would close the connection before the answers are sent.
   socket.removeAllListeners('data').removeAllListeners('end');
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // While this answer waits for earlier ones, further input must not restart the timer of STALL_TIMEOUT. The pause is
-    // set here, because Node resumes the connection at the end of the message that it is reading.
+    // Each chunk restarts the timer of STALL_TIMEOUT. The pause lets this timer expire while the error answer waits for
+    // earlier answers. An earlier pause would have no effect: Node resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

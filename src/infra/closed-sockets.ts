@@ -1,7 +1,7 @@
 /**
- * Works around a defect of the MongoDB driver (7.8). If the driver sends a command between the end of the socket and
- * its `close` event, the command waits forever. The time limits of the driver do not end it. This happens when a server
- * closes its connections, for example when a primary dies.
+ * Works around a defect of the MongoDB driver (7.8). A socket is destroyed before it emits `close`. If the driver sends
+ * a command in between, the command waits forever, because no time limit of the driver ends it. The defect appears when
+ * a server closes its connections, for example when a primary dies.
  */
 import { mongo } from 'mongoose';
 
@@ -20,8 +20,8 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 };
 
 /**
- * Patches the driver: a command on a socket that has ended fails at once with a network error, and the driver retries
- * it. A second call has no effect, because `web` and a worker may run in one Node process.
+ * Patches the driver: a command on a destroyed socket fails at once with a network error, and the driver retries the
+ * command. `web` and a worker in one Node process both call this function; the second call has no effect.
  */
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;

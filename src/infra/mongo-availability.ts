@@ -1,4 +1,4 @@
-/** Three ways to check MongoDB: what the driver knows of the servers, a ping, and a small write. */
+/** Three checks of MongoDB: the state of the servers in the driver, a ping, and a small write. */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
@@ -19,7 +19,8 @@ interface Driver {
 /** Whether the driver knows a server that accepts writes. */
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // Connected through `mongos`, the type of the topology never changes, so the types of the servers decide.
+  // If the driver is connected through `mongos`, the type of the topology never changes. Then the types of the servers
+  // show whether one is usable.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 

@@ -4,7 +4,7 @@ import { failCommandsOnClosedSockets } from './closed-sockets';
 import { isExistingCollection } from './driver-errors';
 import { hasOption, withoutOptionsOfService } from './mongo-url';
 
-/** `web` answers code 0 only after a majority of the database has confirmed the write with journal (contract 6.1). */
+/** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const CONFIRMED = { w: 'majority', journal: true } as const;
 
 /** The process cannot start, because the database cannot be used. The message states the cause for the operator. */
@@ -91,7 +91,7 @@ export async function identifyDatabase(
 
 /**
  * The driver's collection of a Mongoose model. It is faster than the model, because it does not cast values and does
- * not create model instances. The documents need neither, because the service has already validated their data.
+ * not create model instances. The service has already validated the data of the documents.
  */
 export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
   return model.db.collection<T>(model.collection.name);

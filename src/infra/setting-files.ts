@@ -65,15 +65,13 @@ function readOne(path: string): ReadValue {
 export const isSettingSet = (env: Environment, name: SecretSetting): boolean =>
   Boolean(env[name] || env[fileVariableOf(name)]);
 
-/**
- * Both variables of a setting, for the value and for the file, with which a program fills an environment of its own.
- */
+/** Returns an environment with one setting: the variable of its value, and the variable of its file. */
 export const bothVariables = (env: Environment, name: SecretSetting): Environment => ({
   [name]: env[name],
   [fileVariableOf(name)]: env[fileVariableOf(name)],
 });
 
-/** Both variables of settings as empty texts, which count as not set. */
+/** Returns an environment that unsets settings: both variables of each setting are empty, which counts as not set. */
 export const clearedVariables = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 

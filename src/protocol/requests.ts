@@ -54,8 +54,8 @@ export const party = z
   .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
 /**
- * An element of `parties`, validated only after the length of the list. Its type is that of a party, because the
- * types of `@matter-push/client` are derived from it.
+ * An element of `parties` before its validation: the schema checks the length of the list first. The element has the
+ * type of a party, because the types of `@matter-push/client` are derived from this schema.
  */
 const uncheckedParty = z.unknown() as z.ZodType<unknown, z.input<typeof party>>;
 
@@ -146,7 +146,7 @@ function toUpsert(body: UpsertBody): ParsedBody {
   };
 }
 
-/** The optional fields of an upsert that null clears. */
+/** The optional fields of an upsert. The value null clears such a field. */
 const contentFields = (timeZone: string) =>
   ({
     summary: fields.text(MAX_LENGTH.summary).nullable().optional().meta(MATTER.summary),

@@ -24,7 +24,8 @@ const NO_CLIENT = '';
 export function orphansList(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedRoute {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // An unknown client is rejected whenever a known one would be. A difference would reveal which client ids exist.
+  // An unknown client takes and releases a slot of known clients, so both kinds are rejected at the same load. A
+  // difference would reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();
@@ -42,7 +43,7 @@ export function orphansList(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): Stre
 
 export interface OrphansRouteDependencies {
   readonly find: FindOrphans;
-  /** @throws PushError if the service cannot continue */
+  /** @throws PushError if the service is not ready to read the next group of lines */
   readonly checkReady: () => void;
   readonly database: Pick<Reach, 'guard'>;
   /** Milliseconds for each group of lines. */
@@ -71,7 +72,8 @@ async function* withTimeLimit(
     }
     return step.value;
   } finally {
-    // Not awaited, because a read that hangs would delay the answer. It ends at its own deadline.
+    // The handler does not wait for the end of the read, because a hanging read would delay the answer. The deadline of
+    // the read ends it.
     groups.return(undefined).catch(() => undefined);
   }
 }

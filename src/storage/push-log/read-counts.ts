@@ -1,4 +1,4 @@
-/** The documents of the push counts, and the reads of them. `counts.ts` writes them. */
+/** Defines and reads the documents that count pushes. `counts.ts` writes these documents. */
 import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import type { Durations } from '../../infra/durations';
 import { nativeCollection } from '../../infra/mongo';
@@ -12,14 +12,14 @@ export interface Count {
   times?: Durations;
 }
 
-/** The document of one client, operation and result in one hour. */
+/** The document that counts the pushes of one client, operation and result in one hour. */
 export interface PushCount extends Count {
   /** Hour, client, operation and result, separated by blanks. */
   _id: string;
   systemCode: string;
   clientId: string;
   operation: string;
-  /** An outcome, `REPLAYED`, or a reason. */
+  /** The outcome of an accepted push, the reason of a rejected push, or `REPLAYED` for a retry. */
   result: string;
   /** Start of the hour in the time zone of the portal. */
   hour: Date;
@@ -47,8 +47,8 @@ const countSchema = new Schema<PushCount>(
 );
 
 countSchema.index({ systemCode: 1, hour: -1 }, { name: 'system_hours' });
-// For the number of pushes without a log entry, which queries of the push log show. Only few documents have such
-// pushes.
+// Queries of the push log show the number of pushes without a log entry. Few documents count such pushes, so the index
+// is small.
 countSchema.index(
   { systemCode: 1, hour: -1, unrecorded: 1 },
   { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
@@ -62,8 +62,8 @@ export interface CountQuery {
   /** Absent: the counts of all systems. */
   readonly systemCode?: string;
   /**
-   * Window, epoch milliseconds; `to` is exclusive. It selects the minutes that begin in it or the hours that overlap
-   * it.
+   * Window, epoch milliseconds; `to` is exclusive. A query by minute selects the minutes that begin in the window. A
+   * query by hour selects the hours that overlap the window.
    */
   readonly from: number;
   readonly to: number;
@@ -87,8 +87,8 @@ export interface CountsRead {
   /** The counts, newest hour first. */
   readonly counts: readonly Counted[];
   /**
-   * Epoch milliseconds; undefined if the whole window was read. Otherwise there were too many documents, and `counts`
-   * begins at this hour.
+   * Start of the oldest hour in `counts`, epoch milliseconds, if the window had too many documents. Undefined if the
+   * whole window was read.
    */
   readonly cutAt: number | undefined;
 }
@@ -142,7 +142,7 @@ export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCU
   };
 }
 
-/** Selects the hours that overlap the window, because some of their minutes may begin in it. */
+/** Selects every hour that overlaps the window, because a minute of such an hour may begin in the window. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   const filter: mongo.Filter<PushCount> = {
     ...(systemCode !== undefined && { systemCode }),
