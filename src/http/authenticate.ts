@@ -48,7 +48,7 @@ export function koaHmacAuth(
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     const { req, state } = ctx;
-    // The deadline of a push is counted from here: a slow upload does not shorten it.
+    // The deadline of a push is counted from the end of its upload, so a slow upload does not shorten the deadline.
     const receivedAt = deps.clock();
     const began = performance.now();
     // Request ids define the order of the push log, so they follow the order of receipt.
@@ -113,7 +113,7 @@ export function setCaller(
 
 /**
  * Admits requests other than pushes: checks that the signature is not reused, and the rate of the client. `submit`
- * admits pushes, because it also records and counts the rejected ones.
+ * admits pushes, because it also records and counts rejected pushes.
  *
  * @param timeout milliseconds for the answer
  * @param pushesOf how many pushes the request counts for

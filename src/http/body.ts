@@ -62,7 +62,7 @@ async function readRawBody(
   const inTime = withTimeout(reading, timeout, () => new PushError('REQUEST_TIMEOUT'));
   const body = await inTime.catch(async (cause) => {
     if (cause instanceof PushError) throw cause;
-    // `discardRest` keeps no bytes, so they do not count.
+    // `discardRest` keeps no bytes in memory, so discarded bytes do not count.
     req.off('data', count);
     await discardRest(req);
     const isTooLarge =
@@ -109,7 +109,7 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 
 /** A request that counts toward the limits of the process. */
 export interface HeldRequest {
-  /** Counts received bytes. Above the limit, disconnects the oldest uploads; this one may be among them. */
+  /** Counts received bytes. Above the limit, disconnects the oldest uploads, which may include this upload. */
   received(bytes: number): void;
   /** Takes a slot, because the body is complete. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
@@ -184,7 +184,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // The whole body has arrived; only its events are not processed yet.
+      // The whole body has arrived, so this upload is not slow: Node emits its events soon.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

@@ -12,7 +12,7 @@ export interface PlainDocument {
   readonly etag: string;
   /** Added to the usual headers; a header of the same name replaces the usual one. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the file is served for this Host header; absent: for every one. */
+  /** Whether the file is served for this Host header; absent: for every Host header. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ends requests: reports how a request and its pushes ended to metrics, push counts and the log, and stores it in
- * `ctx.state` for access log and traces.
+ * Reports the results of a request and of its pushes to metrics, push counts and the log. Stores the result of the
+ * request in `ctx.state` for access log and traces.
  */
 import type { Clock } from '../concurrency/timing';
 import { errorText } from '../infra/driver-errors';

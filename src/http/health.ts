@@ -42,7 +42,7 @@ export interface HealthSources {
   readonly isPrepared: () => boolean;
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
-  /** Each sends a write command to the server. The command to Redis needs no memory. */
+  /** Both probes send a write command to their server. Redis executes its command even if its memory is full. */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
 }

@@ -9,7 +9,7 @@ const STALL_TIMEOUT = 30_000;
 /** Groups of rows; each row is a line. A group may be empty. The return value is `data` of the envelope. */
 export type Lines = AsyncGenerator<readonly unknown[], unknown>;
 
-/** Lines whose first group has been read. An error before that still results in a normal error answer. */
+/** Lines whose first group has been read. An error in the first group still results in a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: Lines;
@@ -36,7 +36,7 @@ export async function startLines(res: ServerResponse, rest: Lines): Promise<Star
 
 /**
  * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. It also
- * listens to the socket: a response that waits for an earlier one gets no event when the connection closes.
+ * listens to the socket: a response that waits for an earlier response gets no event when the connection closes.
  */
 export function whenOver(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;

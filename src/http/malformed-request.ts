@@ -1,6 +1,6 @@
 /**
  * Answers malformed and ambiguous requests, which never reach Koa. Therefore this file writes the HTTP response itself,
- * after the answers to all earlier requests of the connection. It ignores everything that follows on that connection.
+ * after the answers to all earlier requests of the connection. It discards all later input of the connection.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -14,7 +14,7 @@ const LINGER_TIMEOUT = 2_000;
 /** Bytes of further input that the service discards. A client that sends more is disconnected. */
 const MAX_DISCARDED = 1024 * 1024;
 
-/** What the log contains about a malformed request. */
+/** The fields of the log line for a malformed request. */
 export interface MalformedRequest {
   readonly reason: Reason;
   /** The code of the envelope. */
@@ -46,8 +46,8 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // A request with a valid head and a malformed body is already in its handler, which waits for the body in vain. This
-  // answer replaces the answer of that handler.
+  // A request with a valid head and a malformed body is already in its handler, which waits for the body in vain. The
+  // error answer replaces the answer of that handler.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());

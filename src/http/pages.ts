@@ -87,7 +87,7 @@ export function readDocsFiles(root: string, demo?: Demo): PageFiles {
 export const readConsoleFiles = (root: string): PageFiles =>
   readPage(path.join(root, BUNDLED, 'console'), CONSOLE_PATH);
 
-/** Adds the attribute `data-demo` to the page, without which its script does not request demo.json. */
+/** Adds the attribute `data-demo` to the page. The script of the page requests demo.json only with this attribute. */
 function demoFiles(page: PlainDocument, { file, ownNames }: Demo): [string, PlainDocument][] {
   const html = Buffer.from(String(page.bytes).replace('<html ', '<html data-demo '));
   const { clientId, secret } = JSON.parse(readFileSync(file, 'utf8'));

@@ -44,7 +44,7 @@ export interface RequestState {
   document?: PlainDocument;
   /** Set by the route instead of `data`: the relative URL of a redirect. */
   location?: string | undefined;
-  /** Set by the route or by a failed authentication: how the pushes of this request ended. */
+  /** Set by the route or by a failed authentication: the results of the pushes of this request. */
   pushes?: readonly PushEnded[];
   /** Set by `createEndRequest` at the end of the request: the outcome of a single push, or the rejection. */
   ended?: { readonly outcome?: Success | undefined; readonly rejection?: PushError };
@@ -54,11 +54,11 @@ export interface RequestState {
   stages?: StageTimes;
 }
 
-/** Summary of the failed lines of a batch. */
+/** Summary of the failed lines of one batch. */
 export interface PartialFailure {
-  /** Whether at least one of these lines may succeed later. */
+  /** Whether at least one of the failed lines may succeed later. */
   readonly isRetryable: boolean;
-  /** Seconds: the longest Retry-After of these lines, if one has it. */
+  /** The longest Retry-After of the failed lines, in seconds; absent if no failed line has a Retry-After. */
   readonly retryAfter?: number | undefined;
 }
 

@@ -42,8 +42,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // Outside of the try, because a failed report must not replace the answer by an error. `sendLines` ends a request
-    // that is answered with lines.
+    // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
+    // ends a request that is answered with lines.
     if (!ctx.state.lines) options.end.answered(ctx);
     // Node must not parse the unread rest of a body as the next request. When this process is going to stop, the client
     // must reconnect to another one.
@@ -68,8 +68,8 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // `null`: the request was rejected before its body was read. After its whole body is read, the client can receive the
-  // answer and reuse the connection.
+  // `null` means that the request was rejected before its body was read. After its whole body is read, the client can
+  // receive the answer and reuse the connection.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
   setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
@@ -124,8 +124,8 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   ctx.type = 'application/x-ndjson; charset=utf-8';
   // Node warns of a memory leak above ten listeners. Koa and Node already add ten to a response.
   ctx.res.setMaxListeners(20);
-  // If the client disconnects, there is no last line. The request counts as answered, as every request whose client
-  // disconnects.
+  // If the client disconnects, there is no last line. The request still counts as answered, like every request whose
+  // client disconnects.
   whenOver(ctx.res, () => options.end.answered(ctx));
   ctx.body = writeLines(ctx.res, lines, {
     success: (data) => {

@@ -1,4 +1,4 @@
-/** The HTTP server. It waits for no client without a deadline, and it rejects malformed and ambiguous requests. */
+/** The HTTP server. Every wait for a client has a deadline. The server rejects malformed and ambiguous requests. */
 import {
   createServer,
   type IncomingMessage,
@@ -38,7 +38,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
-  // `acceptHead` checks the Host header. Node would reject a request without it, but not with an envelope.
+  // `acceptHead` checks the Host header. Node would reject a request without a Host header, but without an envelope.
   requireHostHeader: false,
 };
 
@@ -143,7 +143,7 @@ function createHttpServer(
   // A client may close its sending side after its request and wait for the answer. Without this option Node would close
   // the connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // No limit on the number of headers: Node silently drops headers above it, which could hide a duplicate header.
+  // No limit on the number of headers: Node silently drops headers above a limit, which could hide a duplicate header.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));

@@ -16,8 +16,8 @@ import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
 /**
- * Limits the number of streamed uploads, but not their bytes, because their bodies are not kept in memory. They may
- * take minutes, so other uploads have a limit of their own.
+ * Limits the number of streamed uploads, but not their bytes, because their bodies are not kept in memory. A streamed
+ * upload may take minutes, so other uploads have a separate limit.
  *
  * @param max concurrent streamed uploads
  */
@@ -53,8 +53,8 @@ export interface StreamedRoute {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Runs the checks of `koaHmacAuth` in the same order: those of the headers before the body is read, those of the client
- * after it. So no answer reveals anything about a client before its signature is verified.
+ * Runs the checks of `koaHmacAuth` in the same order: the headers before the body is read, the client after the body is
+ * read. So no answer reveals anything about a client before its signature is verified.
  *
  * @throws (the middleware) PushError as `koaHmacAuth`, or REQUEST_TIMEOUT
  */

@@ -27,7 +27,7 @@ const schema = z.object({
     const message = redisUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
   }),
-  /** Prefix of all keys and channels in Redis. Deployments that share one Redis need different ones. */
+  /** Prefix of all keys and channels in Redis. Deployments that share one Redis need different prefixes. */
   REDIS_NAMESPACE: z
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
@@ -40,7 +40,7 @@ const schema = z.object({
   DATA_DIR: z.string().default('.data'),
   /** How long `web` keeps an idle connection of a client. It must exceed the idle timeout of the load balancer. */
   KEEP_ALIVE_TIMEOUT: span(1_000, 3_600_000).default(65_000),
-  /** Encryption keys for the secrets of the clients in the database. The first one encrypts, all of them decrypt. */
+  /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
   BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(1024 * 1024),
@@ -66,13 +66,13 @@ const schema = z.object({
   RATE_BURST: whole(1, 1_000_000).default(400),
   /** Limit of requests per second for each query key. */
   QUERY_KEY_RATE: whole(1, 1_000_000).default(20),
-  /** `off`: a retry with the same idempotency key and body is applied again. `on`: it gets the first result. */
+  /** `off`: a retry with the same idempotency key and body is applied again. `on`: the retry gets the first result. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   /** How long push-log entries are kept. */
   PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
   PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
-  /** Maximum pushes in flight in one web process. It answers further pushes with 503. */
+  /** Maximum pushes in flight in one web process. The process answers further pushes with 503. */
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
   /** Maximum pushes in one partition. `web` answers further pushes with 503. */
   PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
@@ -109,7 +109,7 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** A push that arrives just before the port closes must still get its answer. */
+/** The limit is long enough for a push that arrives just before the port closes. */
 const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
   ({
     path: ['DRAIN_TIMEOUT'],
@@ -179,7 +179,7 @@ export function readConfig(env: Environment): Config {
 const defaultsForRedisUrl = (redisUrl = ''): Environment =>
   /^rediss?[-+]cluster:/.test(redisUrl) ? { REDIS_SHARDS: '8' } : {};
 
-/** The settings as the log may show them, without secrets and passwords. */
+/** The settings for the log, without secrets and passwords. */
 export function redactConfig(config: Config): Record<string, unknown> {
   return {
     ...config,

@@ -6,8 +6,8 @@ import { types } from 'node:util';
 import { mongo } from 'mongoose';
 
 /**
- * Whether the database is unavailable, or the result of a commit is unknown. A write conflict does not count, although
- * the driver gives it the same label.
+ * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, although
+ * the driver gives both the same label.
  */
 export function isOutage(error: unknown): boolean {
   if (isUnknownCommit(error)) return true;
@@ -41,7 +41,7 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Why a command exceeded `maxTimeMS`. MongoDB has one error code for both causes.
+ * The cause for which a command exceeded `maxTimeMS`. MongoDB has one error code for both causes.
  *
  * @returns `locked` if a transaction locked the document; `unconfirmed` if the write was executed, but the majority did
  *   not confirm it in time; undefined for any other error
@@ -109,7 +109,7 @@ export function isRejectedPermanently(error: unknown): boolean {
  * error of the socket unchanged.
  */
 export function isSocketError(error: unknown): boolean {
-  // Not `instanceof`: under jest, the error can come from another realm.
+  // `instanceof` would fail here: under jest, the error can come from another realm.
   return types.isNativeError(error) && 'syscall' in error;
 }
 

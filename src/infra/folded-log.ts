@@ -12,7 +12,7 @@ const SECOND = 1_000;
  */
 const MAX_KINDS = 200;
 
-/** What lines of the same kind have in common. */
+/** The properties that lines of the same kind share. */
 export interface LineKind {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
@@ -22,7 +22,7 @@ export interface LineKind {
   /** Maximum lines per second that are written; 1 by default. */
   readonly maxPerSecond?: number;
   /**
-   * The servers whose outages cause such lines. During a logged outage of one of them, the lines have level `debug`.
+   * The servers whose outages cause such lines. During a logged outage of such a server, the lines have level `debug`.
    */
   readonly dueTo?: readonly ServerName[];
 }

@@ -5,7 +5,8 @@ import type { Outages } from './outages';
 
 /** Whether the driver knows a primary now. Without a primary, `web` rejects requests immediately. */
 export function isMongoReady(connection: Connection): boolean {
-  // Not `readyState`: on a busy machine a heartbeat can be a second late, and Mongoose then reports "disconnected".
+  // `readyState` is unsuitable: on a busy machine a heartbeat can be a second late, and Mongoose then reports
+  // "disconnected".
   const { topology } = connection.getClient() as unknown as Driver;
   return topology !== undefined && isUsable(topology.description);
 }
@@ -45,7 +46,9 @@ function causeOf({ servers }: mongo.TopologyDescription): string {
   return errors[0] ?? 'no primary is known';
 }
 
-/** A round trip to the primary. It needs no lock and no data, so a busy database answers it quickly. */
+/**
+ * A round trip to the primary. MongoDB answers a ping without locks and data, so even a busy database answers quickly.
+ */
 export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });
 }

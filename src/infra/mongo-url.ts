@@ -8,8 +8,8 @@ const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
- * An option that weakens writes is an error: an operator who trades safety for speed must learn that the service does
- * not. Read options are ignored, because they promise nothing to callers.
+ * An option that weakens writes is an error: the operator must learn that the service does not trade safety for speed.
+ * Read options are ignored, because they do not change the promises to callers.
  *
  * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
  */
@@ -56,7 +56,7 @@ function isWeak(option: string): boolean {
 
 const nameOf = (option: string) => option.split('=')[0] ?? '';
 
-// Without the class `URL`, because it does not accept several hosts.
+// This function does not use the class `URL`, which rejects several hosts.
 function partsOf(url: string): { base: string; database: string; options: string[] } {
   const [base = '', query = ''] = url.split('?', 2);
   const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';

@@ -42,8 +42,8 @@ export async function connectMongo(
     bufferCommands: false,
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
-    // Mode 'stream' would detect changes sooner. But with `useBigInt64`, its monitor in driver 7.8 throws an error that
-    // no code can catch. The process then ends, or never finds a primary again.
+    // Mode 'stream' would detect changes sooner. But with `useBigInt64`, the monitor of this mode in driver 7.8 throws
+    // an error that no code can catch. The process then ends, or never finds a primary again.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -65,8 +65,8 @@ export async function connectMongo(
 }
 
 /**
- * The identity of the database: the id that MongoDB assigned to one of its collections. It is the same for every URL of
- * this database, and a restored copy of the database has another one.
+ * The identity of the database: the id that MongoDB assigned to one of its collections. The id is the same for every
+ * URL of this database. A restored copy of the database has another id.
  */
 export async function identifyDatabase(
   connection: Connection,

@@ -18,11 +18,14 @@ export interface Outage {
 }
 
 export interface Outages {
-  /** Reports a lost connection. @param connection its name, for example `subscriber` */
+  /** Reports a lost connection. @param connection name of the connection, for example `subscriber` */
   lost(server: ServerName, connection: string, error: string): void;
   /** Reports that a lost connection works again. */
   back(server: ServerName, connection: string): void;
-  /** True from the log line of an outage to the log line of its end. Errors in between need no further log line. */
+  /**
+   * True from the log line of an outage to the log line of its end. Errors between these two lines need no further log
+   * line.
+   */
   isUnavailable(server: ServerName): boolean;
   /** The current or most recent outage; undefined if there was none. */
   last(server: ServerName): Outage | undefined;
@@ -91,7 +94,7 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.lost.add(connection);
       state.affected.add(connection);
       // The first error often states only that the connection was closed. The error of the next attempt to connect
-      // states the cause, and replaces it.
+      // states the cause, so it replaces the first error.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;

@@ -1,6 +1,6 @@
 /**
- * The handler of `matters/orphans`: receives a list of ids, and answers with the matters that are open or drafts in the
- * ledger and not in the list.
+ * The handler of `matters/orphans`: receives a list of ids, and answers with the open matters and drafts of the ledger
+ * that the list does not contain.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -15,7 +15,7 @@ import type { StreamedRoute } from '../streamed-body';
 
 /** Concurrent requests of one client, and of all. A list of a million ids takes some hundred megabytes of memory. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** The same for unknown client ids. Their requests occupy no slot of existing clients. */
+/** Limits for unknown client ids, whose requests occupy no slot of existing clients. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** An id that no client can have, because an empty header is rejected. */
 const NO_CLIENT = '';

@@ -17,7 +17,8 @@ type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promis
  *
  * @param folder folder of the script: `__dirname` of the caller
  * @param name name of the file in kebab case; ioredis gets the name in camel case
- * @param shared names of files in the folder with functions of several scripts; their text precedes the script too
+ * @param shared names of files in the folder with functions of several scripts; the text of these files precedes the
+ * script too
  */
 export function defineScript<R>(
   redis: RedisConnection,

@@ -24,10 +24,13 @@ const COMMAND_TIMEOUT = 2_000;
 
 /**
  * Milliseconds without an answer to a command after which the process reconnects, because a network can drop a
- * connection without an error. The longest blocking command is that of BullMQ (`drainDelay` in `queue/jobs.ts`).
+ * connection without an error. The longest blocking command is the one that BullMQ sends (`drainDelay` in
+ * `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
-/** Milliseconds between two pings of a subscriber. Without pings, it would not notice a dropped connection. */
+/**
+ * Milliseconds between two pings of a subscriber. Without pings, the subscriber would not notice a dropped connection.
+ */
 const PING_INTERVAL = 2_000;
 
 const RECONNECT: RedisOptions = {
@@ -140,7 +143,7 @@ async function whenReady(redis: RedisConnection): Promise<void> {
 
 interface ConnectionKind {
   readonly use: string;
-  /** Whether commands wait while Redis is unavailable. Otherwise they fail. */
+  /** True: commands wait while Redis is unavailable. False: commands fail. */
   readonly retriesCommands: boolean;
   readonly options: RedisOptions;
 }

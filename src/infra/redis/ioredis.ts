@@ -15,7 +15,8 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
   // A sentinel returned no primary: for example, because it does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
-  // A dying server closes its connections without an error. ioredis does not reconnect if this process closed it.
+  // A dying server closes its connections without an error. If this process closed the connection, ioredis does not
+  // reconnect.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -29,11 +30,11 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
     back();
     for (const node of cluster.nodes()) connectNode(node);
   });
-  // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is not, its next attempt
-  // to connect reports it as lost.
+  // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is unreachable, the next
+  // attempt to connect to that node reports it as lost.
   cluster.on('refresh', back);
-  // `setImmediate`, because ioredis may have found the node for a command. That command then opens the connection
-  // itself.
+  // `setImmediate` delays the connection, because ioredis may have found the node for a command. Such a command opens
+  // the connection itself.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -41,8 +42,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
 }
 
 /**
- * Connects to a node in advance. Without it, ioredis connects at the first command for the node and rejects further
- * commands until it is connected.
+ * Connects to a node in advance. Otherwise ioredis would connect at the first command for the node, and reject further
+ * commands until the node is connected.
  */
 function connectNode(node: Redis): void {
   // The event `node error` reports a failure.
@@ -110,7 +111,7 @@ export class BlockingCluster extends Cluster {
     stayEnded(this);
   }
 
-  /** BullMQ calls it to create the connection for its blocking commands. */
+  /** BullMQ calls this method to create the connection for its blocking commands. */
   override duplicate(nodes: ClusterNode[] = [], options: ClusterOptions = {}): never {
     const redisOptions = { ...this.options.redisOptions, ...options.redisOptions };
     const all = { ...this.options, ...options, redisOptions };
@@ -155,7 +156,7 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 
 /**
  * Sets the status of a Cluster back to `end`. When a node closes after the end, ioredis changes the status to `close`,
- * and it would stay `close` forever.
+ * and the status would stay `close` forever.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

@@ -39,8 +39,9 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
-    // Without `failoverDetector`, because with it, a failover during a connection attempt ends the connection
-    // permanently. The process leaves an old primary when this server rejects a write or does not answer.
+    // The option `failoverDetector` is absent, because it would end the connection permanently if a failover happens
+    // during a connection attempt. The process leaves an old primary when this server rejects a write or does not
+    // answer.
   };
 }
 

@@ -14,7 +14,10 @@ export interface RedisTime {
   aheadOf(clock?: () => number): number;
 }
 
-/** Milliseconds for which the time is computed from one timestamp. Longer would be inaccurate, because clocks drift. */
+/**
+ * Milliseconds for which the time is computed from one timestamp. A longer period would be inaccurate, because clocks
+ * drift.
+ */
 const MAX_EXTRAPOLATION = 60_000;
 /**
  * Clocks that differ by fewer milliseconds count as synchronized, because a slow answer alone causes some difference.

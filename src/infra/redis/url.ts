@@ -66,7 +66,7 @@ export function redisUrlProblem(url: string): string | undefined {
 
 /** @throws RedisUrlProblem if the URL is invalid */
 export function parseRedisUrl(url: string): RedisAddress {
-  // Without the class `URL`, because it does not accept several hosts.
+  // This function does not use the class `URL`, which rejects several hosts.
   const parts =
     /^(rediss?)(?:[-+](sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/.exec(
       url,
