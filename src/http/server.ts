@@ -38,7 +38,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
-  // `acceptHead` checks the Host header. Node would reject a request without a Host header, but without an envelope.
+  // `acceptHead` checks the Host header. Node's own answer to a request without a Host header has no envelope.
   requireHostHeader: false,
 };
 

@@ -109,7 +109,7 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** The limit is long enough for a push that arrives just before the port closes. */
+/** DRAIN_TIMEOUT must cover the answer to a push that arrives just before the port closes. */
 const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
   ({
     path: ['DRAIN_TIMEOUT'],

@@ -109,7 +109,7 @@ export function isRejectedPermanently(error: unknown): boolean {
  * error of the socket unchanged.
  */
 export function isSocketError(error: unknown): boolean {
-  // `instanceof` would fail here: under jest, the error can come from another realm.
+  // `instanceof` would return false here if the error comes from another realm, as under jest.
   return types.isNativeError(error) && 'syscall' in error;
 }
 

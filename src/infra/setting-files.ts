@@ -50,7 +50,7 @@ type ReadValue =
   | { readonly value: string; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
-/** Reads a file. The value is trimmed, because editors and `echo` write a line feed at the end of a file. */
+/** Reads a file and trims its value, because editors and `echo` write a line feed at the end of a file. */
 function readOne(path: string): ReadValue {
   try {
     const value = readFileSync(path, 'utf8').trim();

@@ -1,6 +1,6 @@
 /**
  * The functions with which components report measurements. Components call them even if METRICS_PORT is not set. To
- * keep them cheap, they take plain numbers, and one call reports all pushes that are processed together.
+ * keep the calls cheap, the functions take plain numbers, and one call reports all pushes that are processed together.
  */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
@@ -13,9 +13,7 @@ import type { PushError } from '../protocol/errors';
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/**
- * What one command can write for several pushes: entries of the push `log`, or pushes into their partitions (`queue`).
- */
+/** The targets into which one command can write several pushes: entries of the push `log`, or partitions (`queue`). */
 export const BATCH_KINDS = ['log', 'queue'] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 
@@ -56,7 +54,7 @@ export interface Metrics {
   jobFailed(): void;
   /** A worker reclaimed a partition job whose worker had stalled. */
   jobReclaimed(): void;
-  /** A sweep of one shard has ended. @param partitions number of partitions that it found without progress */
+  /** A sweep of one shard has ended. @param partitions number of partitions without progress that the sweep found */
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log, because the reply of the worker did not arrive. */
   replyLost(): void;
@@ -92,7 +90,7 @@ export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /** The stage ends now; it began when the previous stage ended. The durations of a repeated stage are added. */
+  /** The stage ends now. The stage began when the previous stage ended. The durations of a repeated stage are added. */
   mark(stage: RequestStage): void;
   /** The durations of the stages that have ended, in milliseconds, rounded to a tenth. */
   read(): Partial<Record<RequestStage, number>>;

@@ -58,9 +58,9 @@ export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
   /**
-   * Called when an export fails, and when the library reports a problem; each at most once a minute.
+   * Called when an export fails or the library reports a problem. Each kind of call happens at most once a minute.
    *
-   * @param suppressed number of calls that were left out since the last one
+   * @param suppressed number of suppressed calls since the last call
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

@@ -10,7 +10,7 @@ export interface TraceHeaders {
   readonly tracestate?: string;
 }
 
-/** What is known at the end of a request. */
+/** The result of a request, for its span. */
 export interface RequestEnd {
   readonly requestId: string;
   readonly clientId: string | undefined;
@@ -81,7 +81,9 @@ export interface Tracing {
    * @param work gets the trace context to store with the push, for the span of its worker
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
-  /** Runs a batch. It has one span, as in `together`, and one span with its result in the trace of each push. */
+  /**
+   * Runs a batch. The batch has one span, as in `together`. Each push has one span with its result, in its own trace.
+   */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /**
    * Creates a span for each later database command within a trace. The span has the name of the command, but no values.

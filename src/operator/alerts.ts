@@ -12,7 +12,7 @@ export interface ShownAlert {
   readonly severity: 'critical' | 'warning' | 'info';
   /** Section of the runbook. */
   readonly runbook: string;
-  /** What the alert is about, for example a server or a reason; null if the name says it. */
+  /** The subject of the alert, for example a server or a reason; null if the name of the alert is enough. */
   readonly about: string | null;
   /** The value that exceeds the limit: seconds, a share, or pushes per second; null if the alert has no value. */
   readonly value: number | null;
@@ -35,7 +35,10 @@ export const SHED = [
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Minimum seconds by which a count is divided for a rate, so that few pushes in a short time give no high rate. */
+/**
+ * Minimum seconds by which a count is divided for a rate, so that a few pushes in a short time do not produce a high
+ * rate.
+ */
 const SHORTEST = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -28,7 +28,7 @@ export interface History {
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
   readonly marks: readonly Mark[];
-  /** Whether `marks` include the audit trail. They do not if MongoDB is unavailable. */
+  /** Whether `marks` include the audit trail; false if MongoDB is unavailable. */
   readonly hasAudit: boolean;
 }
 
@@ -59,7 +59,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       const from = to - HISTORY;
       return { from, to, ...(await read(from, to)) };
     },
-    /** Adds to a result of `read` what this process has recorded, and events that the current status shows. */
+    /** Adds the records of this process, and the events of the current status, to a result of `read`. */
     complete: (
       { audit, ...read }: Read & Pick<History, 'from' | 'to'>,
       status: ServiceStatus,
@@ -118,7 +118,7 @@ export type Mark = { readonly at: number } & (
   | ({ readonly kind: 'audit' } & Pick<AuditEntry, 'operator' | 'command' | 'subject' | 'outcome'>)
 );
 
-/** Where the events come from. */
+/** The sources of the events. */
 interface EventSources {
   /** Null if MongoDB is unavailable. */
   readonly audit: readonly AuditEntry[] | null;
@@ -130,7 +130,8 @@ interface EventSources {
 }
 
 /**
- * Starts within DEPLOYMENT_SPAN milliseconds are one deployment. Outages of two processes within SAME_OUTAGE milliseconds are one.
+ * Starts within DEPLOYMENT_SPAN milliseconds are one deployment. Outages of two processes within SAME_OUTAGE
+ * milliseconds are one outage.
  */
 const DEPLOYMENT_SPAN = 60_000;
 const SAME_OUTAGE = 5_000;

@@ -1,4 +1,7 @@
-/** Starts the operator page on the internal port of a process. The process loads its code at the first request. */
+/**
+ * Starts the operator page on the internal port of a process. The process loads the code of the page at the first
+ * request.
+ */
 import type { RequestListener } from 'node:http';
 import { foldedLog } from '../infra/folded-log';
 import { outagesOf } from '../infra/outages';

@@ -1,4 +1,4 @@
-/** What this process has recorded in the last hour: numbers of waiting pushes, and outages of MongoDB and Redis. */
+/** The records of this process from the last hour: numbers of waiting pushes, and outages of MongoDB and Redis. */
 
 import type { Connection } from 'mongoose';
 import { startPollLoop, systemClock } from '../concurrency/timing';
@@ -74,7 +74,7 @@ function sumOf(partitions: readonly PartitionBacklog[]): Omit<QueueSample, 'at'>
   };
 }
 
-/** What the operator page gets from its process. */
+/** The values that the process passes to its operator page. */
 export interface OperatorParts {
   /** Name of the process that serves the page. */
   readonly name: string;

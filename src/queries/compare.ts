@@ -7,7 +7,7 @@ import type { MatterDifference } from '../protocol/matter-answers';
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
-  /** Null and an empty text are equal, as in the digest. */
+  /** The comparison treats null and an empty text as equal, like the digest. */
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;

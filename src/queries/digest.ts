@@ -6,8 +6,9 @@
  * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +
  *   (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
  * - The hash of a matter is the first 8 bytes of SHA-256(line).
- * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits. That of the empty set is
- *   `0000000000000000`. It detects accidental differences; it does not protect against deliberate collisions.
+ * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits. The hash of the empty set
+ *   is `0000000000000000`. The digest detects accidental differences. It does not protect against deliberate
+ *   collisions.
  */
 import { hash } from 'node:crypto';
 import type { Matter } from '../domain/matter';

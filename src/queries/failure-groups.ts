@@ -4,7 +4,10 @@ import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol
 import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
-/** The failed pushes of one matter; without a matter, those of one idempotency key; without both, one failed push. */
+/**
+ * The failed pushes of one matter. Without a matter: the failed pushes of one idempotency key. Without both: one failed
+ * push.
+ */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
@@ -64,8 +67,8 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
 }
 
 /**
- * Finds the upsert that should have created the matter: of the failed ones, the last before the push that did not find it.
- * Earlier ones may have been corrected since.
+ * Finds the upsert that should have created the matter: the last failed upsert before the push that did not find the
+ * matter. Earlier failed upserts may have been corrected since.
  */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;

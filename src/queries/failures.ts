@@ -43,8 +43,8 @@ export interface FailuresDependencies {
 const MAX_CHECKED = 5_000;
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * The reasons of a query without `reason`. It leaves out the reasons that a request with only a client id can cause:
- * with them, an attacker could hide the failed pushes of the client.
+ * The reasons of a query without `reason`. The list omits the reasons that a request with only a client id can cause:
+ * with such requests, an attacker could hide the failed pushes of the client.
  */
 const OWN_FAILURES = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
@@ -66,7 +66,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       from,
       to,
     } satisfies LogFilter;
-    // Without `stillFailed`, because a page has the same position with and without it.
+    // The cursor does not depend on `stillFailed`, because a page has the same position with and without this filter.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxChecked };
@@ -92,7 +92,9 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 
 /** The failed pushes of one page. */
 interface FailuresPage {
-  /** Subjects in the order of their newest failed push, newest first; the pushes of each are newest first too. */
+  /**
+   * Subjects in the order of their newest failed push, newest first; the pushes of each subject are newest first too.
+   */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly next: string | undefined;

@@ -47,8 +47,8 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid for one order only. Cursors of the default order were issued before there was an order, so
-    // their query does not contain it.
+    // A cursor is valid for one order only. The service issued cursors of the default order before it supported an
+    // order, so their query does not contain the order.
     const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
     const isCounted = cursor === undefined && isCountable(filter);
@@ -92,16 +92,16 @@ async function toViews(
   }));
 }
 
-/** A difference quotes the body. */
+/** A difference quotes the body, which the caller may not see. */
 const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
   ...diagnosis,
   findings: findings.map(({ difference, ...finding }) => finding),
 });
 
 /**
- * The signature diagnosis of an entry, only in a query for one request, because it may take a tenth of a second. It
- * uses the secret of the client, so only this client may query it: another client of the system could send guesses with
- * the id of this client and learn how close they are.
+ * The signature diagnosis of an entry. A diagnosis may take a tenth of a second, so only a query for one request
+ * contains it. The diagnosis uses the secret of the client, so only this client may query it: another client of the
+ * system could send guesses with the id of this client and learn how close they are.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

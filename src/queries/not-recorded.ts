@@ -5,14 +5,17 @@ import type { CountQuery, LogFilter } from '../storage/push-log';
 /** An instant after every push. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** Whether the counts can answer the filter. They do not contain clients, matters, keys and request ids of pushes. */
+/**
+ * Whether the counts can answer the filter. The counts do not contain clients, matters, keys and request ids of pushes.
+ */
 export function isCountable(filter: LogFilter): boolean {
   const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
   return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
 /**
- * The query of the counts for a filter. It begins at a whole minute. Pushes without a log entry were always rejected.
+ * The query of the counts for a filter. The window begins at a whole minute. Pushes without a log entry were always
+ * rejected.
  */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;

@@ -21,7 +21,10 @@ import type { AnswerQuery } from './signed-query';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Lengths of the window in milliseconds, by the length of its buckets: without `from`, and at most. */
+/**
+ * Default and maximum length of the window in milliseconds, by the length of its buckets. The default applies without
+ * `from`.
+ */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
@@ -104,7 +107,10 @@ function windowOf(
   return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };
 }
 
-/** The start of the next bucket. A day can have 25 hours, so 26 hours after its start it is always the next day. */
+/**
+ * The start of the next bucket. A day can have 25 hours, so an instant 26 hours after the start of a day is always in
+ * the next day.
+ */
 function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
   return startOf(start + lengthOf(by) + (by === 'day' ? 2 * HOUR : 0));
 }

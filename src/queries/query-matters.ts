@@ -10,7 +10,7 @@ import { weightOf } from './weight';
 
 /**
  * Milliseconds. `updatedAt` is set shortly before the commit, so a matter can become visible after matters with a later
- * `updatedAt`. Changes older than this are committed or failed. So the next incremental query starts this long before
+ * `updatedAt`. Changes older than this are committed or failed. So the next incremental query starts COMMIT_LAG before
  * now, and may return some matters again.
  */
 const COMMIT_LAG = 30_000;
@@ -51,7 +51,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // Cursors of queries without a search were issued before there were searches, so their query does not contain one.
+    // The service issued cursors of queries without a search before it supported searches, so their query contains no
+    // search.
     const rows = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const bound = search ? [...rows, search] : rows;
     const { after, watermark } = query.cursor
@@ -102,8 +103,9 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The watermark, which is `updatedFrom` of the next incremental query. The first page computes it for all pages: while
- * the caller reads the pages, a matter can be committed whose `updatedAt` lies in a page that was read already.
+ * The watermark, which is `updatedFrom` of the next incremental query. The first page computes the watermark for all
+ * pages: while the caller reads the pages, a matter can be committed whose `updatedAt` lies in a page that was read
+ * already.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));

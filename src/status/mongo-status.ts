@@ -1,6 +1,6 @@
 /**
- * Reads the part of the status that MongoDB has: its own state, the clients, recent pushes, and failed pushes that an
- * operator can resend.
+ * Reads the part of the status that comes from MongoDB: the state of MongoDB, the clients, recent pushes, and failed
+ * pushes that an operator can resend.
  */
 import { type Connection, Types } from 'mongoose';
 import { connectMongo, DatabaseSetupError, nativeCollection } from '../infra/mongo';
@@ -25,14 +25,14 @@ export interface MongoFacts {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** Why pushes are rejected although MongoDB answers: indexes are missing. Null if no index is missing. */
+  /** The cause for which pushes are rejected although MongoDB answers: missing indexes. Null if no index is missing. */
   readonly problem: string | null;
   readonly clients: readonly ClientFacts[];
   readonly recent: RecentPushes;
   readonly resendable: Resendable;
 }
 
-/** The failed pushes of the last day that `matterctl log resend` would send again. */
+/** The failed pushes of the last day that `matterctl log resend` can send again. */
 export interface Resendable {
   readonly count: number;
   /** Whether the search stopped at its limit, so that there may be more. */
@@ -114,7 +114,7 @@ const DAY = 86_400_000;
 /** Maximum entries that are read for each system, newest first. */
 const MAX_ENTRIES = 500;
 
-/** Reasons of which the caller is not the cause. The service may accept the same push now. */
+/** Reasons after which the service may accept the same push: errors of the service, and load limits. */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;
@@ -159,7 +159,8 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
 }
 
 /**
- * Finds which bodies are stored. `selectPushes` needs a body only to see that it is stored, so it gets a placeholder.
+ * Finds the requests whose bodies are stored. `selectPushes` only checks whether a body exists, so it gets a
+ * placeholder.
  */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));

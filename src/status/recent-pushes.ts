@@ -42,8 +42,8 @@ const MINUTE = 60_000;
 const MINUTES = 4;
 
 /**
- * Whether the service is the cause of this result. A pause of the client does not count, because an operator has
- * decided it.
+ * Whether the service is the cause of this result. A pause of the client is no failure of the service, because an
+ * operator has paused the client.
  */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;

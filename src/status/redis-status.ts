@@ -1,5 +1,6 @@
 /**
- * Reads the part of the status that Redis has: its own state, the processes, and the waiting pushes of the partitions.
+ * Reads the part of the status that comes from Redis: the state of Redis, the processes, and the waiting pushes of the
+ * partitions.
  */
 
 import type { RedisConnection } from '../infra/redis/connect';
@@ -12,7 +13,10 @@ export interface RedisFacts {
   readonly version: string;
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
-  /** Why pushes are rejected although Redis answers: an operator has paused the queue. Null if it is not paused. */
+  /**
+   * The cause for which pushes are rejected although Redis answers: an operator has paused the queue. Null if the queue
+   * is not paused.
+   */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];

@@ -13,7 +13,8 @@ import type { RedisFacts, RedisStatusReader } from './redis-status';
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
 /**
- * Outages that begin within this many milliseconds are the same one, because the clocks of processes differ slightly.
+ * Outages that begin within SAME_OUTAGE milliseconds are the same outage, because the clocks of processes differ
+ * slightly.
  */
 const SAME_OUTAGE = 5_000;
 
@@ -117,7 +118,10 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why the server is unreachable, or why pushes are rejected although it answers; null if neither is the case. */
+  /**
+   * The cause for which the server is unreachable, or for which `web` rejects pushes although the server answers; null
+   * if there is no cause.
+   */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
@@ -151,8 +155,8 @@ export interface ClientStatus extends ClientPushes {
   readonly isEnabled: boolean;
   readonly state: ClientState;
   /**
-   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but it is unknown here, because no
-   * `web` process has reported its value.
+   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but its value is unknown, because
+   * no `web` process has reported it.
    */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;

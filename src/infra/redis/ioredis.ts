@@ -74,7 +74,8 @@ const TLS_HINT =
 /**
  * Collects the failures of a connection.
  *
- * @returns a function that stops this and returns the last failure that states a cause, or else the last failure
+ * @returns a function that stops the collection and returns the last failure that states a cause, or else the last
+ * failure
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';

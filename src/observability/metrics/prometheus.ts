@@ -24,7 +24,7 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
  */
 const TIMEOUT = 1_000;
 
-/** Updates the metrics of MongoDB and Redis. It never fails. A metric whose value cannot be read is removed. */
+/** Updates the metrics of MongoDB and Redis, and never fails. It removes a metric whose value cannot be read. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
   const [database, queue, partitions, count] = await Promise.all([
@@ -62,6 +62,9 @@ export async function areServersReady({
 
 const secondsWaited = ({ oldestMs }: PartitionBacklog) => (oldestMs ?? 0) / 1000;
 
-/** @returns undefined if the call fails or takes too long. No log line, because the metric `up` shows the outage */
+/**
+ * @returns undefined if the call fails or takes too long. The function writes no log line, because the metric `up`
+ * shows the outage
+ */
 const valueInTime = <T>(call: Promise<T>): Promise<T | undefined> =>
   withTimeout(call, TIMEOUT).catch(() => undefined);

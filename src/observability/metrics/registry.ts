@@ -99,7 +99,7 @@ export function createMetrics(
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
   const batches = byName(BATCH_KINDS, (batch) => batchSize.labels({ batch }));
   const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
-    // Other paths have no metrics: callers choose them, so there would be any number of label values.
+    // Other paths have no metrics: callers choose these paths, so the number of label values would have no limit.
     const operation = endpointAt(path)?.name;
     if (operation === undefined) return;
     requests.inc({ operation, outcome, reason });
@@ -140,7 +140,7 @@ export function createMetrics(
   };
 }
 
-/** The outcome label of a rejection: FAILED if the service is the cause, REFUSED if the request is. */
+/** The outcome label of a rejection: FAILED if the service is the cause, REFUSED if the request is the cause. */
 const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
 /** At least zero, because a duration is negative if the clock was set back. */

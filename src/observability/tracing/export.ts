@@ -17,8 +17,8 @@ import type { RunningTracing, TracingOptions } from '../options';
 import { createTracing } from './spans';
 
 /**
- * Milliseconds in which a stopping process sends its remaining spans. An unavailable collector must not delay it
- * longer.
+ * Milliseconds in which a stopping process sends its remaining spans. An unavailable collector must not delay the
+ * process longer.
  */
 const FLUSH_TIMEOUT = 3_000;
 /** Maximum links of a batch span. */
@@ -42,7 +42,7 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
     spanLimits: { linkCountLimit: MAX_LINKS },
     spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), failed))],
   });
-  // Without baggage, because callers choose its text.
+  // The propagator ignores baggage, because callers choose its text.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),
@@ -80,7 +80,7 @@ const INTERVAL = 60_000;
 /**
  * Limits the calls of `report` to one a minute. The first call is made at once.
  *
- * @param report gets the number of calls that were left out since its last call
+ * @param report gets the number of suppressed calls since its last call
  * @param clock a monotonic clock in milliseconds
  */
 export function throttle(

@@ -87,7 +87,7 @@ function attributesOfEnd({ requestId, clientId, status, outcome, rejection }: Re
   };
 }
 
-// Spans of database commands, from the events of the driver. They have the names of command and collection, but no
+// Spans of database commands, from the events of the driver. A span has the names of command and collection, but no
 // values.
 
 /** Maximum open spans of commands, far more than there are connections. Further commands have no span. */
@@ -132,7 +132,7 @@ function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
   };
 }
 
-/** Without the message of the error, because messages of the database can contain values of a push. */
+/** The span omits the message of the error, because messages of the database can contain values of a push. */
 function failureOf(failure: Error): Attributes {
   const code = failure instanceof mongo.MongoError ? failure.code : undefined;
   return {
@@ -169,7 +169,7 @@ async function traceBatch<R extends TracedReply>(
     for (const { id, settlement } of replies) recordResult(spans.get(id), settlement);
     return replies;
   } catch (error) {
-    // The spans of this attempt end with the error. If the batch is repeated, it gets new spans.
+    // The spans of this attempt end with the error. A repeated batch gets new spans.
     for (const span of spans.values()) recordFailure(span, error);
     throw error;
   } finally {
@@ -204,7 +204,8 @@ function recordResult(
   });
 }
 
-// Work within a span. If it belongs to several traces, the span is in one of them and has links to the others.
+// Work within a span. If the work belongs to several traces, the span is in one trace and has links to the other
+// traces.
 
 /** Runs the work with `span` as the active span, and ends the span. */
 async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
@@ -218,7 +219,9 @@ async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): P
   }
 }
 
-/** Notes the class of the error, but not its message, because messages of the database can contain values of a push. */
+/**
+ * Records the class of the error, but not its message, because messages of the database can contain values of a push.
+ */
 function recordFailure(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -232,7 +235,7 @@ function isRecorded(place: Context): boolean {
 
 /** The traces to which one span belongs. */
 interface TraceFamily {
-  /** The first recorded trace; if none is recorded, the first trace; without traces, the root context. */
+  /** The first recorded trace; if no trace is recorded, the first trace; without traces, the root context. */
   readonly parent: Context;
   readonly links: Link[];
 }

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/log-entry';
 import type { LogEntry } from '../../storage/push-log';
 
-/** What an answer needs besides the entry. */
+/** The values that an answer needs in addition to the entry. */
 interface Reading {
   readonly attempt: number | undefined;
   /** Language of the answer. */

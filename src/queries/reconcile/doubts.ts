@@ -8,13 +8,13 @@ export type DoubtKind = 'DAMAGED_ID' | 'LOOK_ALIKE';
 
 export interface Doubt {
   readonly kind: DoubtKind;
-  /** The id that is probably meant; undefined if it is unknown. */
+  /** The id in the ledger that the file probably means; undefined if that id is unknown. */
   readonly meant: string | undefined;
 }
 
 /** How a spreadsheet shows a long number, for example `1.23E+17` or, in other languages, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
-/** Number of digits that a spreadsheet keeps of a number. It replaces the following digits with zeros. */
+/** Number of digits that a spreadsheet keeps of a number. The spreadsheet replaces the following digits with zeros. */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
 const ROUNDED = /^\d{15}0+$/;
@@ -40,7 +40,7 @@ export function createDoubts(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', meant: alike };
-    // The ledger may have the id without blanks in a concluded matter, which `open` does not contain.
+    // The ledger may have the id without blanks in a concluded matter. `open` does not contain concluded matters.
     if (plain !== id) return { kind: 'LOOK_ALIKE', meant: plain };
     return seen.isDamaged(id) ? { kind: 'DAMAGED_ID', meant: seen.meantBy(id) } : undefined;
   };

@@ -1,6 +1,6 @@
 /**
- * Expected matters: what a file of the source system states about its matters, in any file format. The comparison with
- * the ledger is a "reconciliation". Pure; the console imports this file too.
+ * Expected matters: the values that a file of the source system, in any file format, states for its matters. The
+ * comparison with the ledger is a "reconciliation". Pure; the console imports this file too.
  */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
@@ -13,7 +13,7 @@ export interface Row {
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;
-  /** The usernames in the column of assignees. They are all ASSIGNEEs of the matter. */
+  /** The usernames in the column of assignees. The matter has exactly these users as ASSIGNEEs. */
   readonly assignees?: readonly string[];
   /**
    * Precision of the times in milliseconds, because spreadsheets leave out seconds. Absent: exact to the millisecond.
@@ -27,12 +27,12 @@ export interface Folded {
   readonly expected: Matter;
 }
 
-/** What a file states about one matter. */
+/** The values that a file states for one matter. */
 export type ExpectedMatter = Row | Folded;
 
 /**
- * Fields of a line that are not in ExpectedFields. They are compared, and an upsert that corrects the ledger sends
- * them.
+ * Fields of a line that are not in ExpectedFields. The comparison checks these fields, and an upsert that corrects the
+ * ledger sends them.
  */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',

@@ -68,7 +68,7 @@ export function doubtDifference(
 }
 
 /**
- * Replaces the time of the file with that of the ledger if both are equal within the precision of the file:
+ * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file:
  * spreadsheets leave out seconds. Otherwise every matter would differ, and a push with the time of the file would be
  * stale.
  */

@@ -1,4 +1,4 @@
-/** Makes the push that corrects a matter of the ledger by the file, or states why there is no such push. Pure. */
+/** Makes the push that corrects a matter of the ledger by the file, or returns the obstacle to such a push. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -15,10 +15,10 @@ export interface RepushLine {
 }
 
 /**
- * Why no push can correct the matter. NEWER_HERE: the push would be ignored as stale. ONLY_NEWER: only the time
- * differs, and a push cannot set the time of a matter back. NEEDS_CONTENT: the file lacks fields that a push needs.
- * DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an upsert would create a second
- * matter.
+ * The obstacle that prevents a push from correcting the matter. NEWER_HERE: the push would be ignored as stale.
+ * ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back. NEEDS_CONTENT: the file lacks
+ * fields that a push needs. DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an
+ * upsert would create a second matter.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 

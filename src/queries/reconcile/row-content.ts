@@ -83,6 +83,6 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
   return { parties: [...assignees, ...kept], replaces: true };
 }
 
-/** The comparison ignores invalid parties. A push of them would be rejected. */
+/** The comparison ignores invalid parties. The service would reject a push with an invalid party. */
 const isParty = (value: unknown): value is PartyRef =>
   typeof Object(value).username === 'string' && typeof Object(value).partyRole === 'string';
