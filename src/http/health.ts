@@ -42,7 +42,10 @@ export interface HealthSources {
   readonly isPrepared: () => boolean;
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
-  /** Both probes send a write command to their server. Redis executes its command even if its memory is full. */
+  /**
+   * Both probes send a write command to their server. Redis accepts the command at `maxmemory`, because the command
+   * needs no memory.
+   */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
 }

@@ -41,7 +41,7 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * The cause for which a command exceeded `maxTimeMS`. MongoDB has one error code for both causes.
+ * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
  *
  * @returns `locked` if a transaction locked the document; `unconfirmed` if the write was executed, but the majority did
  *   not confirm it in time; undefined for any other error

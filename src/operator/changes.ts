@@ -1,6 +1,6 @@
 /**
  * Pauses and resumes a client for an operator who has OPERATOR_TOKEN. The effect and the audit entry are the same as
- * with `matterctl queue pause` and `resume`. The token is checked before the body is read.
+ * with `matterctl queue pause` and `resume`. The page checks the token before it reads the body.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';

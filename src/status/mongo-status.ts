@@ -25,7 +25,7 @@ export interface MongoFacts {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** The cause for which pushes are rejected although MongoDB answers: missing indexes. Null if no index is missing. */
+  /** The cause of rejected pushes while MongoDB answers: missing indexes. Null if no index is missing. */
   readonly problem: string | null;
   readonly clients: readonly ClientFacts[];
   readonly recent: RecentPushes;

@@ -14,8 +14,8 @@ export interface RedisFacts {
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
   /**
-   * The cause for which pushes are rejected although Redis answers: an operator has paused the queue. Null if the queue
-   * is not paused.
+   * The cause of rejected pushes while Redis answers: an operator has paused the queue. Null if the queue is not
+   * paused.
    */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];

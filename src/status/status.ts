@@ -118,10 +118,7 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /**
-   * The cause for which the server is unreachable, or for which `web` rejects pushes although the server answers; null
-   * if there is no cause.
-   */
+  /** The cause of an unreachable server, or of rejected pushes while the server answers; null if there is no cause. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */

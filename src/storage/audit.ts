@@ -1,6 +1,6 @@
 /**
  * The audit trail: each entry has one change by an operator, the name of the operator, and the result. The entry is
- * written before the change, so that every change has one. Entries are never deleted.
+ * written before the change, so that every change has an entry. Entries are never deleted.
  */
 
 import { type Connection, type Model, Schema, Types } from 'mongoose';
@@ -29,7 +29,7 @@ export interface AuditTrail {
    * Writes the entry of an action before the action starts.
    *
    * @returns a function that records the result
-   * @throws the driver's error if the entry is not confirmed; the caller must then not make the change
+   * @throws the driver's error if the database has not confirmed the entry; the caller must then not make the change
    */
   begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
   /** Lists entries, newest first. */
@@ -123,7 +123,7 @@ export function auditModel(connection: Connection): Model<AuditEntry> {
   return connection.models.AuditEntry ?? connection.model<AuditEntry>('AuditEntry', auditSchema);
 }
 
-/** The entry could not be written, so the command changed nothing. */
+/** The audit entry could not be written, so the command changed nothing. */
 export class NoAuditTrailError extends Error {
   override readonly name = 'NoAuditTrailError';
 }

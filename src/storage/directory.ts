@@ -1,6 +1,6 @@
 /**
  * Entry of the directory of clients and users. Its other files are private, except `sealing.ts` and `rate-override.ts`:
- * tools import these alone, because they do not load the database driver.
+ * tools import these two files alone, because the two files do not load the database driver.
  *
  * - `createClientDirectory`: finds the client of a request and its secrets, for the check of the signature.
  * - `createSecretUses`: records the last use of each secret.
@@ -90,7 +90,7 @@ export interface ClientDirectory {
   find(clientId: string): Promise<KnownClient | undefined>;
   /**
    * Reads the clients again and finds a client, so that `web` does not reject a client or secret that was just created.
-   * If there are too many calls, it returns the result of an earlier read.
+   * If there are too many calls, `findFresh` returns the result of an earlier read.
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
@@ -101,10 +101,10 @@ export interface ClientDirectory {
 }
 
 /**
- * Caches all clients and reads them again up to twice a second, and before a rejection. Because a read loads all
- * clients, an unknown client id takes as long as a known one.
+ * Caches all clients and reads them again up to twice a second, and before a rejection. A read loads all clients, so
+ * the lookup of an unknown client id takes as long as the lookup of a known id.
  *
- * If there are more than 10,000 clients, it logs an error and knows only the oldest ones.
+ * If there are more than 10,000 clients, the directory logs an error and knows only the oldest clients.
  */
 export function createClientDirectory(
   connection: Connection,
@@ -131,7 +131,7 @@ export function createClientDirectory(
       try {
         known.set(record._id, toKnownClient(record, open, now));
       } catch (error) {
-        // One invalid record, for example a manually edited one, must not make the other clients unknown.
+        // One invalid record, for example after a manual edit, must not make the other clients unknown.
         errors.set(record._id, String(error));
       }
     }
@@ -163,7 +163,7 @@ type OpenSecret = (
  * @returns a function to call at the start of each read; its result decrypts the secrets of this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
-  /** No secret if it cannot be decrypted, because its encryption key is no longer in SECRET_KEYS. */
+  /** Returns no secret if SECRET_KEYS no longer contains the encryption key of the secret. */
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];

@@ -29,7 +29,9 @@ export interface Erased {
 export interface ErasureOptions {
   /** True: counts only. */
   readonly dryRun: boolean;
-  /** Called at the start and after each batch: what was erased so far, and the number of documents that were searched. */
+  /**
+   * Called at the start and after each batch, with the numbers of erased documents and of searched documents so far.
+   */
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
@@ -37,13 +39,13 @@ export interface ErasureOptions {
 const BATCH = 1_000;
 /** Bodies that one command deletes. A body can have megabytes. */
 const BODY_BATCH = 100;
-/** Not for cursors: the limit would apply to all batches of a cursor together. */
+/** Cursors must not use these options, because the limit would apply to all batches of a cursor together. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases what is kept of a user besides the parties: past handlers, names in log entries, and stored bodies that contain
- * the username as a word (`mentions.ts`). It searches the documents that exist at its start. What it erased before an
- * error stays erased, and another call erases the remaining documents.
+ * Erases the personal data of a user in the ledger and the push log, except the parties: past handlers, names in log
+ * entries, and stored bodies that contain the username as a word (`mentions.ts`). The search covers the documents that
+ * exist at its start. After an error, erased data stays erased, and another call erases the remaining documents.
  */
 export async function eraseUser(
   connection: Connection,
@@ -120,7 +122,7 @@ async function* idRanges<T extends { _id: Types.ObjectId }>(
   }
 }
 
-/** Reads the index: the ledger can have many more matters than those of one past handler. */
+/** Reads the index of past handlers, because only few matters of the ledger have this past handler. */
 async function* findPastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,

@@ -34,7 +34,7 @@ export interface Ledger {
   /** Reads the matters of the keys with one command per system. The order of the result is undefined. */
   load(keys: readonly MatterKey[]): Promise<Matter[]>;
   /**
-   * Writes changes within a transaction. It writes a change only if the matter still has the revision that was loaded.
+   * Writes changes within a transaction. `write` writes a change only if the matter still has the loaded revision.
    *
    * @returns the number of written changes; if it is smaller than the number of changes, another process has changed a
    *   matter and the caller must not commit the transaction
@@ -44,7 +44,8 @@ export interface Ledger {
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // The driver's collection instead of the Mongoose model: all values have their types, so casting only costs time.
+  // The ledger uses the driver's collection instead of the Mongoose model: all values have their types, so casting only
+  // costs time.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {
@@ -66,7 +67,7 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** The external ids of each system, because one `$in` of external ids per system uses the index of the key. */
+/** The external ids of each system. One `$in` of external ids per system uses the index of the key. */
 function groupBySystem(keys: readonly MatterKey[]): Map<string, string[]> {
   const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {
@@ -95,8 +96,8 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
 /**
  * Start of the times in matter ids. An id has 63 bits: 41 for milliseconds since this instant, 10 for the worker
  * number, 12 for a sequence. The ids of a process always increase, even if its clock is set back. Each process leases
- * its own worker number (`queue/commands/worker-number.ts`). If two processes shared one, the ledger would reject a
- * duplicate id.
+ * its own worker number (`queue/commands/worker-number.ts`). If two processes shared a worker number, the ledger would
+ * reject duplicate ids.
  */
 const EPOCH = Date.UTC(2024, 0, 1);
 const WORKER_BITS = 10n;

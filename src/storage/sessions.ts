@@ -4,10 +4,10 @@
  * such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails without either.
  *
  * - The owner of a partition. Redis stores the sessions of its owner (`src/queue/records.ts`). The next owner ends
- *   their transactions before its own first commit. This also stops a living worker that has lost the partition. It
- *   does not work after a loss of Redis.
+ *   their transactions before its own first commit. This mechanism also stops a living worker that has lost the
+ *   partition. This mechanism does not work after a loss of Redis.
  * - The heartbeats (`SessionHeartbeats`). Every process records its sessions in the database and ends the transactions
- *   of dead processes. This takes some seconds and never affects a living process.
+ *   of dead processes. This mechanism takes some seconds and never affects a living process.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -28,9 +28,9 @@ export class SessionReplaced extends Error {
 
 /** Milliseconds between two heartbeats, randomly extended by up to half. */
 const INTERVAL = 700;
-/** Maximum retired sessions that the pool remembers. MongoDB has long ended the transactions of older ones. */
+/** Maximum retired sessions that the pool remembers. MongoDB has already ended the transactions of older sessions. */
 const MAX_RETIRED = 50;
-/** The id of no session. With it, the pool tests whether MongoDB permits `killSessions`. */
+/** An id that no session has. The pool uses this id to test whether MongoDB permits `killSessions`. */
 const NO_SESSION = '00000000000000000000000000000000';
 
 const KILLED = 'ended the transactions of a dead process';
@@ -105,8 +105,9 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of sessions of any process, if MongoDB permits it. If MongoDB is unavailable, the pool
-   * retries later. It skips its own sessions, because it ends their failed transactions before its next commit.
+   * Ends the open transactions of sessions of any process, if MongoDB permits `killSessions`. If MongoDB is
+   * unavailable, the pool retries later. The pool skips its own sessions, because it ends their failed transactions
+   * before its next commit.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -160,13 +161,15 @@ export class SessionPool {
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
-      // Sessions in use are skipped, because waiting can take long. Their next commit makes them ready.
+      // Sessions in use are skipped, because waiting can take long. The next commit of such a session makes it ready.
       if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
     }
     await this.reapDeadProcesses();
   }
 
-  /** One write at a time: an older list of sessions must not replace a newer list that contains a new session. */
+  /**
+   * Only one write runs at a time: an older list of sessions must not replace a newer list that contains a new session.
+   */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {
       const pooled = [...this.pool.values()];
@@ -190,7 +193,7 @@ export class SessionPool {
     }
   }
 
-  /** @returns false if MongoDB rejects `killSessions`; undefined if it is unavailable and the caller must retry */
+  /** @returns false if MongoDB rejects `killSessions`; undefined if MongoDB is unavailable and the caller must retry */
   private async tryKill(ids: readonly string[]): Promise<boolean | undefined> {
     try {
       return await this.killSessions(ids);

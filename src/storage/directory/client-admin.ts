@@ -73,7 +73,7 @@ export interface ClientAdmin {
   /**
    * Sets the rate of a client. If `limit` is null, the rate of the settings applies again. Absent parts do not change.
    *
-   * @returns the rate of the client; null if it has none of its own
+   * @returns the rate of the client; null if only the rate of the settings applies
    * @throws DirectoryError if the client does not exist
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
@@ -187,7 +187,7 @@ function toView(record: ClientRecord, lastUseOf: LastUseOf): ClientView {
 export interface PauseChange {
   readonly clientId: string;
   readonly paused: boolean;
-  /** The answer to each rejected push contains it. At most 200 characters. */
+  /** The answer to each rejected push contains this text. At most 200 characters. */
   readonly reason?: string | undefined;
 }
 

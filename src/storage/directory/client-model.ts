@@ -14,7 +14,8 @@ export interface ClientSecret {
 }
 
 /**
- * A key for people in a browser (contract 3.5). A client can have query keys beside its secrets. They always expire.
+ * A key for people in a browser (contract 3.5). A client can have query keys beside its secrets. Query keys always
+ * expire.
  */
 export interface QueryKey {
   /** Unique among the secrets and keys of the client. */
@@ -33,7 +34,7 @@ export interface QueryKey {
 /** A pause of a client by an operator. It rejects pushes but not queries. */
 export interface ClientPause {
   since: Date;
-  /** The answer to each rejected push contains it. */
+  /** The answer to each rejected push contains this text. */
   reason?: string;
 }
 
@@ -45,7 +46,8 @@ export interface ClientRecord {
   /** At most two secrets: the current one, then the previous one of a rotation. */
   secrets: ClientSecret[];
   /**
-   * Absent if the client never had one. Expired keys stay for at least a day, for the diagnosis of rejected signatures.
+   * Absent if the client never had a query key. Expired keys stay for at least a day, for the diagnosis of rejected
+   * signatures.
    */
   queryKeys?: QueryKey[];
   /** Rate of this client; absent: the rate of the settings applies. */
@@ -114,7 +116,10 @@ export interface StoredSecret {
   readonly isQueryKey?: boolean;
 }
 
-/** Returns the secrets, current one first, then the query keys. It leaves out each one that cannot be decrypted. */
+/**
+ * Returns the secrets, current one first, then the query keys. The result omits secrets and keys that cannot be
+ * decrypted.
+ */
 export type FindStoredSecrets = (clientId: string) => Promise<readonly StoredSecret[]>;
 
 export function createFindStoredSecrets(
@@ -129,7 +134,8 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // Its encryption key is no longer in SECRET_KEYS. The web process logs this when it reads the clients.
+        // SECRET_KEYS no longer contains the encryption key of this secret. The web process logs this fact when it
+        // reads the clients.
         return [];
       }
     };

@@ -63,7 +63,10 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** The condition that the client may have one more key. As part of the write, it also holds for concurrent commands. */
+/**
+ * The condition that the client may have one more key. The filter of the write contains this condition, so it also
+ * holds for concurrent commands.
+ */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },
@@ -122,7 +125,7 @@ export async function rotateSecret(
   const record = await model.findById(clientId).lean();
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC') throw new DirectoryError(`client ${clientId} is PUBLIC: no secret`);
-  // The read precedes the change: if it failed after the change, the caller would never see the new secret.
+  // The read precedes the change: if the read failed after the change, the caller would never see the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);
@@ -149,9 +152,11 @@ export async function rotateSecret(
 export interface Resealed {
   /** Id of the first encryption key. */
   readonly keyId: string;
-  /** Number of secrets that this call has encrypted with it. */
+  /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
-  /** Number of valid secrets by the id of another encryption key. If it is empty, the other keys can be removed. */
+  /**
+   * Number of valid secrets by the id of another encryption key. If the record is empty, the other keys can be removed.
+   */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -168,8 +173,8 @@ const MAX_PASSES = 3;
  * Reseals one secret after the other, without a change of the secret itself. The command can be interrupted, repeated,
  * and run during rotations. It also reseals expired secrets, because the diagnosis of rejected signatures uses them.
  *
- * `left` counts valid secrets that are still encrypted with another key. Their key is not in the key ring, or a process
- * with another first key has just written them.
+ * `left` counts valid secrets that are still encrypted with another key. The key of such a secret is not in the key
+ * ring, or a process with another first key has just written the secret.
  */
 export async function resealSecrets(
   connection: Connection,
@@ -215,7 +220,7 @@ async function findAll(model: Model<ClientRecord>, now: number): Promise<StoredK
   });
 }
 
-/** Encrypts one secret with the first encryption key. @returns whether it did */
+/** Encrypts one secret with the first encryption key. @returns whether the secret was encrypted and stored */
 async function reseal(
   model: Model<ClientRecord>,
   keyRing: KeyRing,
@@ -235,7 +240,8 @@ function sealAgain(keyRing: KeyRing, sealed: string, clientId: string): string |
   try {
     return keyRing.seal(keyRing.open(sealed, clientId), clientId);
   } catch {
-    // Its encryption key is not in the key ring, or the encrypted text is damaged. Web processes cannot use it either.
+    // Its encryption key is not in the key ring, or the encrypted text is damaged. Web processes cannot use the secret
+    // either.
     return undefined;
   }
 }

@@ -28,7 +28,7 @@ const PAUSE = 60_000;
 
 /**
  * Writes a use within two seconds if the last write for this secret is more than a minute ago, and otherwise after this
- * minute. A killed process loses at most the uses of the last minute. A process that stops normally loses none.
+ * minute. A killed process loses at most the uses of the last minute. A process that stops normally loses no use.
  */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
@@ -45,7 +45,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // A later use, noted during this write, remains for the next write.
+      // A later use, recorded during this write, remains for the next write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };

@@ -9,16 +9,16 @@ interface Load<V> {
 
 export interface TtlCache<V> {
   get(): Promise<V>;
-  /** Starts a load and returns its value. If it is called too often, it does the same as `get`. */
+  /** Starts a load and returns its value. Too frequent calls do the same as `get`. */
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts at once. After them, it may start one more after each pause. */
+/** Maximum loads that `getFresh` starts at once. After these loads, `getFresh` may start one load after each pause. */
 const BURST = 5;
 /**
- * The pause in milliseconds is this multiple of the duration of the last load. It has two limits, because a single slow
- * load does not predict the next one. Loads by `get` start after at least half a pause. So loads take about a fifth of
- * the time.
+ * The pause in milliseconds is this multiple of the duration of the last load. The pause has two limits, because a
+ * single slow load does not predict the duration of the next load. Loads by `get` start after at least half a pause. So
+ * loads take about a fifth of the time.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
@@ -26,7 +26,7 @@ const LONGEST_PAUSE = 5_000;
 
 /**
  * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old one. `get`
- * starts no load while another one runs, unless that one has run longer than `ttl`.
+ * starts no load while another one runs, unless the running load has taken longer than `ttl`.
  *
  * @param load reads the value; the cache ignores a failed load
  * @param ttl lifetime of a value in milliseconds from the start of its load

@@ -67,7 +67,8 @@ export async function importUsers(
 const NAMES_PER_COMMAND = 10_000;
 
 /**
- * Enables or disables users. A push must not name a disabled user. Existing matters of a disabled user do not change.
+ * Enables or disables users. The service rejects a push that names a disabled user. Existing matters of a disabled user
+ * do not change.
  *
  * @returns the number of changed users
  * @throws DirectoryError with the unknown users, before any change

@@ -1,4 +1,4 @@
-/** The document of a portal user, and the reads of users that do not use a cache. */
+/** Defines the document of a portal user, and reads users without a cache. */
 import { type Connection, type Model, Schema } from 'mongoose';
 
 export interface UserRecord {
@@ -37,8 +37,8 @@ export function userModel(connection: Connection): Model<UserRecord> {
 const MAX_NAMES = 1_000;
 
 /**
- * Finds the logins that were probably meant. If the index is missing or the database does not answer, it finds none:
- * a missing suggestion is better than a failed push or a scan of all users.
+ * Finds the logins that were probably meant. If the index is missing or the database does not answer, the result is
+ * empty: a missing suggestion is better than a failed push or a scan of all users.
  *
  * @returns the login of an enabled user by the name that was sent
  */

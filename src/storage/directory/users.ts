@@ -25,8 +25,8 @@ export interface UserDirectory {
 }
 
 /**
- * Caches users for a few seconds. It reads users that were unknown or disabled again each time, so that a push can name
- * a user immediately after the import.
+ * Caches users for a few seconds. The directory reads unknown and disabled users again each time, so that a push can
+ * name a user immediately after the import.
  */
 export function createUserDirectory(
   connection: Connection,
@@ -36,7 +36,8 @@ export function createUserDirectory(
   const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
   const reads = createReads(connection, tracing);
   /**
-   * Finds users that satisfy `isEnough`. It reads a user from the database unless the cached one satisfies `isEnough`.
+   * Finds users that satisfy `isEnough`. The directory reads a user from the database unless the cached user satisfies
+   * `isEnough`.
    */
   const find = async (
     usernames: readonly string[],

@@ -17,13 +17,13 @@ const INSTANTS: ReadonlySet<string> = new Set([
 export function toMatter(record: MatterRecord): Matter {
   const { _id, deadlineAt, sourceUpdatedAt, createdAt, updatedAt, deletedAt, ...rest } = record;
   return {
-    // Before the spreads, because V8 is slow to add a property after a spread.
+    // This property precedes the spreads, because V8 is slow to add a property after a spread.
     matterId: BigInt(_id),
     // Null for a field that an older version did not store.
     ...EMPTY_CONTENT,
     ...rest,
-    // A manually edited document may lack its lists. It must remain readable, so that a push or a comparison can repair
-    // it.
+    // A manually edited document may lack its lists. Such a document must remain readable, so that a push or a
+    // comparison can repair it.
     parties: rest.parties ?? [],
     pastHandlers: rest.pastHandlers ?? [],
     deadlineAt: instantOf(deadlineAt),
@@ -53,7 +53,7 @@ export function changedFields(before: Matter, after: Matter): Partial<MatterReco
 }
 
 function storedFields(fields: object): Partial<MatterRecord> {
-  // A loop, because it is faster than array methods and runs for each field of each written matter.
+  // This code runs for each field of each written matter. A loop is faster than array methods.
   const stored: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(fields)) {
     stored[field] = INSTANTS.has(field) && typeof value === 'number' ? new Date(value) : value;
@@ -117,7 +117,7 @@ matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// The "done" list of a user who was an ASSIGNEE and no longer is.
+// The "done" list of a user who was an ASSIGNEE earlier but is no longer an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 // The drafts of a portal user.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });

@@ -96,7 +96,8 @@ export function createMatterReader(connection: Connection): MatterReader {
 }
 
 /**
- * The condition of a window. It always has a lower bound, so that it excludes nulls even if the window has no bounds.
+ * The condition of a window. The condition always has a lower bound, so that it excludes nulls even if the window has
+ * no bounds.
  */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
@@ -211,7 +212,7 @@ function projectedOf<F extends keyof Matter>(fields: readonly F[]): Projected<Pi
   return {
     projection: { ...Object.fromEntries(stored.map((field) => [field, 1])), _id: withId ? 1 : 0 },
     toMatter: (record) => {
-      // A loop, because it is faster than array methods and this function runs for hundreds of thousands of records.
+      // This function runs for hundreds of thousands of records. A loop is faster than array methods.
       const values: Record<string, unknown> = withId ? { matterId: BigInt(record._id) } : {};
       for (const field of stored) {
         const value = record[field as keyof MatterRecord] ?? null;

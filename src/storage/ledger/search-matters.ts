@@ -1,7 +1,7 @@
 /**
  * Finds the matters of a system that match a filter, in the order of their last changes. If an index selects few
- * matters for the filter, the search checks those. Otherwise it checks matters in the order of changes, up to a limit,
- * and returns the position where it stopped.
+ * matters for the filter, the search checks these matters. Otherwise it checks matters in the order of changes, up to a
+ * limit, and returns the position where it stopped.
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -38,7 +38,7 @@ export type SearchMatters = (
 ) => Promise<FoundPositions>;
 
 export interface SearchBounds {
-  /** An index range with at most this many matters is few. Also the maximum ids in one lookup. */
+  /** An index range with at most this number of matters counts as small. Also the maximum ids in one lookup. */
   readonly maxFew: number;
   /** Maximum matters that a search in the order of changes checks. */
   readonly maxChecked: number;
@@ -129,7 +129,7 @@ async function searchInOrder(
   return { positions, next: after };
 }
 
-/** Reads the next positions in the order of changes. It reads the index and no documents. */
+/** Reads the next positions in the order of changes. The search reads only the index and no documents. */
 async function nextPositions(
   collection: Matters,
   systemCode: string,

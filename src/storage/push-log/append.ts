@@ -1,6 +1,6 @@
 /**
- * Inserts push-log entries and the bodies of their pushes, many in one command. It retries transient errors (conflict,
- * election, lost connection) until 80 % of the time between receipt and deadline have passed.
+ * Inserts push-log entries and the bodies of their pushes, many in one command. `Append` retries after transient errors
+ * (conflict, election, lost connection) until 80 % of the time between receipt and deadline have passed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
@@ -99,7 +99,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
     },
     maxBatch: MAX_BATCH,
     weight: { of: weightOf, max: MAX_BYTES },
-    // Two, so that an insert without an answer does not block all others.
+    // Two inserts may run, so that an insert without an answer does not block all other inserts.
     maxRunning: 2,
     headStart: HEAD_START,
     tracing,
@@ -131,7 +131,7 @@ function bodyOf({
   entry: { _id, receivedAt, expireAt },
   body: sent = EMPTY,
 }: PendingPush): LoggedBody {
-  // A view instead of a copy, because no code changes a received body.
+  // The buffer is a view and not a copy, because no code changes a received body.
   const body = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
   return expireAt ? { _id, receivedAt, expireAt, body } : { _id, receivedAt, body };
 }
@@ -151,7 +151,7 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 
 /**
  * An entry with the state QUEUED must not be inserted after its deadline: the search for lost pushes (`finalize.ts`)
- * may have passed its id, so it would stay QUEUED.
+ * may have passed the id of the entry, so the entry would stay QUEUED.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;

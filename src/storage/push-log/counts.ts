@@ -1,6 +1,6 @@
 /**
- * Counts the pushes that were answered. It counts in memory and adds the counts to the database every few seconds, so
- * that no push needs a command. A killed process loses the counts that it has not written.
+ * Counts the pushes that were answered. The process counts in memory and adds the counts to the database every few
+ * seconds, so that no push needs a command. A killed process loses its unwritten counts.
  */
 
 import type { Connection, mongo } from 'mongoose';
@@ -16,7 +16,7 @@ export interface EndedPush {
   readonly clientId: string;
   readonly systemCode: string;
   readonly operation: string;
-  /** An outcome, `REPLAYED`, or a reason. */
+  /** The outcome of an accepted push, the reason of a rejected push, or `REPLAYED` for a retry. */
   readonly result: string;
   /** Epoch milliseconds. The push is counted in the minute of its receipt. */
   readonly receivedAt: number;
@@ -57,8 +57,8 @@ interface Pending extends EndedPush {
 const INTERVAL = 3_000;
 const MINUTE = 60_000;
 /**
- * Maximum counts that wait for the database, one for each minute, client, operation and result. Pushes that need a
- * further count are not counted.
+ * Maximum counts that wait for the database, one for each minute, client, operation and result. A push that needs a
+ * further count is not counted.
  */
 const MAX_PENDING = 20_000;
 const COUNTS_PER_COMMAND = 500;
@@ -137,7 +137,8 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The driver has tried twice. The next write repeats only the failed counts; the others are in the database.
+        // The driver has tried the write twice. The next write repeats only the failed counts; the database has the
+        // other counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -97,11 +97,13 @@ export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 /** Contains resends. */
 export const RESENT_INDEX = 'resends';
 
-// Sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have this field.
+// The index is sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have
+// this field.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
 // Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, which is the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// Only failed pushes: the settlement of a successful push costs the database half as much because it changes no index.
+// The index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
+// database half as much.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -118,8 +120,8 @@ export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
 }
 
-// The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only its
-// hash, with which the signature diagnosis checks possible mistakes.
+// The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only the
+// hash of the header. The signature diagnosis compares this hash with possible mistakes.
 
 export interface SentSignature {
   /** The header X-Timestamp, if it looks like a time. */
@@ -157,7 +159,7 @@ export interface LoggedBody {
   /** The received bytes, unchanged. */
   body: Buffer;
   receivedAt: Date;
-  /** Same as in the entry: MongoDB deletes both at this time. */
+  /** Same as in the entry: MongoDB deletes the entry and the body at this time. */
   expireAt?: Date;
 }
 

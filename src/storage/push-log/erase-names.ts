@@ -18,11 +18,11 @@ type TextList = (typeof TEXT_LISTS)[number];
 /** The lists of names in a change. */
 const NAME_LISTS = ['added', 'removed', 'unread'] as const;
 const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'] as const satisfies readonly PartyRole[];
-/** What a text has instead of the username. */
+/** The replacement for the username in a text. */
 const ERASED_NAME = '***';
 /** `parties[0].username`, `initiatorUsername` */
 const USERNAME = /username$/i;
-/** For each command. */
+/** Options of each command. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 type Entries = mongo.Collection<LogEntry>;
@@ -73,7 +73,8 @@ type Texts = Pick<Problem, 'message' | 'english'>;
 
 /** @returns the entries whose texts name the user, and the new texts by the old `message` */
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // The names follow the first colon. A user could have the name of a word before the colon.
+  // The names follow the first colon. The text before the colon stays, because a user could be named like one of its
+  // words.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
   const ids: Types.ObjectId[] = [];

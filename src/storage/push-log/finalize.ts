@@ -171,7 +171,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
 const BEGINNING = new Types.ObjectId(firstIdAt(0));
 
 /**
- * Stores the new position. It can be an earlier one, if the Redis clock was set back.
+ * Stores the new position. The new position can be earlier than the old position if the Redis clock was set back.
  *
  * @returns false if another worker has moved the position meanwhile
  */
@@ -180,7 +180,7 @@ async function moveMark(
   from: Types.ObjectId,
   to: Types.ObjectId,
 ): Promise<boolean> {
-  // Changes nothing if another worker has created the document.
+  // This write changes nothing if another worker has created the document.
   const begin = { $setOnInsert: { mark: BEGINNING } };
   if (from === BEGINNING) await progress.updateOne({ _id: PROGRESS }, begin, { upsert: true });
   const moved = await progress.updateOne({ _id: PROGRESS, mark: from }, { $set: { mark: to } });

@@ -10,7 +10,10 @@ export interface LogFilter {
   readonly clientId?: string | undefined;
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
-  /** Request id of a batch, 24 hex digits. It selects its lines, or the batch itself if it was rejected as a whole. */
+  /**
+   * Request id of a batch, 24 hex digits. The filter selects the lines of the batch, or the batch itself if it was
+   * rejected as a whole.
+   */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
@@ -41,8 +44,8 @@ interface IndexUse {
 }
 
 /**
- * Whether an entry matches the filter. It does not check the window and the request id, because a search reads only
- * entries of the right range of ids.
+ * Whether an entry matches the filter. The function does not check the window and the request id, because a search
+ * reads only entries of the right range of ids.
  */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
@@ -61,8 +64,8 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 }
 
 /**
- * Whether an entry is a batch that was rejected as a whole. It does not count as still failed: it names no matter and
- * its lines have no entries, so no later push can be recognized as its resolution.
+ * Whether an entry is a batch that was rejected as a whole. Such a batch does not count as still failed: the batch
+ * names no matter and its lines have no entries, so no search can find a later push that resolves it.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
@@ -91,7 +94,7 @@ export function indexUse(filter: LogFilter): IndexUse {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes have no index. They need none, because most entries have one of a few outcomes, so a page fills quickly.
+  // Outcomes need no index: most entries have one of a few outcomes, so a page fills quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
   // MongoDB merges the ranges of the reasons in the order of ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };

@@ -8,7 +8,7 @@ import { type Settlement, settlementOf } from './settlement';
 /** Milliseconds after the first push in which a retry with the same key and body gets its result (contract 5.1). */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** Only writes that the majority has confirmed, because answers to callers depend on these reads. */
+/** These reads return only writes that the majority has confirmed, because answers to callers depend on these reads. */
 const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -98,7 +98,7 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds all uses of keys. If one of the keys has very many uses, it finds only the first 100 uses of each key.
+ * Finds all uses of keys. If one of the keys has very many uses, the result has only the first 100 uses of each key.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
@@ -116,8 +116,8 @@ export interface KeyUses {
 
 const USES_PER_KEY = 100;
 /**
- * Most keys are used once. If keys have this many uses more, a client probably uses one key for all of its pushes, and
- * each key is read alone.
+ * Most keys are used once. If the uses exceed the keys by this number, a client probably uses one key for all of its
+ * pushes. Then each key is read alone.
  */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads, so that connections remain for other work. */

@@ -1,11 +1,11 @@
 /**
- * Finds the later push that resolved a failed push. That is a persisted push of the same matter, or a push with the
- * same client, operation and idempotency key that took effect. A stale push counts too, because the matter has newer
- * data.
+ * Finds the later push that resolved a failed push. The resolving push is a persisted push of the same matter, or a
+ * push with the same client, operation and idempotency key that took effect. A stale push counts too, because the
+ * matter has newer data.
  *
- * A resend has the position of the push that it sends again. It resolves this push and earlier pushes of the matter,
- * but no push between this push and the resend. The console sends a push without a key again with a key that contains
- * its request id. If a failed push has no matter, its resend is found by `resentFrom`.
+ * A resend has the position of the push that it sends again. The resend resolves this push and earlier pushes of the
+ * matter, but no push between this push and the resend. The console sends a push without a key again with a key that
+ * contains its request id. If a failed push has no matter, its resend is found by `resentFrom`.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -53,9 +53,9 @@ type LinkField = keyof typeof INDEX_OF;
 
 /** Maximum names or ids in one command. */
 const NAMES_PER_COMMAND = 1_000;
-/** If the names of a command have this many more pushes than names, each name is read by a command of its own. */
+/** If the pushes of a command exceed its names by this number, each name is read with a separate command. */
 const EXTRA_PUSHES = 4_000;
-/** Maximum pushes that such a command reads: the oldest ones. If there are more, the newest push is read too. */
+/** Maximum pushes that such a command reads, oldest first. If there are more pushes, the newest push is read too. */
 const OLDEST_PER_NAME = 100;
 /** Maximum concurrent reads, so that connections remain for other work. */
 const MAX_CONCURRENT = 20;
@@ -88,7 +88,7 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
   };
 }
 
-/** What the reads of later pushes have in common. */
+/** The parameters that all reads of later pushes share. */
 interface LaterReads {
   readonly collection: mongo.Collection<LogEntry>;
   readonly systemCode: string;
@@ -175,7 +175,9 @@ function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {
   return [...oldest];
 }
 
-/** The request id that orders a push among the pushes of its matter. For a resend, it is that of the original push. */
+/**
+ * The request id that orders a push among the pushes of its matter. A resend has the request id of the original push.
+ */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
@@ -203,8 +205,8 @@ function firstAfter(
     if (resend !== undefined && String(batchId) === resend) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A queued attempt of the same push does not count: it may fail, and if it succeeds, a further attempt changes
-    // nothing.
+    // A queued attempt of the same push does not count: the attempt may fail, and if it succeeds, a further attempt
+    // changes nothing.
     const isLater =
       state === 'QUEUED' && resend === undefined
         ? positionOf(candidate) > position

@@ -121,7 +121,7 @@ export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCU
         .sort({ hour: -1 })
         .limit(max + 1)
         .toArray();
-      // The limit may have cut off documents of the oldest hour, so this hour is left out.
+      // The limit may have cut off documents of the oldest hour, so the result omits this hour.
       const cut = documents.length > max ? documents[max]?.hour.getTime() : undefined;
       const whole = documents.filter(({ hour }) => cut === undefined || hour.getTime() > cut);
       const counts = whole.flatMap((document) =>

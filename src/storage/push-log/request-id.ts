@@ -5,7 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 
-/** Random bytes of each process. With the counter of the process, they make ids of the same millisecond unique. */
+/**
+ * Random bytes of each process. Together with the counter of the process, these bytes make ids of the same millisecond
+ * unique.
+ */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
 const COUNTER_DIGITS = 4;
@@ -18,8 +21,8 @@ export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Makes ascending ids for the lines of a batch. They have the same time and process as the id of the batch, so that a
-   * search for them reads only the range of `idsOfSameOrigin`.
+   * Makes ascending ids for the lines of a batch. The ids have the same time and process as the id of the batch, so
+   * that a search for the lines reads only the range of `idsOfSameOrigin`.
    */
   ofLines(batchId: string, count: number): string[];
 }
@@ -45,7 +48,7 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   };
 }
 
-/** The range of ids with the same millisecond and process as `id`, which contains only few requests. */
+/** The range of ids with the same millisecond and process as `id`. Only few requests are in this range. */
 export function idsOfSameOrigin(id: string): readonly [first: string, last: string] {
   const prefix = id.slice(0, -COUNTER_DIGITS);
   return [prefix.padEnd(DIGITS, '0'), prefix.padEnd(DIGITS, 'f')];

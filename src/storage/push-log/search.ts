@@ -1,7 +1,7 @@
 /**
- * Searches of the push log. Each page and count reads a range of one index, up to a maximum number of entries. So its
- * cost does not grow with the log. A page can therefore be shorter than its limit; only a page without `next` is the
- * last page.
+ * Searches of the push log. Each page and count reads a range of one index, up to a maximum number of entries. So the
+ * cost of a search does not grow with the log. A page can therefore be shorter than its limit; only a page without
+ * `next` is the last page.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -33,7 +33,9 @@ export interface PageOptions extends ReadOrder {
 
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
-  /** All entries that match the filter. It reads the next chunk when the caller has consumed the previous one. */
+  /**
+   * All entries that match the filter. The search reads the next chunk when the caller has consumed the previous chunk.
+   */
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
   /** Counts the matching entries, up to `bound`. If the count is not `exact`, there may be more entries. */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
@@ -44,7 +46,9 @@ const MAX_CHECKED = 5_000;
 /** Maximum entries of one command; more for a count, which reads only a few fields of each. */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/** Minimum entries of the first command if the search must check the entries after it has read them. */
+/**
+ * Minimum entries of the first command if no index answers the filter alone, so that the search must check each entry.
+ */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
@@ -116,7 +120,10 @@ class IndexedSearch implements LogSearch {
     return { value, exact: true };
   }
 
-  /** Reads the entries in chunks, each when the caller requests it. The chunks grow, so that a long search has few. */
+  /**
+   * Reads the entries in chunks. The search reads a chunk when the caller requests it. The chunks grow, so that a long
+   * search needs few commands.
+   */
   private async *chunks(
     filter: LogFilter,
     reading: Reading,

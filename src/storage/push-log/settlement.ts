@@ -150,10 +150,10 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // A retry may repeat only the result of a persisted push. So entries with another final state lose the
-        // fingerprint, with which a retry finds the first push.
+        // A retry may repeat only the result of a persisted push. A retry finds the first push by its fingerprint, so
+        // entries with another final state lose the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
-        // Added to the warnings that `web` stored when it queued the push.
+        // This warning follows the warnings that `web` stored when it queued the push.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
       },
     },

@@ -1,4 +1,4 @@
-/** The collections and their indexes: which indexes must exist, and which are missing. */
+/** The collections and their indexes: the required indexes, and the search for missing indexes. */
 import type { Connection, mongo } from 'mongoose';
 import { isMissingCollection } from '../../infra/driver-errors';
 import { auditModel } from '../audit';

@@ -16,8 +16,8 @@ export interface SchemaSettings {
 }
 
 /**
- * Creates collections and indexes, sets how long the push log is kept, and corrects the phases of matters. It can be
- * repeated, even while web and workers run.
+ * Creates collections and indexes, sets the retention of the push log, and corrects the phases of matters. The release
+ * step can repeat the preparation, even while web and workers run.
  */
 export async function prepareDatabase(
   connection: Connection,
@@ -42,7 +42,8 @@ async function createCollection(model: CollectionModel): Promise<void> {
 type LogCollection = ReturnType<typeof entryModel>['collection'];
 
 /**
- * Creates the index by which MongoDB deletes old documents. If the retention (milliseconds) has changed, changes it.
+ * Creates the index by which MongoDB deletes old documents. If the retention (milliseconds) has changed, updates the
+ * index.
  */
 async function setRetention(
   collection: Pick<LogCollection, 'name' | 'indexes' | 'createIndex' | 'conn'>,
@@ -59,7 +60,10 @@ async function setRetention(
   } else await collection.createIndex({ [field]: 1 }, { name: RETENTION, expireAfterSeconds });
 }
 
-/** The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and how often it did. */
+/**
+ * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and the number of these
+ * runs.
+ */
 interface Derived {
   readonly _id: string;
   readonly statuses: readonly string[];

@@ -53,15 +53,15 @@ export class PooledSession {
 }
 
 /**
- * Runs `work` in one transaction: MongoDB commits all of its writes, or none. It does not retry, because a retry has to
- * read documents again, and only the caller knows which documents.
+ * Runs `work` in one transaction: MongoDB commits all of its writes, or none. The function does not retry, because a
+ * retry has to read documents again, and only the caller knows these documents.
  */
 export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // Before `try`: `startTransaction` throws if another caller's transaction is active, and `catch` must not abort that
-  // one.
+  // This call precedes `try`: `startTransaction` throws if another caller's transaction is active, and `catch` must not
+  // abort that transaction.
   session.startTransaction({ writeConcern: CONFIRMED });
   try {
     const result = await work(session);
@@ -75,7 +75,7 @@ export async function inTransaction<T>(
 
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB reject the command (Atlas M0 and
- * Flex), so correctness does not depend on it. Without it, MongoDB ends an open transaction after
+ * Flex), so correctness does not depend on it. Without `killSessions`, MongoDB ends an open transaction after
  * `transactionLifetimeLimitSeconds`.
  *
  * @param ids session ids, hex
@@ -104,7 +104,10 @@ export function createKillSessions(client: mongo.MongoClient, logger: Logger): K
 const REJECTED =
   'the server rejects killSessions: transactions of a dead worker stay open for transactionLifetimeLimitSeconds';
 
-/** The record of a process: its heartbeat, and its sessions, whose transactions other processes end if it dies. */
+/**
+ * The record of a process: its heartbeat and its sessions. If the process dies, other processes end the transactions of
+ * these sessions.
+ */
 export interface SessionHeartbeat {
   readonly _id: string;
   /** Name of the process. */
@@ -165,7 +168,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** A read in a new transaction of a session: MongoDB then ends the previous transaction of this session. */
+  /** Reads in a new transaction of a session. MongoDB then ends the previous transaction of this session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
