@@ -24,7 +24,7 @@ const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
  * Converts the notation of a time. The caller parses the result, and the parser checks whether the day exists.
  *
  * @param cell text of a cell, without surrounding blanks
- * @returns undefined for a day without separators, such as `20261125`, because the service reads digits as epoch seconds
+ * @returns undefined for a day without separators, such as `20261125`: the service would read it as epoch seconds
  */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);

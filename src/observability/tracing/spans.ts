@@ -204,8 +204,7 @@ function recordResult(
   });
 }
 
-// Work within a span. If the work belongs to several traces, the span is in one trace and has links to the other
-// traces.
+// Work within a span. If work belongs to several traces, its span is in one trace and has links to the others.
 
 /** Runs the work with `span` as the active span, and ends the span. */
 async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
@@ -219,9 +218,7 @@ async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): P
   }
 }
 
-/**
- * Records the class of the error, but not its message, because messages of the database can contain values of a push.
- */
+/** Records the class of the error without its message, because database messages can contain values of a push. */
 function recordFailure(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });

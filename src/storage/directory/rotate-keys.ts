@@ -63,10 +63,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/**
- * The condition that the client may have one more key. The filter of the write contains this condition, so it also
- * holds for concurrent commands.
- */
+/** Filter for a client that may have one more key. The write uses it, so that it holds for concurrent commands. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },
@@ -154,9 +151,7 @@ export interface Resealed {
   readonly keyId: string;
   /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
-  /**
-   * Number of valid secrets by the id of another encryption key. If the record is empty, the other keys can be removed.
-   */
+  /** Number of valid secrets by the id of another encryption key. If it is empty, the other keys can be removed. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -240,8 +235,7 @@ function sealAgain(keyRing: KeyRing, sealed: string, clientId: string): string |
   try {
     return keyRing.seal(keyRing.open(sealed, clientId), clientId);
   } catch {
-    // Its encryption key is not in the key ring, or the encrypted text is damaged. Web processes cannot use the secret
-    // either.
+    // Its encryption key is not in the key ring, or the encrypted text is damaged. No web process can use it.
     return undefined;
   }
 }
