@@ -116,6 +116,21 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
       ),
     );
 
+  /** The steps: the current one with a star, one that cannot be reached with a minus. */
+  const stepsOf = (page: Page) =>
+    page.$$eval('[data-step]', (all) =>
+      all.map((it) => {
+        const isCurrent = it.getAttribute('aria-current') === 'step';
+        return `${it.textContent}${isCurrent ? '*' : it.hasAttribute('disabled') ? '-' : ''}`;
+      }),
+    );
+
+  /** Waits until the heading of a step has the focus. */
+  const focusIsAt = (page: Page, heading: string) =>
+    page.waitForFunction(
+      `document.activeElement.tagName === 'H2' && document.activeElement.textContent === '${heading}'`,
+    );
+
   const sendAll = async (page: Page) => {
     await press(page, '#tick-all');
     await press(page, '#try-ticked');
@@ -174,7 +189,9 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     await page.waitForFunction(
       `!document.querySelector('.kinds') && document.querySelector('.outcome .nothing')`,
     );
-    expect(await textOf(page, '.summary')).toContain('3,000 are the same, 0 differ');
+    expect(await textOf(page, '.summary')).toBe(
+      '3,000 matters of 3,008 lines compared: 3,000 equal, 0 differ, 0 lines not readable.',
+    );
     expect(await textOf(page, '.heat summary')).toContain('All days are equal.');
   });
 
@@ -194,7 +211,7 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     const page = await enter('zh', '--may-push');
     await page.evaluate(CATCH_REPORT);
     await chooseFile(page, write('gbk.csv', gbk(lines.join('\r\n'))));
-    expect(await textOf(page, '.chosen')).toContain('CSV，4 行，GBK');
+    expect(await textOf(page, '.chosen')).toContain('CSV，4 行，5 列，GBK');
     await press(page, '#option-orphans');
     await compare(page);
     await page.waitForSelector('.kinds');
@@ -248,6 +265,9 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     await chooseFile(page, write('odd.csv', `id,updated\nA-0,2026/1/5 10:00\n${bad}\n`));
     await compare(page);
     await page.waitForSelector('.summary');
+    expect(await textOf(page, '.summary')).toBe(
+      '1 of 21 lines compared: 1 equal, 0 differ, 20 not readable.',
+    );
     expect(await textOf(page, '.outcome .failure')).toBe(
       'Not comparable: 20 of 21 lines of the file cannot be read.',
     );
@@ -338,6 +358,55 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     expect(holes).toEqual([]);
     expect(most).toBeLessThan(100);
     await shows(page, 'R-99999', '.reconcile .scroller');
+  });
+
+  test('three steps: the focus follows them, the sample is a file of the page, and the file stays on the way back', async () => {
+    await seedLedger(service().db, 2, (n) => ({ externalId: `A-${n}`, sourceUpdatedAt: STAMP }));
+    const page = await enter();
+    const requests: string[] = [];
+    page.on('request', (request) => void requests.push(request.url()));
+    await page.evaluate(CATCH_REPORT);
+    expect(await stepsOf(page)).toEqual(['1 File*', '2 Columns-', '3 Result-']);
+    await press(page, '#sample');
+    await page.waitForSelector('html[data-report]');
+    expect(await page.evaluate('document.documentElement.dataset.report')).toContain(
+      'ID,Title,Matter type,',
+    );
+    // The page loads its other screens meanwhile, and looks whether the service is ready.
+    expect(requests.filter((url) => !/^blob:|\/readyz$|\.js$/.test(url))).toEqual([]);
+
+    const lines = ['id,status,remark', 'A-0,PENDING,x', 'A-1,DONE,', ',DONE,'];
+    await chooseFile(page, write('steps.csv', lines.join('\n')));
+    await focusIsAt(page, 'Columns');
+    expect(await stepsOf(page)).toEqual(['1 File', '2 Columns*', '3 Result-']);
+    // The keyboard alone: the button of the form takes Enter.
+    await page.focus('#compare');
+    await page.keyboard.press('Enter');
+    await focusIsAt(page, 'Result');
+    await page.waitForSelector('.kinds');
+    expect(await stepsOf(page)).toEqual(['1 File', '2 Columns', '3 Result*']);
+    expect(await page.$('table.columns')).toBeNull();
+    expect(await textOf(page, '.chosen')).toBe('steps.csv · CSV, 3 lines, 3 columns, UTF-8');
+    expect(await page.$eval('.outcome', (it) => it.firstElementChild?.textContent)).toBe(
+      '2 of 3 lines compared: 1 equal, 1 differ, 1 not readable.',
+    );
+    expect(await textOf(page, '.outcome')).toContain('Columns that were not compared: remark');
+
+    await press(page, '[data-step="columns"]');
+    await focusIsAt(page, 'Columns');
+    await press(page, '[data-step="result"]');
+    await focusIsAt(page, 'Result');
+    await press(page, '[data-step="columns"]');
+    // A result of other columns would mislead.
+    await page.select('#column-2', 'title');
+    expect(await stepsOf(page)).toEqual(['1 File', '2 Columns*', '3 Result-']);
+    await press(page, '[data-step="file"]');
+    await focusIsAt(page, 'File');
+    expect(await textOf(page, '.chosen')).toContain('steps.csv');
+    await press(page, '[data-step="columns"]');
+    await compare(page);
+    await page.waitForSelector('.kinds');
+    expect(await textOf(page, '.outcome')).not.toContain('Columns that were not compared');
   });
 
   test.each([

@@ -99,7 +99,13 @@ const screens = (failed: string, file: string): readonly Screen[] => [
   ['matters', `matters?${RANGE}`, '.matters .row[data-index]'],
   ['matter', `matter?${RANGE}&externalId=OA-2026-000`, '.matter .facts'],
   ['reconcile', `reconcile?${RANGE}`, '#reconcile-file'],
-  ['reconcile-outcome', `reconcile?${RANGE}&n=1`, '#reconcile-file', (page) => compare(page, file)],
+  [
+    'reconcile-columns',
+    `reconcile?${RANGE}&n=1`,
+    '#reconcile-file',
+    (page) => chooseFile(page, file),
+  ],
+  ['reconcile-outcome', `reconcile?${RANGE}&n=2`, '#compare', compare],
   ['setup', `setup?${RANGE}`, '.setup .facts'],
   ['help', `help?${RANGE}`, '.help .card'],
 ];
@@ -116,8 +122,7 @@ async function verify(page: Page): Promise<void> {
   await page.waitForSelector('.fix .verdict.bad');
 }
 
-async function compare(page: Page, file: string): Promise<void> {
-  await chooseFile(page, file);
+async function compare(page: Page): Promise<void> {
   await press(page, '#compare');
   await page.waitForSelector('.kinds');
   await press(page, '#tick-all');

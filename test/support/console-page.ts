@@ -43,11 +43,12 @@ export const press = async (page: Page, selector: string): Promise<void> => {
 export const isResend = (url: string, body = '{}'): boolean =>
   url.endsWith('/push-logs/resend') && JSON.parse(body).dryRun === false;
 
-/** Gives the screen of the reconciliation its file. */
+/** Goes to the first step of the reconciliation and gives it a file; the second step follows. */
 export async function chooseFile(page: Page, path: string): Promise<void> {
-  const input = await page.$('#reconcile-file');
+  await press(page, '[data-step="file"]');
+  const input = await page.waitForSelector('#reconcile-file');
   await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
-  await page.waitForSelector('.chosen');
+  await page.waitForSelector('[data-step="columns"][aria-current="step"]');
 }
 
 /** On the screen of a push: changes the body as JSON, checks it, and asks to resend it. */

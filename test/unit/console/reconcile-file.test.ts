@@ -1,9 +1,11 @@
 /** What the console's reconciliation reads of a file, whatever stands in it: as matterctl reads it. */
 import fc from 'fast-check';
+import { language } from '../../../browser/console/kit/speech';
 import { readShare, withDoubts } from '../../../browser/console/screens/reconcile/doubts';
 import { FIELDS } from '../../../browser/console/screens/reconcile/mapping';
 import { parseBody } from '../../../browser/console/screens/reconcile/push-bodies';
 import { openFile, readSource } from '../../../browser/console/screens/reconcile/read-source';
+import { sampleText } from '../../../browser/console/screens/reconcile/sample';
 import { RECONCILE } from '../../../browser/console/screens/reconcile/words';
 import { OPERATIONS } from '../../../src/domain/operation';
 import { guess } from '../../../src/files/columns';
@@ -14,6 +16,21 @@ const PORTAL = { systemCode: 'T', timeZone: 'Asia/Shanghai', concluded: new Set(
 
 test('a field has words, so that its column can be chosen', () => {
   for (const field of FIELDS) expect(RECONCILE.fields).toHaveProperty(field);
+});
+
+test.each(['en', 'zh'])('the sample file is read whole, with its heads in %s', async (name) => {
+  language.value = name;
+  const opened = await open(sampleText());
+  const mapping = guess(opened.records[0]?.cells ?? []);
+  expect(mapping).toEqual([
+    ...['externalId', 'title', 'matterType', 'bizType', 'bizStatus', 'sourceUpdatedAt', 'assignee'],
+  ]);
+  const source = await read(sampleText());
+  expect(source).toMatchObject({ leftOut: 0, lines: 2 });
+  expect(source.matters).toMatchObject([
+    { expected: { externalId: 'PR-001', bizStatus: 'PENDING' }, assignees: ['alice'] },
+    { expected: { externalId: 'PR-002', bizStatus: 'DONE' }, assignees: ['bob'] },
+  ]);
 });
 
 const file = (content: string | Uint8Array<ArrayBuffer>) => new Blob([content]);

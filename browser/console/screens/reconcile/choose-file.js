@@ -1,21 +1,18 @@
-/** The first step: a file is dropped, or chosen. */
+/** The first step: the user drops or chooses a file. */
 
 import { h } from 'preact';
-import { useRef, useState } from 'preact/hooks';
-import { say, sayWith } from '../../kit/speech.js';
+import { useState } from 'preact/hooks';
+import { say } from '../../kit/speech.js';
 import { chooseFile } from './run.js';
+import { saveSample } from './sample.js';
 import * as state from './state.js';
 import { RECONCILE } from './words.js';
 
 export function FileStep() {
   const [isOver, setOver] = useState(false);
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const { value: opened } = state.opened;
   const take = (/** @type {FileList | null | undefined} */ files) => {
     const [file] = files ?? [];
     if (file) void chooseFile(file);
-    // The same file may be chosen again, once it was mended.
-    if (input.current) input.current.value = '';
   };
   const over = (/** @type {boolean} */ is) => (/** @type {DragEvent} */ event) => {
     event.preventDefault();
@@ -31,32 +28,26 @@ export function FileStep() {
       class: `card drop ${isOver ? 'over' : ''}`,
       ...{ onDragOver: over(true), onDragLeave: over(false), onDrop: drop },
     },
-    h('h2', {}, say(RECONCILE.file)),
-    opened ? h(About, { opened }) : h('p', {}, say(RECONCILE.drop)),
+    h('p', {}, say(RECONCILE.drop)),
     h(
-      'label',
-      { class: 'button' },
-      say(opened ? RECONCILE.another : RECONCILE.choose),
-      h('input', {
-        ref: input,
-        id: 'reconcile-file',
-        type: 'file',
-        accept: '.csv,.txt,.ndjson,.jsonl,text/csv',
-        onChange: (/** @type {any} */ event) => take(event.currentTarget.files),
-      }),
+      'p',
+      { class: 'buttons' },
+      h(
+        'label',
+        { class: 'button' },
+        say(RECONCILE[state.opened.value ? 'another' : 'choose']),
+        h('input', {
+          id: 'reconcile-file',
+          type: 'file',
+          accept: '.csv,.txt,.ndjson,.jsonl,text/csv',
+          onChange: ({ currentTarget }) => {
+            take(currentTarget.files);
+            // The user may choose the same file again after changing it.
+            currentTarget.value = '';
+          },
+        }),
+      ),
+      h('button', { type: 'button', id: 'sample', onClick: saveSample }, say(RECONCILE.sample)),
     ),
-  );
-}
-
-/** @param {{ opened: import('./read-source.js').Opened }} props */
-function About({ opened }) {
-  const { name, form, records, encoding } = opened;
-  const lines = records.length - (state.hasHead.value ? 1 : 0);
-  const known = encoding === 'gb18030' ? 'GBK' : encoding.toUpperCase();
-  return h(
-    'p',
-    { class: 'chosen' },
-    h('strong', {}, h('bdi', {}, name)),
-    ` · ${sayWith(RECONCILE.forms[form], lines, known)}`,
   );
 }

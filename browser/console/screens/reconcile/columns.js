@@ -1,9 +1,10 @@
-/** The second step: what each column means, and how to compare. */
+/** The second step: the field of each column, and the options of the comparison. */
 
 import { Fragment, h } from 'preact';
 import { say, sayWith } from '../../kit/speech.js';
 import { FIELDS } from './mapping.js';
-import { compare, mapColumn } from './run.js';
+import { clip } from './report.js';
+import { compare, mapColumn, setOptions } from './run.js';
 import * as state from './state.js';
 import { RECONCILE } from './words.js';
 
@@ -23,8 +24,8 @@ export function Columns() {
     'form',
     { class: 'card', onSubmit: submit },
     isCsv && h(Mapping, {}),
-    h(Option, { name: 'orphans', words: RECONCILE.orphans }),
-    h(Option, { name: 'overwriteNewer', words: RECONCILE.overwrite }),
+    h(Option, { name: 'orphans' }),
+    h(Option, { name: 'overwriteNewer' }),
     isRows && !state.mapping.value.includes('matterType') && h(DefaultType, {}),
     lacksId && h('p', { class: 'note' }, say(RECONCILE.needsId)),
     h(
@@ -33,14 +34,14 @@ export function Columns() {
       h(
         'button',
         { type: 'submit', id: 'compare', class: 'main', disabled: lacksId || !!state.work.value },
-        say(state.result.value ? RECONCILE.compareAgain : RECONCILE.compare),
+        say(RECONCILE.compare),
       ),
     ),
   );
 }
 
-/** @param {{ name: 'orphans' | 'overwriteNewer', words: import('../../kit/speech.js').Words }} props */
-const Option = ({ name, words }) =>
+/** @param {{ name: 'hasHead' | 'orphans' | 'overwriteNewer' }} props */
+const Option = ({ name }) =>
   h(
     'label',
     { class: 'check' },
@@ -48,14 +49,12 @@ const Option = ({ name, words }) =>
       type: 'checkbox',
       id: `option-${name}`,
       checked: state.options.value[name],
-      onChange: (/** @type {any} */ event) => {
-        state.options.value = { ...state.options.value, [name]: event.currentTarget.checked };
-      },
+      onChange: ({ currentTarget }) => setOptions({ [name]: currentTarget.checked }),
     }),
-    say(words),
+    say(RECONCILE.options[name]),
   );
 
-/** Without it a file that names no types cannot create what is missing. */
+/** A file without kinds of matters cannot create missing matters otherwise. */
 const DefaultType = () =>
   h(
     'label',
@@ -66,9 +65,8 @@ const DefaultType = () =>
       {
         id: 'default-type',
         value: state.options.value.matterType,
-        onChange: (/** @type {any} */ event) => {
-          state.options.value = { ...state.options.value, matterType: event.currentTarget.value };
-        },
+        onChange: (/** @type {any} */ { currentTarget }) =>
+          setOptions({ matterType: currentTarget.value }),
       },
       h('option', { value: '' }, say(RECONCILE.noDefaultType)),
       ['TODO', 'NOTICE', 'ALERT', 'REMIND'].map((type) =>
@@ -79,28 +77,15 @@ const DefaultType = () =>
 
 function Mapping() {
   const records = state.opened.value?.records ?? [];
-  const names = records[0]?.cells ?? [];
-  const samples = records.slice(state.hasHead.value ? 1 : 0).slice(0, SAMPLES);
-  const more = names.length - MAX_COLUMNS;
+  const { hasHead } = state.options.value;
+  const samples = records.slice(hasHead ? 1 : 0).slice(0, SAMPLES);
+  const more = state.mapping.value.length - MAX_COLUMNS;
   const head = [RECONCILE.column, RECONCILE.means, RECONCILE.values];
   return h(
     Fragment,
     {},
-    h('h2', {}, say(RECONCILE.columns)),
     h('p', { class: 'quiet' }, say(RECONCILE.columnsAbout)),
-    h(
-      'label',
-      { class: 'check' },
-      h('input', {
-        type: 'checkbox',
-        id: 'has-head',
-        checked: state.hasHead.value,
-        onChange: (/** @type {any} */ event) => {
-          state.hasHead.value = event.currentTarget.checked;
-        },
-      }),
-      say(RECONCILE.hasHead),
-    ),
+    h(Option, { name: 'hasHead' }),
     h(
       'table',
       { class: 'columns' },
@@ -116,24 +101,37 @@ function Mapping() {
       h(
         'tbody',
         {},
-        names.slice(0, MAX_COLUMNS).map((name, at) => {
-          const shown =
-            state.hasHead.value && name !== '' ? name : sayWith(RECONCILE.columnNumber, at + 1);
-          return h(
-            'tr',
-            { key: at },
-            h('th', { scope: 'row' }, h('bdi', {}, clip(shown))),
-            h('td', {}, h(Field, { at })),
+        columnNames()
+          .slice(0, MAX_COLUMNS)
+          .map((name, at) =>
             h(
-              'td',
-              { class: 'quiet' },
-              h('bdi', {}, samples.map(({ cells }) => clip(cells[at] ?? '')).join(' · ')),
+              'tr',
+              { key: at },
+              h('th', { scope: 'row' }, h('bdi', {}, name)),
+              h('td', {}, h(Field, { at })),
+              h(
+                'td',
+                { class: 'quiet' },
+                h(
+                  'bdi',
+                  {},
+                  samples.map(({ cells }) => clip(cells[at] ?? '', LETTERS)).join(' · '),
+                ),
+              ),
             ),
-          );
-        }),
+          ),
       ),
     ),
     more > 0 && h('p', { class: 'quiet' }, sayWith(RECONCILE.moreColumns, more)),
+  );
+}
+
+/** @returns the names of the columns, or their numbers if the file does not name them */
+export function columnNames() {
+  const { hasHead } = state.options.value;
+  const names = state.opened.value?.records[0]?.cells ?? [];
+  return names.map((name, at) =>
+    hasHead && name ? clip(name, LETTERS) : sayWith(RECONCILE.columnNumber, at + 1),
   );
 }
 
@@ -145,7 +143,7 @@ const Field = ({ at }) =>
       id: `column-${at}`,
       'aria-label': sayWith(RECONCILE.columnOf, at + 1),
       value: state.mapping.value[at] ?? '',
-      onChange: (/** @type {any} */ event) => mapColumn(at, event.currentTarget.value),
+      onChange: (/** @type {any} */ { currentTarget }) => mapColumn(at, currentTarget.value),
     },
     h('option', { value: '' }, say(RECONCILE.notUsed)),
     FIELDS.map((name) =>
@@ -156,6 +154,3 @@ const Field = ({ at }) =>
       ),
     ),
   );
-
-/** @param {string} text */
-const clip = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS)}…` : text);

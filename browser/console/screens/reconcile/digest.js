@@ -10,7 +10,7 @@ import { createSlices } from '../../kit/slices.js';
 
 /** @typedef {import('../../../../src/queries/reconcile/expected').ExpectedMatter} ExpectedMatter */
 /** @typedef {{ readonly bizType: string | null, readonly day: string | null, readonly count: number, readonly hash: string }} Bucket */
-/** @typedef {{ bizType: string | null, day: string | null, count: number, high: number, low: number }} Sum */
+/** @typedef {{ bizType: string | null, day: string | null, count: number, hash: bigint }} Sum */
 /** @typedef {{ readonly bizType: string | null, readonly day: string | null, readonly yours: number, readonly here: number, readonly isSame: boolean }} Cell */
 
 /** @param {{ externalId: string, bizStatus: string, externalStatusCode?: string | null, sourceUpdatedAt?: number | null }} matter */
@@ -24,32 +24,28 @@ export class Digests {
 
   /** @param {string | null} bizType @param {string | null} day @param {string} line */
   add(bizType, day, line) {
-    const bytes = sha256(utf8ToBytes(line));
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    this.#addTo(bizType, day, { count: 1, high: view.getInt32(0), low: view.getInt32(4) });
+    const { buffer, byteOffset } = sha256(utf8ToBytes(line));
+    this.#addTo(bizType, day, 1, new DataView(buffer, byteOffset).getBigUint64(0));
   }
 
-  /** @param {Bucket} bucket as the service tells it */
+  /** @param {Bucket} bucket of the answer of the service */
   addBucket({ bizType, day, count, hash }) {
-    const [high, low] = [hash.slice(0, 8), hash.slice(8)].map((it) => Number.parseInt(it, 16) | 0);
-    this.#addTo(bizType, day, { count, high: high ?? 0, low: low ?? 0 });
+    this.#addTo(bizType, day, count, BigInt(`0x${hash}`));
   }
 
-  /** @param {string | null} bizType @param {string | null} day @param {{ count: number, high: number, low: number }} more */
-  #addTo(bizType, day, { count, high, low }) {
+  /** @param {string | null} bizType @param {string | null} day @param {number} count @param {bigint} hash */
+  #addTo(bizType, day, count, hash) {
     const key = JSON.stringify([bizType, day]);
-    const sum = this.#sums.get(key) ?? { bizType, day, count: 0, high: 0, low: 0 };
+    const sum = this.#sums.get(key) ?? { bizType, day, count: 0, hash: 0n };
     sum.count += count;
-    sum.high ^= high;
-    sum.low ^= low;
+    sum.hash ^= hash;
     this.#sums.set(key, sum);
   }
 
   /** @returns {Bucket[]} */
   buckets() {
-    const hex = (/** @type {number} */ half) => (half >>> 0).toString(16).padStart(8, '0');
-    return Array.from(this.#sums.values(), ({ bizType, day, count, high, low }) => {
-      return { bizType, day, count, hash: hex(high) + hex(low) };
+    return Array.from(this.#sums.values(), (sum) => {
+      return { ...sum, hash: sum.hash.toString(16).padStart(16, '0') };
     });
   }
 }

@@ -5,6 +5,12 @@ import { doubtDifference } from '../../../../src/queries/reconcile/find';
 /** @typedef {import('./compare.js').Difference} Difference */
 /** @typedef {import('./file-rows.js').Source} Source */
 
+/** A test for differences of a kind. @param {string} kind */
+export const isOf =
+  (kind) =>
+  (/** @type {Pick<Difference, 'kinds'>} */ { kinds }) =>
+    kinds.some((it) => it === kind);
+
 /** @param {readonly { readonly externalId: string }[]} open */
 export const openIds = (open) => open.map(({ externalId }) => externalId);
 
@@ -20,7 +26,7 @@ export function withDoubts(rows, { matters, ids }, open) {
   return matters.flatMap((matter) => {
     const { externalId } = matter.expected;
     const row = known.get(externalId);
-    const isMissing = row?.kinds.some((kind) => kind === 'MISSING');
+    const isMissing = row && isOf('MISSING')(row);
     const doubt = isMissing || isExponent(externalId) ? doubtOf(externalId) : undefined;
     if (!doubt) return row ? [row] : [];
     const { finding, yours, here } = doubtDifference(matter, doubt);
@@ -36,7 +42,7 @@ export function withDoubts(rows, { matters, ids }, open) {
  * @returns {{ unread: number, total: number, isComparable: boolean }}
  */
 export function readShare({ matters, leftOut }, rows) {
-  const damaged = rows.filter(({ kinds }) => kinds.some((kind) => kind === 'DAMAGED_ID')).length;
+  const damaged = rows.filter(isOf('DAMAGED_ID')).length;
   const [unread, total] = [leftOut + damaged, matters.length + leftOut];
   return { unread, total, isComparable: unread * 10 <= total };
 }

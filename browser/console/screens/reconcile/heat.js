@@ -43,7 +43,7 @@ export function HeatMap() {
           h(
             'tr',
             {},
-            h('th', { scope: 'col' }, say(RECONCILE.type)),
+            h('th', { scope: 'col' }, say(RECONCILE.fields.bizType)),
             days.map((day) => h('th', { key: day, scope: 'col' }, dayText(day))),
           ),
         ),

@@ -1,5 +1,6 @@
 /** Which column of a file holds which field: as it was mapped before in this tab, else guessed by the rules of matterctl. */
 import { guess, MATTER_COLUMNS } from '../../../../src/files/columns';
+import { inStore } from '../../kit/store.js';
 
 /** @typedef {import('../../../../src/files/columns').Mapping} Mapping */
 
@@ -10,11 +11,10 @@ const STORED = 'matter-push.reconcile-columns';
 /** Of files with the same head it is known how they were mapped before, in this tab. @param {readonly string[]} head @param {Mapping} mapping */
 export function remember(head, mapping) {
   const all = { ...stored(), [headKey(head)]: mapping.map((field) => field ?? '') };
-  try {
-    sessionStorage.setItem(STORED, JSON.stringify(all));
-  } catch {
-    // A browser may forbid its store, or have no room in it: nothing is remembered.
-  }
+  inStore(
+    () => sessionStorage,
+    (store) => store.setItem(STORED, JSON.stringify(all)),
+  );
 }
 
 /** @param {readonly string[]} head @returns {Mapping} as it was remembered, else guessed */
@@ -27,12 +27,9 @@ export function mappingFor(head) {
 /** Not the names themselves as a key: `__proto__` is one too. @param {readonly string[]} head */
 const headKey = (head) => JSON.stringify(head);
 
-/** @returns {Record<string, unknown>} */
-function stored() {
-  try {
-    return JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
-  } catch {
-    // Somebody else's text: nothing is remembered.
-    return {};
-  }
-}
+/** A text that another page stored is ignored. @returns {Record<string, unknown>} */
+const stored = () =>
+  inStore(
+    () => sessionStorage,
+    (store) => JSON.parse(store.getItem(STORED) ?? '{}'),
+  ) ?? {};

@@ -1,48 +1,55 @@
-/** What came out: in numbers, by kinds, and row by row; ticked rows are tried, sent, and looked at again. */
+/** The third step: how much was compared, what was not, the kinds of difference, and each difference. */
 import { Fragment, h } from 'preact';
 import { Nothing, numberText } from '../../kit/parts.js';
 import { say, sayWith } from '../../kit/speech.js';
-import { readShare } from './doubts.js';
+import { columnNames } from './columns.js';
+import { isOf, readShare } from './doubts.js';
+import { HeatMap } from './heat.js';
 import { Differences } from './rows.js';
 import { saveReport } from './save.js';
 import { Sending } from './sending.js';
 import * as state from './state.js';
 import { RECONCILE } from './words.js';
 
-/** Problems that are written out. */
-const MAX_PROBLEMS = 20;
+/** Maximum problems and columns that are listed. */
+const MAX_LISTED = 20;
+
+/** @typedef {import('../../kit/speech.js').Words} Words */
+
+/** @param {Words} words @param {...(string | number)} values */
+const note = (words, ...values) => h('p', { class: 'note' }, sayWith(words, ...values));
 
 /** @param {{ result: import('./state.js').Result }} props */
-export function Outcome({ result }) {
-  const { source, rows, compared } = result;
+export function Outcome({ result: { source, rows, compared } }) {
   const own = rows.filter(({ matter }) => matter);
   const { unread, total, isComparable } = readShare(source, rows);
-  const isStrange = own.length > 0 && own.length === compared && own.every(isMissing);
+  const isPushes = state.opened.value?.form === 'pushes';
+  const [read, equal] = [total - unread, compared - own.length];
+  const counts = [read, isPushes ? source.lines : total, equal, read - equal, unread];
+  const wrong = compared === 0 ? RECONCILE.nothing : !isComparable && RECONCILE.notComparable;
   return h(
     'section',
-    { class: 'outcome', 'aria-label': say(RECONCILE.result) },
-    !isComparable &&
-      compared > 0 &&
+    { class: 'outcome' },
+    h(
+      'p',
+      { role: 'status', class: 'summary' },
+      sayWith(RECONCILE[isPushes ? 'summaryOfPushes' : 'summary'], ...counts.map(numberText)),
+    ),
+    wrong &&
       h(
         'p',
         { class: 'failure', role: 'alert' },
-        sayWith(RECONCILE.notComparable, numberText(unread), numberText(total)),
+        sayWith(wrong, numberText(unread), numberText(total)),
       ),
-    compared > 0
-      ? h(
-          'p',
-          { role: 'status', class: 'summary' },
-          sayWith(
-            RECONCILE.summary,
-            ...[compared, compared - own.length, own.length].map((it) => numberText(it)),
-          ),
-        )
-      : h('p', { class: 'failure', role: 'alert' }, say(RECONCILE.wrongFile.nothing)),
-    isStrange && h('p', { class: 'note' }, say(RECONCILE.noneHere)),
-    h(LeftOut, { source }),
-    hasKind(rows, 'DAMAGED_ID') && h('p', { class: 'note' }, say(RECONCILE.damagedIds)),
-    hasKind(rows, 'LOOK_ALIKE') && h('p', { class: 'note' }, say(RECONCILE.lookAlikes)),
-    source.serials > 0 && h('p', { class: 'note' }, sayWith(RECONCILE.serials, source.serials)),
+    compared > 0 &&
+      own.length === compared &&
+      own.every(isOf('MISSING')) &&
+      note(RECONCILE.noneHere),
+    h(NotCompared, { source }),
+    rows.some(isOf('DAMAGED_ID')) && note(RECONCILE.damagedIds),
+    rows.some(isOf('LOOK_ALIKE')) && note(RECONCILE.lookAlikes),
+    source.serials > 0 && note(RECONCILE.serials, source.serials),
+    h(HeatMap, {}),
     rows.length > 0
       ? h(
           Fragment,
@@ -60,22 +67,16 @@ export function Outcome({ result }) {
             ),
           ),
         )
-      : compared > 0 &&
-          isComparable &&
+      : !wrong &&
           h(Nothing, { text: say(source.leftOut > 0 ? RECONCILE.equalSoFar : RECONCILE.equal) }),
   );
 }
 
-/** @param {readonly import('./compare.js').Difference[]} rows @param {string} kind */
-const hasKind = (rows, kind) => rows.some(({ kinds }) => kinds.some((it) => it === kind));
-
-/** @param {import('./compare.js').Difference} row */
-const isMissing = ({ kinds }) => kinds.some((it) => it === 'MISSING');
-
 /** @param {{ source: import('./file-rows.js').Source }} props */
-function LeftOut({ source }) {
+function NotCompared({ source }) {
   const { problems, leftOut, unnamed, withoutUpsert, withoutId } = source;
-  const more = Math.max(problems.length, leftOut) - MAX_PROBLEMS;
+  const more = Math.max(problems.length, leftOut) - MAX_LISTED;
+  const unused = columnNames().filter((_, at) => !state.mapping.value[at]);
   return h(
     Fragment,
     {},
@@ -88,7 +89,7 @@ function LeftOut({ source }) {
           'ul',
           {},
           problems
-            .slice(0, MAX_PROBLEMS)
+            .slice(0, MAX_LISTED)
             .map(({ line, wrong, about }, at) =>
               h('li', { key: at }, sayWith(RECONCILE.problem[wrong], line, about)),
             ),
@@ -96,8 +97,16 @@ function LeftOut({ source }) {
         more > 0 && h('p', {}, sayWith(RECONCILE.moreProblems, more)),
         unnamed > 0 && state.options.value.orphans && h('p', {}, say(RECONCILE.unnamed)),
       ),
-    withoutUpsert > 0 && h('p', { class: 'note' }, sayWith(RECONCILE.withoutUpsert, withoutUpsert)),
-    withoutId > 0 && h('p', { class: 'note' }, sayWith(RECONCILE.withoutId, withoutId)),
+    unused.length > 0 &&
+      h(
+        'p',
+        { class: 'note' },
+        say(RECONCILE.unused),
+        h('bdi', {}, unused.slice(0, MAX_LISTED).join(', ')),
+      ),
+    withoutUpsert > 0 && note(RECONCILE.withoutUpsert, withoutUpsert),
+    withoutId > 0 && note(RECONCILE.withoutId, withoutId),
+    !state.options.value.orphans && h('p', { class: 'quiet' }, say(RECONCILE.notSearched)),
   );
 }
 

@@ -1,4 +1,4 @@
-/** A question of many: one that may be answered later does not end a comparison of a hundred thousand matters. */
+/** Repeats a request that may succeed later, so that one failure does not end a comparison of 100,000 matters. */
 import { AskError } from '../../read/ask.js';
 
 const TRIES = 5;
@@ -8,7 +8,7 @@ const TRIES = 5;
  * @param {() => Promise<T>} question
  * @param {AbortSignal} [signal]
  * @returns {Promise<T>}
- * @throws {AskError} where it cannot be answered, or not for half a minute
+ * @throws {AskError} if the answer is final, or after five attempts in half a minute
  */
 export async function patiently(question, signal) {
   for (let tries = 1; ; tries += 1) {
@@ -18,7 +18,12 @@ export async function patiently(question, signal) {
       const isNo = error instanceof AskError && error.envelope && !error.envelope.retryable;
       if (!(error instanceof AskError) || isNo || tries === TRIES) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tries));
-    signal?.throwIfAborted();
+    await waitAfter(tries, signal);
   }
+}
+
+/** Waits before the next attempt: longer after each one. @param {number} tries @param {AbortSignal} [signal] */
+export async function waitAfter(tries, signal) {
+  await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tries));
+  signal?.throwIfAborted();
 }

@@ -1,13 +1,23 @@
 /** Bodies of pushes as the service reads them (src/protocol/requests.ts): into an operation, or what is wrong. Pure. */
 import { MAX_PARTIES } from '../../../../src/domain/parties';
-import * as rules from '../../../../src/protocol/field-rules';
+import {
+  isBizType,
+  isExternalId,
+  isNothing,
+  isPayload,
+  isStatus,
+  isText,
+  isTitle,
+  isUrl,
+  isUsername,
+  MAX_LENGTH,
+} from '../../../../src/protocol/field-rules';
 import { isWritableInstant, parseDateTime, parseInstant } from '../../../../src/protocol/time';
 
 /** @typedef {import('../../../../src/domain/operation').Operation} Operation */
 /** @typedef {import('../../../../src/domain/operation').OperationName} OperationName */
 /** @typedef {{ readonly operation: Operation, readonly externalId: string | undefined }} Parsed */
 
-const { isNothing, isText, MAX_LENGTH } = rules;
 const TYPES = ['TODO', 'NOTICE', 'ALERT', 'REMIND'];
 const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'];
 /** A time that lies further ahead would freeze its matter. */
@@ -17,15 +27,15 @@ const DAY = 86_400_000;
 const CONTENT = {
   summary: isText(MAX_LENGTH.summary),
   content: isText(MAX_LENGTH.content),
-  pcUrl: rules.isUrl,
-  mobileUrl: rules.isUrl,
-  bizType: rules.isBizType,
+  pcUrl: isUrl,
+  mobileUrl: isUrl,
+  bizType: isBizType,
   priority: isText(MAX_LENGTH.priority),
   initiatorExtId: isText(MAX_LENGTH.initiatorExtId),
-  initiatorUsername: rules.isUsername,
+  initiatorUsername: isUsername,
   externalStatusCode: isText(MAX_LENGTH.externalStatusCode),
   externalStatusLabel: isText(MAX_LENGTH.externalStatusLabel),
-  payloadJson: rules.isPayload,
+  payloadJson: isPayload,
 };
 
 /**
@@ -40,7 +50,7 @@ export function parseBody(op, body, { timeZone, now }) {
   const isTimely = isNothing(sourceUpdatedAt) || (at !== undefined && at <= now + DAY);
   const wrong = isTimely ? [] : ['sourceUpdatedAt'];
   const mayBeAbsent = op === 'upsert' && isNothing(externalId);
-  if (!mayBeAbsent && !rules.isExternalId(externalId)) wrong.push('externalId');
+  if (!mayBeAbsent && !isExternalId(externalId)) wrong.push('externalId');
   const stamp = at === undefined ? {} : { sourceUpdatedAt: at };
   const read = op === 'upsert' ? readUpsert : op === 'delete' ? readDelete : readStatus;
   const operation = read(body, wrong, { op, timeZone, stamp });
@@ -55,8 +65,8 @@ function readUpsert(body, wrong, { timeZone, stamp }) {
   const { matterType, externalId, title, bizStatus, parties, replaceParties, deadlineAt } = body;
   if (!TYPES.includes(matterType)) wrong.push('matterType');
   if (matterType === 'TODO' && isNothing(externalId)) wrong.push('externalId');
-  if (!rules.isTitle(title)) wrong.push('title');
-  if (!isNothing(bizStatus) && !rules.isStatus(bizStatus)) wrong.push('bizStatus');
+  if (!isTitle(title)) wrong.push('title');
+  if (!isNothing(bizStatus) && !isStatus(bizStatus)) wrong.push('bizStatus');
   if (!isNothing(replaceParties) && typeof replaceParties !== 'boolean') {
     wrong.push('replaceParties');
   }
@@ -104,7 +114,7 @@ function deadlineOf(value, timeZone, wrong) {
 const areParties = (value) =>
   Array.isArray(value) &&
   value.length <= MAX_PARTIES &&
-  value.every((it) => rules.isUsername(it?.username) && ROLES.includes(it.partyRole));
+  value.every((it) => isUsername(it?.username) && ROLES.includes(it.partyRole));
 
 /** @param {{ username: string, partyRole: string }} party */
 const partyOf = ({ username, partyRole }) => ({ username, partyRole });
@@ -113,7 +123,7 @@ const partyOf = ({ username, partyRole }) => ({ username, partyRole });
 function readStatus(body, wrong, { op, stamp }) {
   const { bizStatus, externalStatusCode: code, externalStatusLabel: label } = body;
   const { resetAssigneeUnread: resets } = body;
-  if (!isNothing(bizStatus) && !rules.isStatus(bizStatus)) wrong.push('bizStatus');
+  if (!isNothing(bizStatus) && !isStatus(bizStatus)) wrong.push('bizStatus');
   if (!isNothing(code) && !CONTENT.externalStatusCode(code)) wrong.push('externalStatusCode');
   if (!isNothing(label) && !CONTENT.externalStatusLabel(label)) wrong.push('externalStatusLabel');
   if (!isNothing(resets) && typeof resets !== 'boolean') wrong.push('resetAssigneeUnread');

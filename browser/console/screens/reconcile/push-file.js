@@ -51,7 +51,7 @@ export function createPushTaker(portal) {
   return { gathered, take, source };
 }
 
-const isObject = (/** @type {unknown} */ it) =>
+export const isObject = (/** @type {unknown} */ it) =>
   typeof it === 'object' && it !== null && !Array.isArray(it);
 
 /** A failure file keeps the line that failed in its `text`. @param {any} json */

@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../../src/files/cells';
 import { CsvError, CsvReader } from '../../../../src/files/csv';
 import { createSlices } from '../../kit/slices.js';
 import { createRowTaker, Gathered } from './file-rows.js';
-import { createPushTaker } from './push-file.js';
+import { createPushTaker, isObject } from './push-file.js';
 import { encodingOf, linesOf, piecesOf } from './text-file.js';
 
 /** @typedef {import('./file-rows.js').Source} Source */
@@ -88,7 +88,7 @@ async function readRecords(file, encoding, signal) {
 /**
  * @param {Opened} opened
  * @param {{ mapping: import('./mapping.js').Mapping, hasHead: boolean, portal: Portal, onLine: (count: number) => void, signal?: AbortSignal }} reading
- * @returns {Promise<Source>}
+ * @returns {Promise<Source & { lines: number }>} `lines`: without the head and blank lines
  */
 export async function readSource(opened, { mapping, hasHead, portal, onLine, signal }) {
   await refuseChanged(opened.file);
@@ -104,7 +104,7 @@ export async function readSource(opened, { mapping, hasHead, portal, onLine, sig
     await slices.rest();
   }
   onLine(count);
-  return finish();
+  return { ...finish(), lines: count };
 }
 
 /** A browser reads nothing of a file that was written anew since it was chosen. @param {Blob} file @throws {FileError} */
@@ -159,7 +159,7 @@ const leaveOut = (gathered, line) =>
 function jsonOf(text) {
   try {
     const json = JSON.parse(text);
-    return typeof json === 'object' && json !== null && !Array.isArray(json) ? json : undefined;
+    return isObject(json) ? json : undefined;
   } catch {
     // Told as what it is.
     return undefined;

@@ -1,29 +1,31 @@
-/** Reconcile: a file of a system beside what the portal holds, and what differs mended. The file stays in the browser. */
+/** Compares a file of a source system with the portal in three steps, and sends what differs. The file stays in the browser. */
 import { h } from 'preact';
 import { say, sayWith } from '../../kit/speech.js';
 import { Failure } from '../../read/answer-parts.js';
 import { FileStep } from './choose-file.js';
 import { Columns } from './columns.js';
-import { HeatMap } from './heat.js';
 import { Outcome } from './outcome.js';
 import { FileError } from './read-source.js';
 import { stop } from './run.js';
 import * as state from './state.js';
+import { Steps } from './steps.js';
 import { RECONCILE } from './words.js';
 
 export function Reconcile() {
   const { value: problem } = state.problem;
+  const { value: step } = state.step;
+  const { value: result } = state.result;
   return h(
     'section',
     { class: 'reconcile' },
     h('h1', {}, say(RECONCILE.heading)),
-    h('p', { class: 'quiet' }, say(RECONCILE.about)),
-    h(FileStep, {}),
-    state.opened.value && h(Columns, {}),
+    step === 'file' && h('p', { class: 'quiet' }, say(RECONCILE.about)),
+    h(Steps, {}),
     problem ? h(Trouble, { problem }) : null,
+    step === 'file' && h(FileStep, {}),
+    step === 'columns' && h(Columns, {}),
     h(Progress, {}),
-    h(HeatMap, {}),
-    state.result.value && h(Outcome, { result: state.result.value }),
+    step === 'result' && result && h(Outcome, { result }),
   );
 }
 
@@ -38,7 +40,7 @@ function Trouble({ problem }) {
   );
 }
 
-/** How far it is, in words and as a bar; it can be stopped. */
+/** The progress in words and as a bar, with a button that stops the work. */
 function Progress() {
   const { value: work } = state.work;
   if (!work) return null;
@@ -46,7 +48,7 @@ function Progress() {
   const text = sayWith(RECONCILE.work[name], done, total ?? 0);
   return h(
     'div',
-    { class: 'progress' },
+    { class: 'buttons progress' },
     h('p', { role: 'status' }, text),
     h('progress', {
       'aria-label': say(RECONCILE.heading),

@@ -10,6 +10,10 @@ export const valueText = (value) => {
   return Array.isArray(value) ? value.join(' ') : String(value);
 };
 
+/** @param {string} text @param {number} letters that are shown: a value may be a page long */
+export const clip = (text, letters) =>
+  text.length > letters ? `${text.slice(0, letters)}…` : text;
+
 /** @param {import('./compare.js').Side} side */
 export const sideText = (side) =>
   Object.entries(side ?? {})

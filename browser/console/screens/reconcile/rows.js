@@ -4,7 +4,7 @@ import { isNarrow } from '../../kit/narrow.js';
 import { say, sayWith } from '../../kit/speech.js';
 import { Table } from '../../kit/table.js';
 import { timeText } from '../../read/answer-parts.js';
-import { valueText, verdictText } from './report.js';
+import { clip, valueText, verdictText } from './report.js';
 import * as state from './state.js';
 import { RECONCILE } from './words.js';
 
@@ -14,7 +14,7 @@ import { RECONCILE } from './words.js';
 const ROW_HEIGHT = 56;
 /** Of several lines. */
 const NARROW_ROW_HEIGHT = 176;
-/** Letters of a value that are shown: one may be a page long. */
+/** Letters of a value. */
 const LETTERS = 120;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
@@ -25,7 +25,7 @@ export const Differences = () =>
     label: say(RECONCILE.table),
     head: [
       { name: 'tick', title: say(RECONCILE.ticks) },
-      { name: 'matter', title: say(RECONCILE.id) },
+      { name: 'matter', title: say(RECONCILE.fields.externalId) },
       { name: 'kind', title: say(RECONCILE.kind) },
       { name: 'yours', title: say(RECONCILE.yours) },
       { name: 'here', title: say(RECONCILE.here) },
@@ -87,7 +87,7 @@ function Shown({ title, side, absent }) {
 function shownValue(value) {
   const text = valueText(value);
   if (INSTANT.test(text)) return timeText(text);
-  return text.length > LETTERS ? `${text.slice(0, LETTERS)}…` : text;
+  return clip(text, LETTERS);
 }
 
 /** @param {{ row: Difference }} props */

@@ -7,10 +7,10 @@ import { self } from '../../read/self.js';
 import { session } from '../../read/session.js';
 import { askOrphans, compareMatters, orphansOf } from './compare.js';
 import { comparableBy, compareDigests } from './digest.js';
-import { openIds, withDoubts } from './doubts.js';
+import { isOf, openIds, withDoubts } from './doubts.js';
 import { mappingFor, remember } from './mapping.js';
 import { patiently } from './patiently.js';
-import { openFile, readSource } from './read-source.js';
+import { FileError, openFile, readSource } from './read-source.js';
 import { inBatches, newRun, sendBatches, toLines } from './send.js';
 import * as state from './state.js';
 
@@ -39,9 +39,12 @@ async function run(first, steps) {
   try {
     await steps(own.signal);
   } catch (error) {
-    if (!own.signal.aborted) state.problem.value = error;
+    if (!own.signal.aborted) {
+      state.problem.value = error;
+      if (error instanceof FileError) state.step.value = 'file';
+    }
   }
-  // Another one may be under way by now.
+  // Another run may have begun meanwhile.
   if (stopping === own) state.work.value = undefined;
 }
 
@@ -52,13 +55,21 @@ export const chooseFile = (file) =>
     const opened = await openFile(file, file.name, signal);
     signal.throwIfAborted();
     const first = opened.records[0]?.cells ?? [];
-    state.hasHead.value = isHead(first);
+    setOptions({ hasHead: isHead(first) });
     state.mapping.value = mappingFor(first);
     state.opened.value = opened;
+    state.step.value = 'columns';
   });
+
+/** A result of other options would mislead, so it is forgotten. @param {Partial<typeof state.options.value>} changes */
+export function setOptions(changes) {
+  state.forgetResult();
+  state.options.value = { ...state.options.value, ...changes };
+}
 
 /** @param {number} column @param {string} field empty: none */
 export function mapColumn(column, field) {
+  state.forgetResult();
   // A field stands in one column.
   state.mapping.value = state.mapping.value.map((before, at) => {
     if (at === column) return field === '' ? undefined : field;
@@ -73,11 +84,12 @@ export const compare = () =>
     const me = self.value;
     if (!opened || !me) return;
     state.forgetResult();
+    state.step.value = 'result';
     const concluded = new Set(me.concludedStatuses);
     const { systemCode, timeZone } = me;
     const source = await readSource(opened, {
       mapping: state.mapping.value,
-      hasHead: state.hasHead.value,
+      hasHead: state.options.value.hasHead,
       portal: { systemCode, timeZone, concluded, now: Date.now() },
       onLine: (done) => tell({ name: 'read', done }),
       signal,
@@ -135,8 +147,7 @@ function differencesOf(matters, timeZone, signal) {
 
 /** What is open here and not in the file: to be listed, and because a matter that is missing may be here under another id. @param {readonly Difference[]} rows @param {import('./file-rows.js').Source} source @param {AbortSignal} signal */
 async function openHere(rows, { ids }, signal) {
-  const isMissing = rows.some(({ kinds }) => kinds.some((it) => it === 'MISSING'));
-  if (!state.options.value.orphans && !isMissing) return [];
+  if (!state.options.value.orphans && !rows.some(isOf('MISSING'))) return [];
   tell({ name: 'orphans' });
   return askOrphans(ids, signal);
 }

@@ -11,10 +11,11 @@ import * as state from './state.js';
 import { RECONCILE } from './words.js';
 
 export async function saveReport() {
-  const { id, kind, yours, here, mends, result } = RECONCILE;
+  const { fields, kind, yours, here, mends, step } = RECONCILE;
+  const head = [fields.externalId, kind, yours, here, mends, step.result];
   const slices = createSlices();
   const told = state.verdicts.value;
-  const parts = [csvOf([[id, kind, yours, here, mends, result].map(say)])];
+  const parts = [csvOf([head.map(say)])];
   for (const row of state.result.value?.rows ?? []) {
     parts.push(csvLine(cellsOf(row, told.get(row.externalId))));
     if (slices.isDue()) await slices.rest();

@@ -1,5 +1,7 @@
 /** Sends what mends differences, in batches, or tries it; each line has a key, so that a second try is harmless. */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { AskError, send } from '../../read/ask.js';
+import { patiently, waitAfter } from './patiently.js';
 
 /** @typedef {import('./compare.js').RepushLine} RepushLine */
 /** @typedef {import('../../read/shapes').Envelope} Envelope */
@@ -10,14 +12,9 @@ import { AskError, send } from '../../read/ask.js';
 const LINES = 200;
 const TRIES = 5;
 
-/** @param {number} bytes */
-const randomText = (bytes) =>
-  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (it) =>
-    it.toString(16).padStart(2, '0'),
-  ).join('');
-
 /** Keys of one comparison: one that is sent after another comparison is another change. */
-export const newRun = () => `console-reconcile/${randomText(8)}`;
+export const newRun = () =>
+  `console-reconcile/${bytesToHex(crypto.getRandomValues(new Uint8Array(8)))}`;
 
 /** @param {readonly RepushLine[]} lines @param {string} run @returns {Line[]} */
 export const toLines = (lines, run) =>
@@ -62,7 +59,7 @@ export async function sendBatches(name, batches, { signal, onTold }) {
       const again = open.filter((_, at) => tries < TRIES && results[at]?.retryable === true);
       onTold(new Map(open.map(({ externalId }, at) => [externalId, results[at] ?? LOST])));
       open = again;
-      if (open.length > 0) await wait(tries, signal);
+      if (open.length > 0) await waitAfter(tries, signal);
     }
   }
 }
@@ -71,24 +68,12 @@ export async function sendBatches(name, batches, { signal, onTold }) {
 const LOST = { code: 500, message: '' };
 
 /** @param {string} name @param {readonly Line[]} lines @param {AbortSignal} [signal] @returns {Promise<readonly Told[]>} */
-async function sendOne(name, lines, signal) {
+function sendOne(name, lines, signal) {
   const body = lines.map(({ text }) => `${text}\n`).join('');
-  for (let tries = 1; ; tries += 1) {
-    const envelope = await send(name, { body, signal }).catch((error) => {
-      if (!(error instanceof AskError) || tries >= TRIES) throw error;
-      return undefined;
-    });
-    const data = /** @type {{ results?: readonly Told[] } | null | undefined} */ (envelope?.data);
+  return patiently(async () => {
+    const envelope = await send(name, { body, signal });
+    const data = /** @type {{ results?: readonly Told[] } | null | undefined} */ (envelope.data);
     if (data?.results) return data.results;
-    if (envelope && (!envelope.retryable || tries >= TRIES)) {
-      throw new AskError({ message: envelope.message, reason: envelope.reason, envelope });
-    }
-    await wait(tries, signal);
-  }
-}
-
-/** @param {number} tries @param {AbortSignal} [signal] */
-async function wait(tries, signal) {
-  await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tries));
-  signal?.throwIfAborted();
+    throw new AskError({ message: envelope.message, reason: envelope.reason, envelope });
+  }, signal);
 }

@@ -3,6 +3,7 @@ import { h } from 'preact';
 import { numberText } from '../../kit/parts.js';
 import { say, sayWith } from '../../kit/speech.js';
 import { mayPush, self } from '../../read/self.js';
+import { isOf } from './doubts.js';
 import { sendTicked, tryTicked } from './run.js';
 import * as state from './state.js';
 import { RECONCILE } from './words.js';
@@ -24,14 +25,12 @@ export function Sending() {
   const tickNone = () => {
     state.ticked.value = new Set();
   };
-  const hasOrphans = state.result.value?.rows.some(({ kinds }) =>
-    kinds.some((it) => it === 'ORPHAN'),
-  );
+  const hasOrphans = state.result.value?.rows.some(isOf('ORPHAN'));
   return h(
     'div',
     { class: 'sending' },
     h(
-      'p',
+      'div',
       { class: 'buttons' },
       button(
         'tick-all',
