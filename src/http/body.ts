@@ -15,7 +15,7 @@ import type { RequestState } from './request';
 
 /**
  * Maximum bytes of all uploads together. A second limit of the same size applies to the complete bodies of unanswered
- * requests, and so also to the bodies of this process that wait in Redis.
+ * requests. These include the bodies of this process that wait in Redis.
  */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Milliseconds for which the server discards the rest of a rejected body before it answers. */

@@ -36,7 +36,7 @@ export const SHED = [
 ];
 
 /**
- * Minimum seconds by which a count is divided for a rate, so that a few pushes in a short time do not produce a high
+ * Minimum seconds by which a count is divided for a rate. Otherwise a few pushes in a short time would produce a high
  * rate.
  */
 const SHORTEST = 60;

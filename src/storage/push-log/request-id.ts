@@ -21,8 +21,8 @@ export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Makes ascending ids for the lines of a batch. The ids have the same time and process as the id of the batch, so
-   * that a search for the lines reads only the range of `idsOfSameOrigin`.
+   * Makes ascending ids for the lines of a batch. The ids have the same time and process as the id of the batch.
+   * Therefore a search for the lines reads only the range of `idsOfSameOrigin`.
    */
   ofLines(batchId: string, count: number): string[];
 }
