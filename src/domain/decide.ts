@@ -4,7 +4,7 @@
 import { EMPTY_CONTENT, type Matter, phaseOf, priorityRank } from './matter';
 import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
 import { ASSIGNED_ID_PREFIX } from './operation';
-import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
+import { changeParties, MAX_PARTIES, removeParties, resetAssigneeUnread } from './parties';
 
 /** The result of an accepted operation: `data.outcome` of the answer (contract 2.4). */
 export type Outcome = (typeof OUTCOMES)[number];
@@ -78,9 +78,12 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
     return { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
   }
   const base = matter ?? newMatter(op, context);
-  const { parties, pastHandlers } = op.parties
+  const merged = op.parties
     ? changeParties(base, op.parties, op.replaceParties, context.names)
     : base;
+  const { parties, pastHandlers } = op.removeParties
+    ? removeParties(merged, op.removeParties)
+    : merged;
   if (parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
@@ -106,11 +109,14 @@ function decideStatus(
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) return { kind: 'rejected', reason: 'MATTER_DELETED' };
   const fallback = op.op === 'reopen' ? 'REOPENED' : matter.bizStatus;
+  const { parties, pastHandlers } =
+    op.op === 'status' && op.removeParties ? removeParties(matter, op.removeParties) : matter;
   const changes: Partial<Matter> = {
     bizStatus: op.bizStatus ?? fallback,
+    parties: op.resetAssigneeUnread ? resetAssigneeUnread(parties) : parties,
+    pastHandlers,
     ...(op.externalStatusCode !== undefined && { externalStatusCode: op.externalStatusCode }),
     ...(op.externalStatusLabel !== undefined && { externalStatusLabel: op.externalStatusLabel }),
-    ...(op.resetAssigneeUnread && { parties: resetAssigneeUnread(matter.parties) }),
   };
   return accepted('UPDATED', applyChanges(matter, op, changes, context));
 }

@@ -13,6 +13,12 @@ export interface PartyRef {
   readonly partyRole: PartyRole;
 }
 
+/** A party to remove. Without a role, all roles of the user. */
+export interface PartyRemoval {
+  readonly username: string;
+  readonly partyRole?: PartyRole;
+}
+
 /** A party as text, to compare parties in maps and sets, for example `ASSIGNEE li.lei`. */
 export const partyKey = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;
 

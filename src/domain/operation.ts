@@ -2,7 +2,7 @@
  * The four operations after validation (contract 4.1 to 4.4): normalized and JSON-safe, because the queue stores them. An
  * absent field stays unchanged; `null` clears it.
  */
-import type { MatterContent, MatterType, PartyRef } from './matter';
+import type { MatterContent, MatterType, PartyRef, PartyRemoval } from './matter';
 
 export const OPERATIONS = ['upsert', 'status', 'reopen', 'delete'] as const;
 export type OperationName = (typeof OPERATIONS)[number];
@@ -20,6 +20,8 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
+  /** Names no party of `parties`, and is empty or absent if `replaceParties` is true. */
+  readonly removeParties?: readonly PartyRemoval[];
   /** True if the service assigned the externalId, because the caller sent none. */
   readonly assignedId: boolean;
 }
@@ -33,6 +35,7 @@ interface StatusChange extends Common {
 
 export interface Status extends StatusChange {
   readonly op: 'status';
+  readonly removeParties?: readonly PartyRemoval[];
 }
 
 export interface Reopen extends StatusChange {

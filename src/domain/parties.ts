@@ -1,16 +1,16 @@
 /** Changes the party list of a matter (contract 4.7). */
-import { type Matter, type Party, type PartyRef, partyKey } from './matter';
+import { type Matter, type Party, type PartyRef, type PartyRemoval, partyKey } from './matter';
 
 /** Maximum number of parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
 /** Maximum number of stored past handlers. The oldest are removed first. */
 export const MAX_PAST_HANDLERS = 1_000;
 
+/** The parties of a matter. An ASSIGNEE who leaves `parties` is added to `pastHandlers`. */
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
 /**
- * Merges or replaces parties. A remaining party keeps its read state, and a new party is unread. A former ASSIGNEE is
- * added to `pastHandlers`.
+ * Merges or replaces parties. A remaining party keeps its read state, and a new party is unread.
  *
  * @param names display names from the directory; a party without an entry keeps its old name
  */
@@ -32,7 +32,31 @@ export function changeParties(
       unread: old?.unread ?? true,
     });
   }
-  const parties = keepIfSame(before.parties, [...after.values()], isSameParty);
+  return withParties(before, [...after.values()]);
+}
+
+/** Removes parties. The others keep their read state; a party that the matter does not have changes nothing. */
+export function removeParties(before: PartyList, removals: readonly PartyRemoval[]): PartyList {
+  const isRemoved = removalTest(removals);
+  return withParties(
+    before,
+    before.parties.filter((party) => !isRemoved(party)),
+  );
+}
+
+/** @returns whether one of the removals names a party */
+export function removalTest(removals: readonly PartyRemoval[]): (party: PartyRef) => boolean {
+  const users = new Set<string>();
+  const keys = new Set<string>();
+  for (const { username, partyRole } of removals) {
+    if (partyRole) keys.add(partyKey({ username, partyRole }));
+    else users.add(username);
+  }
+  return (party) => users.has(party.username) || keys.has(partyKey(party));
+}
+
+function withParties(before: PartyList, after: readonly Party[]): PartyList {
+  const parties = keepIfSame(before.parties, after, isSameParty);
   const handlers = new Set(assignees(parties));
   const past = [...new Set([...before.pastHandlers, ...assignees(before.parties)])];
   const kept = past.filter((username) => !handlers.has(username)).slice(-MAX_PAST_HANDLERS);

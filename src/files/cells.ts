@@ -33,6 +33,7 @@ function cellValue(field: string, cell: string): unknown {
     case 'replaceParties':
       return FLAGS.get(cell.toLowerCase()) ?? cell;
     case 'parties':
+    case 'removeParties':
       return jsonOf(cell) ?? cell;
     case ASSIGNEE:
       return namesIn(cell);

@@ -45,6 +45,7 @@ export const MATTER_COLUMNS: ColumnNames = {
   ],
   parties: ['参与人'],
   replaceParties: ['替换参与人'],
+  removeParties: ['移除参与人'],
 };
 
 /** Columns of a list of users. */

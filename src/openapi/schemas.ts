@@ -11,8 +11,9 @@ import { queryRows } from '../protocol/endpoints';
 import { idLine } from '../protocol/id-lines';
 import { about } from '../protocol/language';
 import { orphanCount } from '../protocol/matter-view';
+import { party, partyRemoval } from '../protocol/party-fields';
 import { pushData, verified } from '../protocol/push-data';
-import { bodySchemas, party } from '../protocol/requests';
+import { bodySchemas } from '../protocol/requests';
 import { resendData, resendResult, resendSchema } from '../protocol/resend';
 import { verifySchema } from '../protocol/verify-body';
 import { fieldError, warning } from '../protocol/warnings';
@@ -47,6 +48,7 @@ export function requestSchemas(): Schemas {
     ReopenBody: pushes.reopen,
     DeleteBody: pushes.delete,
     Party: party,
+    PartyRemoval: partyRemoval,
     BatchLine: batchLineSchema(pushes),
     VerifyBody: verifySchema(pushes),
     ResendBody: resendSchema,

@@ -7,6 +7,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   externalId: ['id', 'bizid', 'bizkey', 'businesskey', 'businessid', 'extid', 'outerid'],
   bizStatus: ['status', 'state', 'taskstatus'],
   parties: ['users', 'assignees', 'assignee', 'participants', 'members', 'handlers', 'recipients'],
+  removeParties: ['removeusers', 'removedparties', 'deleteparties', 'removeassignees'],
   matterType: ['type', 'kind', 'tasktype'],
   title: ['name', 'subject'],
   summary: ['description', 'desc', 'abstract'],

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
-import { MAX_PARTIES } from '../domain/parties';
 import { MAX_LENGTH } from './field-rules';
 import * as fields from './fields';
 import { about } from './language';
 import { MATTER, PUSHED_STATUS } from './matter-view';
+import { checkRemovals, NO_REMOVAL_IF_REPLACED, PARTY_FIELDS } from './party-fields';
 import { absentMeans, requiredIf } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
@@ -40,24 +40,11 @@ export function createBodyParsers(settings: ContractSettings): Record<OperationN
 export function bodySchemas(settings: ContractSettings) {
   return {
     upsert: upsertSchema(settings),
-    status: statusSchema(settings, 'status', false),
-    reopen: statusSchema(settings, 'reopen', true),
+    status: statusSchema(settings),
+    reopen: reopenSchema(settings),
     delete: deleteSchema(settings),
   };
 }
-
-export const party = z
-  .object({
-    username: fields.username.meta(MATTER.username),
-    partyRole: z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']).meta(MATTER.partyRole),
-  })
-  .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
-
-/**
- * An element of `parties` before its validation: the schema checks the length of the list first. The element has the
- * type of a party, because the types of `@matter-push/client` are derived from this schema.
- */
-const uncheckedParty = z.unknown() as z.ZodType<unknown, z.input<typeof party>>;
 
 function upsertSchema({ timeZone, clock }: ContractSettings) {
   return z
@@ -81,21 +68,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       sourceUpdatedAt: fields
         .nullIsAbsent(fields.pushedInstant(timeZone, clock))
         .meta(MATTER.pushedTime),
-      replaceParties: fields.nullIsAbsent(z.boolean()).meta({
-        ...absentMeans(false),
-        ...about(
-          'True: `parties` replaces the list of parties. Parties in both lists keep their read state.',
-          '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
-        ),
-      }),
-      parties: fields
-        .nullIsAbsent(z.array(uncheckedParty).max(MAX_PARTIES).pipe(z.array(party)))
-        .meta(
-          about(
-            'Parties, merged by username and role with the existing parties unless `replaceParties` is true; new parties are unread',
-            '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
-          ),
-        ),
+      ...PARTY_FIELDS,
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
@@ -107,6 +80,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       message: zodMessage(TEXTS.requiredToReplace),
       when: unlessInvalid('parties'),
     })
+    .superRefine(checkRemovals, { when: unlessInvalid('parties', 'removeParties') })
     .meta({
       ...about(
         'An absent field stays as it is; null clears a field',
@@ -115,6 +89,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       allOf: [
         requiredIf('matterType', 'TODO', 'externalId', 'string'),
         requiredIf('replaceParties', true, 'parties', 'array'),
+        NO_REMOVAL_IF_REPLACED,
       ],
     })
     .transform((body) => toUpsert(body));
@@ -127,7 +102,8 @@ type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId
   };
 
 function toUpsert(body: UpsertBody): ParsedBody {
-  const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
+  const { matterType, externalId, title, bizStatus, sourceUpdatedAt } = body;
+  const { parties, removeParties } = body;
   const content: Record<string, unknown> = {};
   for (const name of CONTENT_FIELDS) if (body[name] !== undefined) content[name] = body[name];
   return {
@@ -142,6 +118,7 @@ function toUpsert(body: UpsertBody): ParsedBody {
       ...(bizStatus !== undefined && { bizStatus }),
       ...(sourceUpdatedAt !== undefined && { sourceUpdatedAt }),
       ...(parties !== undefined && { parties }),
+      ...(removeParties !== undefined && { removeParties }),
     },
   };
 }
@@ -175,46 +152,57 @@ const contentFields = (timeZone: string) =>
     payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
-const STATUS_BODY = {
-  status: about('A change of status', '状态变更'),
-  reopen: about('A reopening', '重新打开'),
-};
-
-function statusSchema(
+/** The fields of a status that a reopen has too. */
+const statusFields = (
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
   resetsByDefault: boolean,
-) {
-  return z
+) => ({
+  externalId: fields.externalId.meta(MATTER.externalId),
+  bizStatus: fields.nullIsAbsent(fields.bizStatus).meta(PUSHED_STATUS[op]),
+  externalStatusCode: fields
+    .text(MAX_LENGTH.externalStatusCode)
+    .nullable()
+    .optional()
+    .meta(MATTER.externalStatusCode),
+  externalStatusLabel: fields
+    .text(MAX_LENGTH.externalStatusLabel)
+    .nullable()
+    .optional()
+    .meta(MATTER.externalStatusLabel),
+  sourceUpdatedAt: fields
+    .nullIsAbsent(fields.pushedInstant(timeZone, clock))
+    .meta(MATTER.pushedTime),
+  resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta({
+    ...absentMeans(resetsByDefault),
+    ...about('Whether the matter becomes unread for its ASSIGNEEs', '是否把处理人重新置为未读'),
+  }),
+});
+
+const statusSchema = (settings: ContractSettings) =>
+  z
     .object({
-      externalId: fields.externalId.meta(MATTER.externalId),
-      bizStatus: fields.nullIsAbsent(fields.bizStatus).meta(PUSHED_STATUS[op]),
-      externalStatusCode: fields
-        .text(MAX_LENGTH.externalStatusCode)
-        .nullable()
-        .optional()
-        .meta(MATTER.externalStatusCode),
-      externalStatusLabel: fields
-        .text(MAX_LENGTH.externalStatusLabel)
-        .nullable()
-        .optional()
-        .meta(MATTER.externalStatusLabel),
-      sourceUpdatedAt: fields
-        .nullIsAbsent(fields.pushedInstant(timeZone, clock))
-        .meta(MATTER.pushedTime),
-      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta({
-        ...absentMeans(resetsByDefault),
-        ...about('Whether the matter becomes unread for its ASSIGNEEs', '是否把处理人重新置为未读'),
-      }),
+      ...statusFields(settings, 'status', false),
+      removeParties: PARTY_FIELDS.removeParties,
     })
-    .meta(STATUS_BODY[op])
+    .meta(about('A change of status', '状态变更'))
     .transform(
-      ({ externalId, resetAssigneeUnread, ...rest }): ParsedBody => ({
+      ({ externalId, resetAssigneeUnread = false, ...rest }): ParsedBody => ({
         externalId,
-        operation: { op, ...rest, resetAssigneeUnread: resetAssigneeUnread ?? resetsByDefault },
+        operation: { op: 'status', ...rest, resetAssigneeUnread },
       }),
     );
-}
+
+const reopenSchema = (settings: ContractSettings) =>
+  z
+    .object(statusFields(settings, 'reopen', true))
+    .meta(about('A reopening', '重新打开'))
+    .transform(
+      ({ externalId, resetAssigneeUnread = true, ...rest }): ParsedBody => ({
+        externalId,
+        operation: { op: 'reopen', ...rest, resetAssigneeUnread },
+      }),
+    );
 
 function deleteSchema({ timeZone, clock }: ContractSettings) {
   return z
@@ -234,12 +222,12 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Runs a rule across fields unless `field` itself has an error. By default zod skips such rules after any error, and
- * the answer would not name every problem.
+ * Runs a rule across fields unless one of `names` itself has an error. By default zod skips such rules after any
+ * error, and the answer would not name every problem.
  */
-function unlessInvalid(field: string) {
+function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&
     value !== null &&
-    !issues.some((issue) => issue.path?.[0] === field);
+    !issues.some((issue) => names.includes(String(issue.path?.[0])));
 }

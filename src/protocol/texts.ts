@@ -12,6 +12,11 @@ export const TEXTS = {
   required: text('必填', 'is required'),
   requiredForTodo: text('matterType 为 TODO 时必填', 'is required if matterType is TODO'),
   requiredToReplace: text('replaceParties 为 true 时必填', 'is required if replaceParties is true'),
+  notToReplace: text(
+    'replaceParties 为 true 时不能使用',
+    'cannot be used if replaceParties is true',
+  ),
+  partyInBoth: text('与 parties 中的参与人重复', 'is in parties too'),
   blank: text('不能为空', 'must not be blank'),
   surrogates: text('含有不成对的代理字符', 'contains an unpaired surrogate'),
   controls: text('不能含有控制字符', 'must not contain control characters'),

@@ -4,7 +4,8 @@ import { batchLine } from './batch';
 import { type JsonObject, shownName } from './json-body';
 import { localized } from './language';
 import { likelyName } from './likely-name';
-import { bodySchemas, party } from './requests';
+import { party, partyRemoval } from './party-fields';
+import { bodySchemas } from './requests';
 import { unusedText } from './texts';
 import type { LocalizedWarning } from './warnings';
 
@@ -19,12 +20,16 @@ const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
   reopen: fieldsOf('reopen'),
   delete: fieldsOf('delete'),
 };
-const PARTY_FIELDS: ReadonlySet<string> = new Set(Object.keys(party.shape));
+/** The fields of the elements of lists. */
+const LISTS: readonly (readonly [list: string, fields: ReadonlySet<string>])[] = [
+  ['parties', new Set(Object.keys(party.shape))],
+  ['removeParties', new Set(Object.keys(partyRemoval.shape))],
+];
 const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
- * Finds fields that are unknown or not used by this operation, also in the elements of `parties`. Returns the first 20.
+ * Finds fields that are unknown or not used by this operation, also in the elements of lists. Returns the first 20.
  *
  * @param isRejected whether the service rejects these fields instead of ignoring them
  * @param ofLine unknown fields beside `op`, `key` and `body`, if the push is a line of a batch
@@ -44,14 +49,16 @@ export function unusedFields(
     if (found.length === MAX_REPORTED) return found;
     found.push(unused(name, operation, isRejected));
   }
-  const { parties } = body;
-  if (!fields.has('parties') || !Array.isArray(parties)) return found;
-  for (const [index, element] of parties.entries()) {
-    if (typeof element !== 'object' || element === null) continue;
-    for (const name of Object.keys(element)) {
-      if (PARTY_FIELDS.has(name)) continue;
-      if (found.length === MAX_REPORTED) return found;
-      found.push(unknown(`parties[${index}].`, name, PARTY_FIELDS, isRejected));
+  for (const [list, known] of LISTS) {
+    const elements = fields.has(list) ? body[list] : undefined;
+    if (!Array.isArray(elements)) continue;
+    for (const [index, element] of elements.entries()) {
+      if (typeof element !== 'object' || element === null) continue;
+      for (const name of Object.keys(element)) {
+        if (known.has(name)) continue;
+        if (found.length === MAX_REPORTED) return found;
+        found.push(unknown(`${list}[${index}].`, name, known, isRejected));
+      }
     }
   }
   return found;

@@ -62,7 +62,7 @@ export const layoutText = ({ shards, partitions }: QueueLayout): string =>
  * neither partitions nor jobs, so during an upgrade only `sourceUpdatedAt` keeps the order of a key (docs/runbook.md,
  * "Upgrading").
  */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** Default partitions of each shard: enough for the workers that share one Redis server (docs/scaling.md). */
 export const DEFAULT_PARTITIONS = 64;

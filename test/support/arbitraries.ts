@@ -1,17 +1,22 @@
 /** Anything that may happen to a matter, for the properties. */
 import fc from 'fast-check';
-import type { PartyRef } from '../../src/domain/matter';
+import type { PartyRef, PartyRemoval } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
 
 /** Unpaired surrogates never pass the contract. */
 export const wellFormedText = fc.string({ unit: 'binary', maxLength: 12 });
 
-export const partyRefs: fc.Arbitrary<PartyRef[]> = fc.array(
-  fc.record({
-    username: fc.constantFrom('li', 'wang', 'zhao', 'qian', 'sun', 'CC li'),
-    partyRole: fc.constantFrom('ASSIGNEE', 'CC', 'RECIPIENT'),
-  }),
-  { maxLength: 8 },
+const username = fc.constantFrom('li', 'wang', 'zhao', 'qian', 'sun', 'CC li');
+const partyRole = fc.constantFrom('ASSIGNEE', 'CC', 'RECIPIENT');
+
+export const partyRefs: fc.Arbitrary<PartyRef[]> = fc.array(fc.record({ username, partyRole }), {
+  maxLength: 8,
+});
+
+/** Of one role, or of all. */
+export const partyRemovals: fc.Arbitrary<PartyRemoval[]> = fc.array(
+  fc.record({ username, partyRole }, { requiredKeys: ['username'] }),
+  { maxLength: 4 },
 );
 
 const sourceUpdatedAt = fc.integer({ min: 1, max: 6 });
@@ -39,6 +44,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
       replaceParties: fc.boolean(),
       assignedId: fc.boolean(),
       parties: partyRefs,
+      removeParties: partyRemovals,
       bizStatus,
       sourceUpdatedAt,
     },
@@ -48,11 +54,16 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   ),
   fc.record(
     {
-      op: fc.constantFrom('status' as const, 'reopen' as const),
+      op: fc.constant('status' as const),
       resetAssigneeUnread: fc.boolean(),
+      removeParties: partyRemovals,
       ...statusChange,
     },
     { requiredKeys: ['op', 'resetAssigneeUnread'] },
-  ) as fc.Arbitrary<Operation>,
+  ),
+  fc.record(
+    { op: fc.constant('reopen' as const), resetAssigneeUnread: fc.boolean(), ...statusChange },
+    { requiredKeys: ['op', 'resetAssigneeUnread'] },
+  ),
   fc.record({ op: fc.constant('delete' as const), sourceUpdatedAt }, { requiredKeys: ['op'] }),
 );

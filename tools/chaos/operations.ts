@@ -73,7 +73,7 @@ function bodyOf(
       return { externalId, matterType: random.pick(['TODO', 'TASK']), title: null, summary: mark };
     case 'status':
     case 'reopen':
-      return { externalId, externalStatusLabel: mark, ...statusOf(random, kind) };
+      return { externalId, externalStatusLabel: mark, ...statusOf(random, kind, world) };
     case 'delete':
       // The service ignores this unknown field. It makes the body unique.
       return { externalId, mark };
@@ -88,12 +88,13 @@ function keyOf(random: Random, { hotKeys, coldKeys }: World): string {
 }
 
 function detailsOf(random: Random, { usernames }: World): Record<string, unknown> {
-  const parties = random
-    .shuffled(usernames)
-    .slice(0, random.whole(1, 4))
-    .map((username) => ({ username, partyRole: random.pick(ROLES) }));
+  const [sent, others] = split(random.shuffled(usernames), random.whole(1, 4));
+  const parties = sent.map((username) => ({ username, partyRole: random.pick(ROLES) }));
+  const replaceParties = random.real(0, 1) < 0.5;
+  const isMerged = random.real(0, 1) < 0.6;
   return {
-    ...(random.real(0, 1) < 0.6 && { parties, replaceParties: random.real(0, 1) < 0.5 }),
+    ...(isMerged && { parties, replaceParties }),
+    ...(!(isMerged && replaceParties) && removalsOf(random, others)),
     ...(random.real(0, 1) < 0.5 && { bizStatus: random.pick(STATUSES) }),
     ...(random.real(0, 1) < 0.3 && { priority: random.pick(['LOW', 'HIGH', 'URGENT', 'SOON']) }),
     ...(random.real(0, 1) < 0.3 && { content: 'x'.repeat(random.whole(0, 2_000)) }),
@@ -102,8 +103,25 @@ function detailsOf(random: Random, { usernames }: World): Record<string, unknown
   };
 }
 
-function statusOf(random: Random, kind: 'status' | 'reopen'): Record<string, unknown> {
+const split = <T>(all: readonly T[], at: number) => [all.slice(0, at), all.slice(at)] as const;
+
+/** Now and then some users leave, in one role or in all. The matter may not have them. */
+function removalsOf(random: Random, usernames: readonly string[]): Record<string, unknown> {
+  if (random.real(0, 1) > 0.3) return {};
+  const removeParties = usernames.slice(0, random.whole(0, 3)).map((username) => ({
+    username,
+    ...(random.real(0, 1) < 0.5 && { partyRole: random.pick(ROLES) }),
+  }));
+  return { removeParties };
+}
+
+function statusOf(
+  random: Random,
+  kind: 'status' | 'reopen',
+  { usernames }: World,
+): Record<string, unknown> {
   return {
+    ...(kind === 'status' && removalsOf(random, random.shuffled(usernames))),
     ...((kind === 'status' || random.real(0, 1) < 0.3) && { bizStatus: random.pick(STATUSES) }),
     ...(random.real(0, 1) < 0.3 && { resetAssigneeUnread: random.real(0, 1) < 0.5 }),
   };

@@ -1,7 +1,7 @@
 /** What the client is given, what it can do, and what it answers with. */
 import type { Agent } from 'node:http';
 import type { OperationName, PushData, QueryAnswers, QueryName, Verified } from './answers';
-import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
+import type { DeleteBody, PushBodies, ReopenBody, StatusBody, UpsertBody } from './bodies';
 import type { MatterPushError } from './error';
 
 export interface MatterPushClientOptions {
@@ -77,7 +77,7 @@ export interface PushResult extends PushData {
 export interface MatterPushClient {
   upsert(body: UpsertBody, options?: PushOptions): Promise<PushResult>;
   status(body: StatusBody, options?: PushOptions): Promise<PushResult>;
-  reopen(body: StatusBody, options?: PushOptions): Promise<PushResult>;
+  reopen(body: ReopenBody, options?: PushOptions): Promise<PushResult>;
   delete(body: DeleteBody, options?: PushOptions): Promise<PushResult>;
   /** Any of them, with a body from elsewhere: a value, or its JSON as bytes, sent as they are. */
   push(

@@ -16,6 +16,12 @@ export interface PartyBody {
   readonly partyRole: PartyRole;
 }
 
+/** Without a role: all roles of the user. The user need not be known to the portal. */
+export interface PartyRemovalBody {
+  readonly username: string;
+  readonly partyRole?: PartyRole | null;
+}
+
 export interface UpsertBody {
   readonly matterType: MatterType;
   /** The caller's own key. Needed for a TODO; for others the service assigns one where it is absent. */
@@ -42,10 +48,11 @@ export interface UpsertBody {
   /** True: the list becomes exactly `parties`. */
   readonly replaceParties?: boolean | null;
   readonly parties?: readonly PartyBody[] | null;
+  /** Applied after `parties`. Names none of them, and not together with `replaceParties`. */
+  readonly removeParties?: readonly PartyRemovalBody[] | null;
 }
 
-/** Of `status` and `reopen`. */
-export interface StatusBody {
+export interface ReopenBody {
   readonly externalId: string;
   readonly bizStatus?: string | null;
   readonly externalStatusCode?: string | null;
@@ -53,6 +60,10 @@ export interface StatusBody {
   readonly sourceUpdatedAt?: Instant | null;
   /** Whether it becomes unread again for those who handle it; as a rule only by `reopen`. */
   readonly resetAssigneeUnread?: boolean | null;
+}
+
+export interface StatusBody extends ReopenBody {
+  readonly removeParties?: readonly PartyRemovalBody[] | null;
 }
 
 export interface DeleteBody {
@@ -63,6 +74,6 @@ export interface DeleteBody {
 export interface PushBodies {
   readonly upsert: UpsertBody;
   readonly status: StatusBody;
-  readonly reopen: StatusBody;
+  readonly reopen: ReopenBody;
   readonly delete: DeleteBody;
 }

@@ -40,4 +40,5 @@ export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   ...CONTENT_FIELDS.filter((field) => field !== 'externalStatusCode'),
   'parties',
   'replaceParties',
+  'removeParties',
 ]);

@@ -29,7 +29,8 @@ const isStatusCode = isText(MAX_LENGTH.externalStatusCode);
 /** @param timeZone the time zone of times without a zone (PORTAL_TIME_ZONE) */
 export function createReadRow(timeZone: string): ReadRow {
   return (fields) => {
-    const { externalId, bizStatus, externalStatusCode: code, deleted, parties } = fields;
+    const { externalId, bizStatus, externalStatusCode: code, deleted } = fields;
+    const { parties, removeParties } = fields;
     const updated = timeOf(fields.sourceUpdatedAt, (value: string | number) =>
       parseInstant(value, timeZone),
     );
@@ -43,6 +44,7 @@ export function createReadRow(timeZone: string): ReadRow {
       deleted: isFlag(deleted),
       parties: isNothing(parties) || Array.isArray(parties),
       replaceParties: isFlag(fields.replaceParties),
+      removeParties: isNothing(removeParties) || Array.isArray(removeParties),
       [ASSIGNEE]: isNothing(fields.assignee) || isList(fields.assignee),
     };
     const wrong = Object.entries(good).flatMap(([name, isGood]) => (isGood ? [] : [name]));

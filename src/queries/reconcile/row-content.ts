@@ -1,6 +1,7 @@
 /** Compares the content that a row of a file states with the ledger. Pure; the console imports this file too. */
 import { type ContentField, haveSameParties } from '../../domain/full-upsert';
-import { CONTENT_FIELDS, type Matter, type PartyRef, partyKey } from '../../domain/matter';
+import { CONTENT_FIELDS, type Matter, type PartyRef, type PartyRemoval } from '../../domain/matter';
+import { changeParties, removeParties } from '../../domain/parties';
 import type { Row } from './expected';
 
 /** The content that a row states. An absent field is not compared. */
@@ -53,14 +54,18 @@ export function ledgerTimeIfEqual<T extends number | null | undefined>(
 /** The service stores a blank bizType as null. */
 const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() || null : value);
 
-/** The parties of the matter after an upsert of the row. Without `replaceParties`, the service merges them. */
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** The parties of the matter after an upsert of the row; undefined if the row does not state any. */
 function partiesOf(row: Row, stored: Matter | undefined): Matter['parties'] | undefined {
   const stated = statedParties(row, stored);
-  if (!stated) return undefined;
-  const { parties, replaces } = stated;
-  const kept = replaces ? [] : (stored?.parties ?? []);
-  const byName = new Map([...kept, ...parties].map((party) => [partyKey(party), party]));
-  return [...byName.values()].map((party) => ({ displayName: '', unread: true, ...party }));
+  const { removeParties: removals } = row.pushed;
+  if (!stated && !Array.isArray(removals)) return undefined;
+  const before = { parties: stored?.parties ?? [], pastHandlers: [] };
+  const merged = stated ? changeParties(before, stated.parties, stated.replaces, NO_NAMES) : before;
+  return Array.isArray(removals)
+    ? removeParties(merged, removals.filter(isRemoval)).parties
+    : merged.parties;
 }
 
 interface StatedParties {
@@ -85,4 +90,7 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
 
 /** The comparison ignores invalid parties. The service would reject a push with an invalid party. */
 const isParty = (value: unknown): value is PartyRef =>
-  typeof Object(value).username === 'string' && typeof Object(value).partyRole === 'string';
+  isRemoval(value) && typeof value.partyRole === 'string';
+
+const isRemoval = (value: unknown): value is PartyRemoval =>
+  typeof Object(value).username === 'string';

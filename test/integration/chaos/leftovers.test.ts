@@ -48,7 +48,7 @@ describe('what waits', () => {
   test('pushes in a partition, and their owner', async () => {
     await lookup.rpush(keys.partition(3), 'a push');
     await lookup.hset(keys.owners(0), '3', 'somebody');
-    expect(await left()).toEqual(['owners:5', 'partition:5:3']);
+    expect(await left()).toEqual(['owners:6', 'partition:6:3']);
   });
 
   test('a partition job that waits, with what keeps it from being doubled', async () => {

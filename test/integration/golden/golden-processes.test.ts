@@ -189,7 +189,7 @@ test('a signature that was used for something else', async () => {
 
 test('Redis: the shapes of all keys and channels', async () => {
   await until('the last of the keys', async () =>
-    ['process-heartbeats', 'probe', 'owners:5', 'worker:<number>'].every((end) =>
+    ['process-heartbeats', 'probe', 'owners:6', 'worker:<number>'].every((end) =>
       [...keysSeen].some((key) => key.endsWith(end)),
     ),
   );

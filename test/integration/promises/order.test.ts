@@ -45,7 +45,10 @@ function operation(n: number, externalId: string): [OperationName, Record<string
     case 0:
       return [
         'status',
-        { externalId, bizStatus: n % 8 ? 'DONE' : 'PENDING', externalStatusCode: `${n}` },
+        {
+          ...{ externalId, bizStatus: n % 8 ? 'DONE' : 'PENDING', externalStatusCode: `${n}` },
+          removeParties: [{ username: party }],
+        },
       ];
     case 1:
       return ['reopen', { externalId, externalStatusLabel: `label ${n}` }];

@@ -31,21 +31,32 @@ const fates: fc.Arbitrary<Try> = fc.oneof(
   },
 );
 
-const bodies: fc.Arbitrary<Body> = fc.record(
+const few = {
+  parties: [
+    { username: 'li', partyRole: 'ASSIGNEE' },
+    { username: 'wang', partyRole: 'CC' },
+  ],
+  removeParties: [{ username: 'li' }, { username: 'wang', partyRole: 'CC' }],
+};
+/** The list is replaced, or parties are removed from it. */
+const partyChanges: fc.Arbitrary<Body> = fc.oneof(
+  fc.record({ replaceParties: fc.constant(true), parties: fc.subarray(few.parties) }),
+  fc.record({ removeParties: fc.subarray(few.removeParties) }),
+);
+
+const others: fc.Arbitrary<Body> = fc.record(
   {
     externalId: fc.constantFrom('A-1', 'A-1', 'A-2'),
     bizStatus: fc.constantFrom('PENDING', 'DONE'),
     sourceUpdatedAt: fc.integer({ min: 1_700_000_001, max: 1_700_000_006 }),
     externalStatusLabel: fc.constantFrom('a', 'b'),
     title: fc.constantFrom('one', 'two'),
-    replaceParties: fc.constant(true),
-    parties: fc.subarray([
-      { username: 'li', partyRole: 'ASSIGNEE' },
-      { username: 'wang', partyRole: 'CC' },
-    ]),
   },
-  { requiredKeys: ['externalId', 'parties'] },
+  { requiredKeys: ['externalId'] },
 );
+const bodies = fc
+  .tuple(others, partyChanges)
+  .map(([other, change]): Body => ({ ...other, ...change }));
 
 const steps = fc.array(
   fc.record({

@@ -7,7 +7,7 @@ import { startSampling } from '../../../tools/harness/memory';
 import { until } from '../../support/wait';
 
 const keys = createRedisKeys('test');
-const PARTITION = `${keys.bullPrefix(0)}:partition:5:0`;
+const PARTITION = `${keys.bullPrefix(0)}:partition:6:0`;
 
 /** One whose Redis has these keys; asking its database fails. */
 const holding = (...names: readonly string[]) =>

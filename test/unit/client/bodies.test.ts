@@ -1,7 +1,12 @@
 /** The types of the client's bodies are those that the contract takes: the compiler compares them. */
 import type { z } from 'zod';
 import { bodySchemas } from '../../../src/protocol/requests';
-import type { DeleteBody, StatusBody, UpsertBody } from '../../../tools/client/matter-push-client';
+import type {
+  DeleteBody,
+  ReopenBody,
+  StatusBody,
+  UpsertBody,
+} from '../../../tools/client/matter-push-client';
 
 const schemas = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
 type Schemas = typeof schemas;
@@ -18,7 +23,7 @@ type Same<A, B> = [keyof A, keyof B, A, B] extends [keyof B, keyof A, B, A] ? tr
 const SAME: {
   readonly upsert: Same<Written<UpsertBody>, Written<Input<'upsert'>>>;
   readonly status: Same<Written<StatusBody>, Written<Input<'status'>>>;
-  readonly reopen: Same<Written<StatusBody>, Written<Input<'reopen'>>>;
+  readonly reopen: Same<Written<ReopenBody>, Written<Input<'reopen'>>>;
   readonly delete: Same<Written<DeleteBody>, Written<Input<'delete'>>>;
 } = { upsert: true, status: true, reopen: true, delete: true };
 

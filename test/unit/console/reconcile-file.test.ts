@@ -229,6 +229,10 @@ describe('bodies', () => {
   const any = fc.oneof(text, text, fc.constantFrom(null, undefined, true, false, 7, [], {}));
   const stamp = fc.constantFrom(1, '2024-01-01T00:00:00', 'no', null, 4_000_000_000_000, undefined);
   const party = fc.record({ username: text, partyRole: fc.constantFrom('ASSIGNEE', 'CC', 'X') });
+  const removal = fc.record(
+    { username: text, partyRole: fc.constantFrom('ASSIGNEE', 'CC', 'X', null, '') },
+    { requiredKeys: ['username'] },
+  );
   const fields = fc.record(
     {
       ...{ matterType: any, externalId: any, title: any, bizStatus: any, externalStatusCode: any },
@@ -236,6 +240,7 @@ describe('bodies', () => {
       ...{ priority: any, payloadJson: any, initiatorUsername: any, resetAssigneeUnread: any },
       ...{ replaceParties: any, sourceUpdatedAt: stamp, deadlineAt: fc.oneof(any, stamp) },
       parties: fc.oneof(any, fc.array(party, { maxLength: 3 })),
+      removeParties: fc.oneof(any, fc.array(removal, { maxLength: 3 })),
     },
     { requiredKeys: [] },
   );
@@ -263,6 +268,36 @@ describe('bodies', () => {
       { numRuns: 500 },
     );
     expect(passed).toBeGreaterThan(50);
+  });
+});
+
+describe('bodies that remove parties', () => {
+  const name = fc.constantFrom('li', 'wang', 'sun');
+  const partyRole = fc.constantFrom('ASSIGNEE', 'CC');
+  const party = fc.record({ username: name, partyRole });
+  const removal = fc.record({ username: name, partyRole }, { requiredKeys: ['username'] });
+  const change = fc.record(
+    {
+      parties: fc.array(party, { maxLength: 2 }),
+      replaceParties: fc.boolean(),
+      removeParties: fc.array(removal, { maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('are read, and rejected, as the service does it', () => {
+    const context = { timeZone: 'Asia/Shanghai', now: 0 };
+    const parsers = createBodyParsers({ timeZone: context.timeZone, clock: () => 0 });
+    fc.assert(
+      fc.property(change, (change) => {
+        const body = { matterType: 'TODO', externalId: 'A', title: 't', ...change };
+        const here = parsers.upsert(body);
+        const read = parseBody('upsert', body, context);
+        if (Array.isArray(read)) expect([body, here.success]).toEqual([body, false]);
+        else expect(sorted(read)).toEqual(sorted(here.data));
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -182,7 +182,7 @@ describe('the schemas that are folded under an operation', () => {
       'LogPage',
       'LogEntry',
     ]);
-    expect(neededBy(schemas, schemaNamed('UpsertBody'))).toEqual(['Party']);
+    expect(neededBy(schemas, schemaNamed('UpsertBody'))).toEqual(['Party', 'PartyRemoval']);
     expect(neededBy(schemas, { contentSchema: { items: { $ref: '#/x/OrphansLine' } } })).toEqual([
       'OrphansLine',
     ]);

@@ -61,6 +61,52 @@ test.each([
   expect(parties.map((p) => p.username)).toEqual(['li', 'li', 'sun']);
 });
 
+test.each([
+  ['all roles of a user', [{ username: 'li' }], ['sun RECIPIENT'], ['li']],
+  [
+    'one role',
+    [{ username: 'li', partyRole: 'CC' as const }],
+    ['li ASSIGNEE', 'sun RECIPIENT'],
+    [],
+  ],
+  ['several users', [{ username: 'li' }, { username: 'sun' }], [], ['li']],
+])('a status removes %s; a former handler keeps the matter', (_, removeParties, left, past) => {
+  const { parties, pastHandlers, bizStatus } = applied(aStatus({ removeParties }));
+  expect(parties.map((p) => `${p.username} ${p.partyRole}`)).toEqual(left);
+  expect({ pastHandlers, bizStatus }).toEqual({ pastHandlers: past, bizStatus: 'PROCESSING' });
+});
+
+test('who remains keeps the read state, and only handlers that remain are reset', () => {
+  const parties = [aParty('li', 'ASSIGNEE'), aParty('wang', 'ASSIGNEE'), aParty('sun', 'CC', true)];
+  const removeParties = [{ username: 'li' }];
+  const removed = applied(aStatus({ removeParties }), aMatter({ parties }));
+  expect(removed.parties).toEqual(parties.slice(1));
+  const reset = applied(
+    aStatus({ removeParties, resetAssigneeUnread: true }),
+    aMatter({ parties }),
+  );
+  expect(reset.parties.map(({ username, unread }) => [username, unread])).toEqual([
+    ['wang', true],
+    ['sun', true],
+  ]);
+  expect(reset.pastHandlers).toEqual(['li']);
+});
+
+test.each([
+  ['an absent user', before, [{ username: 'wang' }]],
+  ['an absent role', before, [{ username: 'sun', partyRole: 'CC' as const }]],
+  ['nobody', before, []],
+  ['anybody, of a matter without parties', aMatter(), [{ username: 'li' }]],
+])('removing %s changes nothing', (_, matter, removeParties) => {
+  expect(applied(aStatus({ removeParties }), matter)).toBe(matter);
+});
+
+test('a stale status removes nobody', () => {
+  const newer = { ...before, sourceUpdatedAt: 2000 };
+  const stale = aStatus({ sourceUpdatedAt: 1000, removeParties: [{ username: 'li' }] });
+  expect(applied(stale, newer)).toBe(newer);
+});
+
 test('who is unread stays unread without a reset', () => {
   const unread = aMatter({ parties: [aParty('li', 'ASSIGNEE', true), aParty('sun', 'CC', true)] });
   expect(applied(aStatus({ bizStatus: 'DONE' }), unread).parties).toEqual(unread.parties);

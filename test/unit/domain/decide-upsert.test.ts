@@ -153,6 +153,32 @@ test('a stale upsert changes no party either', () => {
   const before = aMatter({ sourceUpdatedAt: 2000, parties });
   const stale = anUpsert({ sourceUpdatedAt: 1000, replaceParties: true, parties: [] });
   expect(applied(before, stale).parties).toEqual(parties);
+  const removing = anUpsert({ sourceUpdatedAt: 1000, removeParties: [{ username: 'li' }] });
+  expect(applied(before, removing)).toBe(before);
+});
+
+test('parties are removed after others were merged: the list may be full before', () => {
+  const parties = Array.from({ length: 500 }, (_, n) => aParty(`u${n}`, 'ASSIGNEE'));
+  const before = aMatter({ parties });
+  const swapped = anUpsert({
+    parties: [aRef('new', 'CC')],
+    removeParties: [{ username: 'u0' }, { username: 'u1', partyRole: 'CC' }],
+  });
+  const after = applied(before, swapped);
+  expect(after.parties).toHaveLength(500);
+  expect(after.parties.map(({ username }) => username)).toEqual([
+    ...parties.slice(1).map(({ username }) => username),
+    'new',
+  ]);
+  expect(after.pastHandlers).toEqual(['u0']);
+});
+
+test('an upsert that removes parties of a new matter creates it without them', () => {
+  const removing = anUpsert({ parties: [aRef('li')], removeParties: [{ username: 'wang' }] });
+  expect(applied(undefined, removing)).toMatchObject({
+    parties: [{ username: 'li' }],
+    pastHandlers: [],
+  });
 });
 
 test('pushing the same again is answered UPDATED and leaves no trace', () => {

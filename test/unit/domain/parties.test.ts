@@ -1,8 +1,13 @@
 /** How a push changes the party list (contract 4.7). */
 import fc from 'fast-check';
 import type { Party, PartyRef } from '../../../src/domain/matter';
-import { changeParties, MAX_PAST_HANDLERS, resetAssigneeUnread } from '../../../src/domain/parties';
-import { partyRefs } from '../../support/arbitraries';
+import {
+  changeParties,
+  MAX_PAST_HANDLERS,
+  removeParties,
+  resetAssigneeUnread,
+} from '../../../src/domain/parties';
+import { partyRefs, partyRemovals } from '../../support/arbitraries';
 import { aParty, aRef } from '../../support/builders';
 
 const NO_NAMES = new Map<string, string>();
@@ -51,22 +56,57 @@ test('who stays keeps the read state, who is new starts unread', () => {
   );
 });
 
+test('removing takes exactly the parties that it names: in one role, or in all', () => {
+  fc.assert(
+    fc.property(before, partyRemovals, (list, removals) => {
+      const isNamed = ({ username, partyRole }: PartyRef) =>
+        removals.some(
+          (it) => it.username === username && [undefined, partyRole].includes(it.partyRole),
+        );
+      const { parties } = removeParties(list, removals);
+      // Who stays is the same as before: read state, display name and place.
+      expect(parties).toEqual(list.parties.filter((party) => !isNamed(party)));
+    }),
+  );
+});
+
+test('removals in any order, or again, leave the same parties and past handlers', () => {
+  fc.assert(
+    fc.property(before, partyRemovals, partyRemovals, (list, one, other) => {
+      const after = removeParties(removeParties(list, one), other);
+      const turned = removeParties(removeParties(list, other), one);
+      expect(turned.parties).toEqual(after.parties);
+      expect(new Set(turned.pastHandlers)).toEqual(new Set(after.pastHandlers));
+      const again = removeParties(after, one);
+      expect(again.parties).toBe(after.parties);
+      expect(again.pastHandlers).toBe(after.pastHandlers);
+    }),
+  );
+});
+
 test('past handlers are those who were ASSIGNEE and are not any more', () => {
   fc.assert(
-    fc.property(before, fc.array(fc.tuple(partyRefs, fc.boolean())), (list, changes) => {
-      let now: { parties: readonly Party[]; pastHandlers: readonly string[] } = list;
-      const ever = new Set<string>();
-      const handlers = () =>
-        now.parties.filter((p) => p.partyRole === 'ASSIGNEE').map((p) => p.username);
-      for (const name of handlers()) ever.add(name);
-      for (const [sent, replace] of changes) {
-        now = changeParties(now, sent, replace, NO_NAMES);
+    fc.property(
+      before,
+      fc.array(fc.tuple(partyRefs, fc.boolean(), partyRemovals)),
+      (list, changes) => {
+        let now: { parties: readonly Party[]; pastHandlers: readonly string[] } = list;
+        const ever = new Set<string>();
+        const handlers = () =>
+          now.parties.filter((p) => p.partyRole === 'ASSIGNEE').map((p) => p.username);
         for (const name of handlers()) ever.add(name);
-      }
-      const current = new Set(handlers());
-      expect(new Set(now.pastHandlers)).toEqual(new Set([...ever].filter((n) => !current.has(n))));
-      expect(now.pastHandlers).toHaveLength(new Set(now.pastHandlers).size);
-    }),
+        for (const [sent, replace, removals] of changes) {
+          now = changeParties(now, sent, replace, NO_NAMES);
+          for (const name of handlers()) ever.add(name);
+          now = removeParties(now, removals);
+        }
+        const current = new Set(handlers());
+        expect(new Set(now.pastHandlers)).toEqual(
+          new Set([...ever].filter((n) => !current.has(n))),
+        );
+        expect(now.pastHandlers).toHaveLength(new Set(now.pastHandlers).size);
+      },
+    ),
   );
 });
 

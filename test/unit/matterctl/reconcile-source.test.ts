@@ -151,6 +151,13 @@ describe('CSV', () => {
     ]);
   });
 
+  test('parties to remove are a JSON list', async () => {
+    const content = 'id,移除参与人\nA-1,"[{""username"":""li""}]"\nA-2,li\n';
+    const { expectedMatters, problems } = await read('r.csv', content);
+    expect(expectedMatters).toMatchObject([{ pushed: { removeParties: [{ username: 'li' }] } }]);
+    expect(problems[0]).toBe('3: removeParties must be a JSON list');
+  });
+
   test('columns that nobody knows are named', async () => {
     const { source } = await read('u.csv', 'externalId,colour,,size\nA-1,red,x,\n');
     expect(source?.unknownFields).toEqual(['colour', 'size']);

@@ -182,7 +182,19 @@ test('the fields of a party are those that the parser looks at', () => {
   expect([...seen].sort()).toEqual(fieldsOf('Party'));
 });
 
+test('the fields of a removal are those that the parser looks at', () => {
+  const { body, seen } = watched({ username: 'li', partyRole: 'CC' });
+  expect(BODIES.StatusBody?.rejected({ externalId: 'A', removeParties: [body] })).toEqual([]);
+  expect([...seen].sort()).toEqual(fieldsOf('PartyRemoval'));
+});
+
+const NOTICE = { matterType: 'NOTICE', title: 't' };
+const REMOVED = { removeParties: [{ username: 'li' }] };
+
 test.each([
+  ['UpsertBody', { ...NOTICE, replaceParties: true, parties: [], ...REMOVED }],
+  ['UpsertBody', { ...NOTICE, removeParties: [{ partyRole: 'CC' }] }],
+  ['StatusBody', { externalId: 'A', removeParties: [{ username: 'li', partyRole: 'BOSS' }] }],
   ['UpsertBody', { matterType: 'TODO', title: 't' }],
   ['UpsertBody', { matterType: 'TODO', title: 't', externalId: null }],
   ['UpsertBody', { matterType: 'NOTICE', title: 't', replaceParties: true }],
@@ -206,6 +218,10 @@ test.each([
 
 test.each([
   ['UpsertBody', { matterType: 'NOTICE', title: 't', replaceParties: true, parties: [] }],
+  ['UpsertBody', { ...NOTICE, replaceParties: true, parties: [], removeParties: [] }],
+  ['UpsertBody', { ...NOTICE, ...REMOVED }],
+  ['StatusBody', { externalId: 'A', ...REMOVED }],
+  ['StatusBody', { externalId: 'A', removeParties: null }],
   ['UpsertBody', { matterType: 'NOTICE', title: 't', sourceUpdatedAt: '1717200000' }],
   ['UpsertBody', { matterType: 'NOTICE', title: 't', sourceUpdatedAt: '2026-01-02 03:04:05' }],
   ['UpsertBody', { matterType: 'NOTICE', title: 't', bizStatus: '', systemCode: 7 }],

@@ -61,6 +61,35 @@ test.each([
   expect(rejected('upsert', { parties })).toEqual([field]);
 });
 
+test.each([
+  ['an object', {}, 'removeParties'],
+  ['a string', 'li', 'removeParties'],
+  ['null inside', [null], 'removeParties[0]'],
+  ['a bare username', ['li'], 'removeParties[0]'],
+  ['no username', [{ partyRole: 'CC' }], 'removeParties[0].username'],
+  ['a blank username', [{ username: ' ' }], 'removeParties[0].username'],
+  ['an operator', [{ username: { $ne: '' } }], 'removeParties[0].username'],
+  ['an unknown role', [{ username: 'li', partyRole: 'BOSS' }], 'removeParties[0].partyRole'],
+  ['an empty role', [{ username: 'li', partyRole: '' }], 'removeParties[0].partyRole'],
+  ['501', Array.from({ length: 501 }, (_, n) => ({ username: `u${n}` })), 'removeParties'],
+])('removeParties that are %s', (_, removeParties, field) => {
+  expect(rejected('upsert', { removeParties })).toEqual([field]);
+  expect(rejected('status', { removeParties })).toEqual([field]);
+});
+
+test('removals are compared with parties only if both lists are valid', () => {
+  const li = { username: 'li', partyRole: 'CC' };
+  expect(rejected('upsert', { parties: [li, {}], removeParties: [li], title: '' })).toEqual([
+    'title',
+    'parties[1].username',
+    'parties[1].partyRole',
+  ]);
+  expect(rejected('upsert', { parties: [li], removeParties: [li], title: '' })).toEqual([
+    'title',
+    'removeParties[0]',
+  ]);
+});
+
 test('every bad party is named', () => {
   const good = { username: 'li', partyRole: 'CC' };
   const parties = [{ username: '', partyRole: 'x' }, good, { username: 'li' }];

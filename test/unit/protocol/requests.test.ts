@@ -88,7 +88,7 @@ test('null clears bizStatus of an upsert to that of a new matter', () => {
   expect(accept('upsert', { bizStatus: null }).operation).toMatchObject({ bizStatus: 'PENDING' });
 });
 
-test.each(['externalId', 'sourceUpdatedAt', 'replaceParties', 'parties'])(
+test.each(['externalId', 'sourceUpdatedAt', 'replaceParties', 'parties', 'removeParties'])(
   'null says the same as leaving %s out',
   (name) => {
     const notice = { matterType: 'NOTICE', externalId: undefined };
@@ -135,6 +135,44 @@ test('replaceParties needs parties, and an empty list is one', () => {
   expect(rejected('upsert', { replaceParties: true, parties: null })).toEqual(['parties']);
   const { operation } = accept('upsert', { replaceParties: true, parties: [] });
   expect(operation).toMatchObject({ replaceParties: true, parties: [] });
+});
+
+test.each(['upsert', 'status'] as const)('%s removes parties, in one role or in all', (op) => {
+  const removeParties = [
+    { username: 'li', partyRole: 'CC' },
+    { username: 'wang' },
+    { username: 'sun', partyRole: null },
+  ];
+  expect(accept(op, { removeParties }).operation).toMatchObject({
+    removeParties: [{ username: 'li', partyRole: 'CC' }, { username: 'wang' }, { username: 'sun' }],
+  });
+  expect(accept(op, { removeParties: null })).toEqual(accept(op));
+  expect(accept(op).operation).not.toHaveProperty('removeParties', expect.anything());
+});
+
+test('a reopen removes nobody', () => {
+  const body = { removeParties: [{ username: 'li' }] };
+  expect(accept('reopen', body)).toEqual(accept('reopen'));
+});
+
+test('a removal does not contradict parties: each that does is named', () => {
+  const parties = [
+    { username: 'li', partyRole: 'CC' },
+    { username: 'wang', partyRole: 'ASSIGNEE' },
+  ];
+  const removing = (...removeParties: object[]) => rejected('upsert', { parties, removeParties });
+  expect(removing({ username: 'sun' }, { username: 'li', partyRole: 'ASSIGNEE' })).toEqual([]);
+  expect(
+    removing({ username: 'li' }, { username: 'sun' }, { username: 'wang', partyRole: 'ASSIGNEE' }),
+  ).toEqual(['removeParties[0]', 'removeParties[2]']);
+});
+
+test('a removal does not come with replaceParties; an empty list removes nobody', () => {
+  const replacing = { replaceParties: true, parties: [{ username: 'li', partyRole: 'CC' }] };
+  const removeParties = [{ username: 'wang' }];
+  expect(rejected('upsert', { ...replacing, removeParties })).toEqual(['removeParties']);
+  expect(rejected('upsert', { ...replacing, removeParties: [] })).toEqual([]);
+  expect(rejected('upsert', { ...replacing, replaceParties: false, removeParties })).toEqual([]);
 });
 
 test('an id of the service may be named; whether it exists is decided with the matter', () => {

@@ -18,6 +18,8 @@ test.each([
   ['sourceUpdateAt', 'sourceUpdatedAt'],
   ['mobilUrl', 'mobileUrl'],
   ['replaceParty', 'replaceParties'],
+  ['remove_parties', 'removeParties'],
+  ['removedParties', 'removeParties'],
   ['initiator', 'initiatorUsername'],
 ])('%s is taken for %s', (name, suggestion) => {
   expect(unused('upsert', { [name]: 'x' })).toEqual([
@@ -59,6 +61,21 @@ test('a party has its own fields, and is named by its place', () => {
     { field: 'parties[0].role', suggestion: 'partyRole' },
     { field: 'parties[2].userName', suggestion: 'username' },
   ]);
+});
+
+test('a removal has its own fields; a reopen and a delete have none', () => {
+  const removeParties = [
+    { username: 'li', role: 'CC' },
+    { username: 'li', partyRole: 'CC' },
+  ];
+  const fields = [{ field: 'removeParties[0].role', suggestion: 'partyRole' }];
+  expect(unused('upsert', { removeParties })).toMatchObject(fields);
+  expect(unused('status', { removeParties })).toMatchObject(fields);
+  for (const operation of ['reopen', 'delete'] as const) {
+    expect(unused(operation, { removeParties })).toMatchObject([
+      { field: 'removeParties', kind: 'FIELD_NOT_APPLICABLE' },
+    ]);
+  }
 });
 
 test('the first 20 are named, however many there are', () => {

@@ -244,6 +244,7 @@ describe('what a row states is compared', () => {
     ['externalStatusLabel', { externalStatusLabel: 'L' }, {}],
     ['parties', { parties: [aParty('a', 'ASSIGNEE')] }, { parties: [aParty('b', 'ASSIGNEE')] }],
     ['parties', { parties: [], replaceParties: true }, { parties: [aParty('b', 'ASSIGNEE')] }],
+    ['parties', { removeParties: [{ username: 'b' }] }, { parties: [aParty('b', 'ASSIGNEE')] }],
   ])('%s: %j', (field, pushed, here) => {
     expect(found(row({}, pushed), held(here))).toEqual([['CONTENT_DIFFERS', field]]);
   });
@@ -256,6 +257,11 @@ describe('what a row states is compared', () => {
       'parties that the push would be merged with',
       row({}, { parties: [aParty('a', 'ASSIGNEE')] }),
       { parties: [aParty('a', 'ASSIGNEE'), aParty('b', 'CC')] },
+    ],
+    [
+      'a party that was removed, or never was one',
+      row({}, { removeParties: [{ username: 'b', partyRole: 'CC' }, { username: 'c' }, 7] }),
+      { parties: [aParty('b', 'ASSIGNEE')] },
     ],
     [
       'its assignees',
@@ -315,6 +321,14 @@ describe('what a row states is compared', () => {
         replaceParties: true,
       },
     });
+  });
+
+  test('parties to remove are sent as the row names them', () => {
+    const here = held({ parties: [aParty('a', 'ASSIGNEE'), aParty('b', 'CC')] });
+    const removeParties = [{ username: 'a' }];
+    const pushed = written(plan(row({}, { removeParties }), here).pushed);
+    expect(pushed).toMatchObject({ op: 'upsert', body: { removeParties } });
+    expect(pushed.body).not.toHaveProperty('parties');
   });
 
   test('assignees are replaced, the other parties stay', () => {

@@ -119,6 +119,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   deleted: 'must be true or false',
   parties: 'must be a JSON list',
   replaceParties: 'must be true or false',
+  removeParties: 'must be a JSON list',
   assignee: 'must be a list of logins',
 };
 

@@ -1,5 +1,5 @@
 /** Bodies of pushes as the service reads them (src/protocol/requests.ts): into an operation, or what is wrong. Pure. */
-import { MAX_PARTIES } from '../../../../src/domain/parties';
+import { MAX_PARTIES, removalTest } from '../../../../src/domain/parties';
 import {
   isBizType,
   isExternalId,
@@ -16,6 +16,8 @@ import { isWritableInstant, parseDateTime, parseInstant } from '../../../../src/
 
 /** @typedef {import('../../../../src/domain/operation').Operation} Operation */
 /** @typedef {import('../../../../src/domain/operation').OperationName} OperationName */
+/** @typedef {import('../../../../src/domain/matter').PartyRef} PartyRef */
+/** @typedef {import('../../../../src/domain/matter').PartyRemoval} PartyRemoval */
 /** @typedef {{ readonly operation: Operation, readonly externalId: string | undefined }} Parsed */
 
 const TYPES = ['TODO', 'NOTICE', 'ALERT', 'REMIND'];
@@ -62,7 +64,9 @@ export function parseBody(op, body, { timeZone, now }) {
 
 /** @param {Readonly<Record<string, any>>} body @param {string[]} wrong @param {Reading} reading */
 function readUpsert(body, wrong, { timeZone, stamp }) {
-  const { matterType, externalId, title, bizStatus, parties, replaceParties, deadlineAt } = body;
+  const { matterType, externalId, title, bizStatus, deadlineAt } = body;
+  const { parties, replaceParties } = body;
+  const { removeParties } = removalsOf(body, wrong);
   if (!TYPES.includes(matterType)) wrong.push('matterType');
   if (matterType === 'TODO' && isNothing(externalId)) wrong.push('externalId');
   if (!isTitle(title)) wrong.push('title');
@@ -72,6 +76,10 @@ function readUpsert(body, wrong, { timeZone, stamp }) {
   }
   if (!isNothing(parties) && !areParties(parties)) wrong.push('parties');
   if (replaceParties === true && isNothing(parties)) wrong.push('parties');
+  if (removeParties?.length) {
+    const isSent = areParties(parties) && parties.some(removalTest(removeParties));
+    if (replaceParties === true || isSent) wrong.push('removeParties');
+  }
   // Clearing a status returns the matter to the default of a new one.
   const status = bizStatus === null ? 'PENDING' : bizStatus;
   return {
@@ -84,6 +92,7 @@ function readUpsert(body, wrong, { timeZone, stamp }) {
     ...(status && { bizStatus: status }),
     ...stamp,
     ...(areParties(parties) && { parties: parties.map(partyOf) }),
+    ...(removeParties && { removeParties }),
   };
 }
 
@@ -110,13 +119,28 @@ function deadlineOf(value, timeZone, wrong) {
   return { deadlineAt };
 }
 
-/** @param {unknown} value @returns {value is readonly { username: string, partyRole: string }[]} */
-const areParties = (value) =>
+/** @param {unknown} value @param {(role: any) => boolean} isRole */
+const areNamed = (value, isRole) =>
   Array.isArray(value) &&
   value.length <= MAX_PARTIES &&
-  value.every((it) => isUsername(it?.username) && ROLES.includes(it.partyRole));
+  value.every((it) => isUsername(it?.username) && isRole(it.partyRole));
 
-/** @param {{ username: string, partyRole: string }} party */
+/** @param {any} role */
+const isRole = (role) => ROLES.includes(role);
+
+/** @param {unknown} value @returns {value is readonly PartyRef[]} */
+const areParties = (value) => areNamed(value, isRole);
+
+/** @param {Readonly<Record<string, any>>} body @param {string[]} wrong @returns {{ removeParties?: PartyRemoval[] }} */
+function removalsOf({ removeParties }, wrong) {
+  if (isNothing(removeParties)) return {};
+  if (areNamed(removeParties, (role) => isNothing(role) || isRole(role)))
+    return { removeParties: removeParties.map(partyOf) };
+  wrong.push('removeParties');
+  return {};
+}
+
+/** @template T @param {{ username: string, partyRole: T }} party */
 const partyOf = ({ username, partyRole }) => ({ username, partyRole });
 
 /** @param {Readonly<Record<string, any>>} body @param {string[]} wrong @param {Reading} reading */
@@ -133,6 +157,7 @@ function readStatus(body, wrong, { op, stamp }) {
     ...(code !== undefined && { externalStatusCode: code }),
     ...(label !== undefined && { externalStatusLabel: label }),
     ...stamp,
+    ...(op === 'status' && removalsOf(body, wrong)),
     resetAssigneeUnread: resets ?? op === 'reopen',
   };
 }

@@ -70,6 +70,7 @@ export const RECONCILE = {
     assignee: w('Handlers (usernames)', '处理人（登录名）'),
     parties: w('People (JSON)', '参与人（JSON）'),
     replaceParties: w('Replace people', '替换参与人'),
+    removeParties: w('People to remove (JSON)', '移除参与人（JSON）'),
     phase: w('Phase', '阶段'),
     priorityRank: w('Rank', '优先级次序'),
   },

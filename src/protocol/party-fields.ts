@@ -1,0 +1,106 @@
+/** The fields of bodies that change the parties of a matter, and the rules between them (contract 4.7). */
+import { z } from 'zod';
+import { type PartyRef, type PartyRemoval, partyKey } from '../domain/matter';
+import { MAX_PARTIES } from '../domain/parties';
+import * as fields from './fields';
+import { about } from './language';
+import { MATTER } from './matter-view';
+import { absentMeans } from './schema-rules';
+import { TEXTS, zodMessage } from './texts';
+
+const partyRole = z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']);
+
+export const party = z
+  .object({
+    username: fields.username.meta(MATTER.username),
+    partyRole: partyRole.meta(MATTER.partyRole),
+  })
+  .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
+
+/** The username is not looked up in the directory, because users who have left must be removable. */
+export const partyRemoval = z
+  .object({
+    username: fields.username.meta(
+      about('Login name; it may be unknown to the portal', '登录名，可以是门户中不存在的用户'),
+    ),
+    partyRole: fields
+      .nullIsAbsent(partyRole)
+      .meta(
+        about(
+          'The role to remove; absent: all roles of the user',
+          '要移除的角色；未传则移除该用户的所有角色',
+        ),
+      ),
+  })
+  .meta(about('Parties to remove from a matter', '要移除的参与人'));
+
+/**
+ * A list whose elements the schema validates after its length. The elements have their type, because the types of
+ * `@matter-push/client` are derived from this schema.
+ */
+const listOf = <T extends z.ZodType>(element: T) => {
+  const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
+  return fields.nullIsAbsent(z.array(unchecked).max(MAX_PARTIES).pipe(z.array(element)));
+};
+
+/** The fields of an upsert. A status has only `removeParties`. */
+export const PARTY_FIELDS = {
+  replaceParties: fields.nullIsAbsent(z.boolean()).meta({
+    ...absentMeans(false),
+    ...about(
+      'True: `parties` replaces the list of parties. Parties in both lists keep their read state.',
+      '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
+    ),
+  }),
+  parties: listOf(party).meta(
+    about(
+      'Parties, merged by username and role with the existing parties unless `replaceParties` is true; new parties are unread',
+      '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
+    ),
+  ),
+  removeParties: listOf(partyRemoval).meta(
+    about(
+      'Parties to remove, after `parties` was applied; a party that the matter does not have is ignored',
+      '要移除的参与人，在 parties 生效之后移除；事项中没有的参与人忽略',
+    ),
+  ),
+};
+
+interface PartyChange {
+  readonly replaceParties?: boolean | undefined;
+  readonly parties?: readonly PartyRef[] | undefined;
+  readonly removeParties?: readonly PartyRemoval[] | undefined;
+}
+
+/** Reports each removal that contradicts the other two fields. */
+export function checkRemovals(
+  { replaceParties, parties, removeParties: removals }: PartyChange,
+  { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
+): void {
+  if (!removals || removals.length === 0) return;
+  if (replaceParties) {
+    const message = zodMessage(TEXTS.notToReplace);
+    addIssue({ code: 'custom', path: ['removeParties'], message });
+    return;
+  }
+  if (!parties) return;
+  const users = new Set(parties.map(({ username }) => username));
+  const keys = new Set(parties.map(partyKey));
+  for (const [index, { username, partyRole: role }] of removals.entries()) {
+    const isSent = role ? keys.has(partyKey({ username, partyRole: role })) : users.has(username);
+    if (!isSent) continue;
+    const message = zodMessage(TEXTS.partyInBoth);
+    addIssue({ code: 'custom', path: ['removeParties', index], message });
+  }
+}
+
+/** The rule about `replaceParties` in terms of JSON Schema, which cannot compare the two lists. */
+export const NO_REMOVAL_IF_REPLACED = {
+  not: {
+    properties: {
+      replaceParties: { const: true },
+      removeParties: { type: 'array', minItems: 1 },
+    },
+    required: ['replaceParties', 'removeParties'],
+  },
+};
