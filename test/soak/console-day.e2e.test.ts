@@ -54,7 +54,7 @@ async function stillFailedIn(page: Page): Promise<Record<string, number>> {
   );
   const rows = await page.$$eval('.groups tbody tr', (all) =>
     all.map((row) => [
-      `${row.querySelector('th code.quiet')?.textContent} ${row.querySelector('.field')?.textContent}`,
+      `${row.querySelector('th code.quiet')?.textContent} ${row.querySelector('th a code')?.textContent ?? '–'}`,
       Number(row.querySelector('.still')?.textContent),
     ]),
   );

@@ -41,6 +41,20 @@ inConsole('the selection of a resend', {}, ({ service, open }) => {
     expect(await countOf('SELECT')).toBe(2);
   });
 
+  test('a preview that is started right after the selection stays', async () => {
+    await fail('QUICK-0', 'sourceUpdatedAt');
+    const group = '#/failures?reason=VALIDATION_FAILED&field=sourceUpdatedAt&range=week&lang=en';
+    const page = await open(group, '.group .table');
+    // Both clicks are in one frame: the page renders in a microtask after the first one.
+    await page.evaluate(`(async () => {
+      document.querySelector('#select-all').click();
+      while (document.querySelector('#plan').disabled) await Promise.resolve();
+      document.querySelector('#plan').click();
+    })()`);
+    await shows(page, '1 would be rejected again', '.work');
+    expect(await page.$('.group .note')).toBeNull();
+  });
+
   test('a stopped resend shows the results of the pushes that were already sent', async () => {
     const count = 103;
     for (let n = 0; n < count; n += 1) await fail(`STOP-${n}`, 'mobileUrl');

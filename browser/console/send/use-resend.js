@@ -1,6 +1,6 @@
 /** The resend of selected matters as a screen shows it: its plan, its progress, and the result of each matter. */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { say, sayWith } from '../kit/speech.js';
 import { WORDS } from '../kit/words.js';
 import { subjectOf } from '../read/failure-groups.js';
@@ -69,7 +69,8 @@ export function useResend(rows) {
   );
 
   const selection = JSON.stringify(rows.map(subjectOf));
-  useEffect(() => {
+  // A normal effect would run after the next frame, and could discard a preview that was started since the selection.
+  useLayoutEffect(() => {
     if (!['planning', 'planned'].includes(latest.current.phase)) return;
     stop.current.abort();
     change({ ...IDLE, isOutdated: true });

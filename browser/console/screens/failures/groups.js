@@ -36,7 +36,6 @@ export const Groups = ({ groups }) =>
         {},
         [
           FAILURES.reason,
-          FAILURES.field,
           FAILURES.who,
           FAILURES.still,
           FAILURES.matters,
@@ -75,7 +74,6 @@ function GroupRow({ group }) {
       h('br', {}),
       h('code', { class: 'quiet' }, reason),
     ),
-    cell('field', FAILURES.field, field === null ? '–' : h('code', {}, h('bdi', {}, field))),
     cell('act', FAILURES.who, say(FAILURES.acts[nextStepFor(reason)])),
     cell('number still', FAILURES.still, numberText(stillFailed)),
     cell('number', FAILURES.matters, numberText(matters)),
