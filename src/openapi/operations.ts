@@ -59,7 +59,7 @@ const operationOf = ({ document, isKeyed, body, answer }: Endpoint): JsonValue =
   },
 });
 
-function bodyOf({ schema, lines, limit, examples }: Endpoint['body']): JsonValue {
+function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']): JsonValue {
   const { bytes, setting } = limit;
   const size = bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const about: Bilingual = setting
@@ -68,14 +68,15 @@ function bodyOf({ schema, lines, limit, examples }: Endpoint['body']): JsonValue
         `最多 ${size}，可由 ${setting} 调整`,
       ]
     : [`At most ${size}`, `最多 ${size}`];
+  const jsonOf = (value: JsonValue) => ({
+    'application/json': { schema: value, examples: exampleValues(examples, toJson) },
+  });
   const content = lines
-    ? linesOf(lines, schemaRef(schema), examples)
-    : {
-        'application/json': {
-          schema: schemaRef(schema),
-          examples: exampleValues(examples, toJson),
-        },
-      };
+    ? {
+        ...linesOf(lines, schemaRef(schema), examples),
+        ...(isArrayToo && jsonOf({ type: 'array', minItems: 1, items: schemaRef(schema) })),
+      }
+    : jsonOf(schemaRef(schema));
   return { description: bilingual(about), required: true, content, 'x-max-bytes': bytes };
 }
 

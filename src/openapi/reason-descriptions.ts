@@ -41,8 +41,14 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
-  INVALID_JSON: ['The body is not a JSON object.', '请求体不是 JSON 对象。'],
-  EMPTY_BATCH: ['All lines of the batch are empty.', '批次没有任何非空行。'],
+  INVALID_JSON: [
+    'The body or the line is not a JSON object, or a batch begins with `[` and is not a valid JSON array: `errors` has the position.',
+    '请求体或该行不是 JSON 对象；或批次以 `[` 开头但不是合法的 JSON 数组，`errors` 指出位置。',
+  ],
+  EMPTY_BATCH: [
+    'All lines of the batch are empty, or its array has no element.',
+    '批次没有任何非空行，或数组没有元素。',
+  ],
   TOO_MANY_LINES: [
     'The batch has more than 1,000 lines (BATCH_MAX_ITEMS): no line was applied.',
     '批次超过 1,000 行（BATCH_MAX_ITEMS），全部未执行。',

@@ -5,9 +5,10 @@
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
+import { afterBlanks, arrayStart, splitArray } from './batch-array';
 import { PushError, problem } from './errors';
 import { IDEMPOTENCY_KEY } from './headers';
-import { fieldErrors, type JsonObject, structureProblem } from './json-body';
+import { endOfString, fieldErrors, type JsonObject, structureProblem } from './json-body';
 import type { Text } from './language';
 import { bilingualErrors, TEXTS } from './texts';
 
@@ -20,7 +21,7 @@ export interface BatchLimits {
 
 /** A line that is not parsed yet. */
 export interface RawLine {
-  /** From 1; empty lines are counted. */
+  /** From 1; empty lines are counted. The elements of an array are lines without empty ones. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -46,22 +47,44 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * @returns the lines that are not empty
- * @throws PushError TOO_MANY_LINES, INVALID_ENCODING or EMPTY_BATCH
+ * @returns the lines that are not empty, or the elements of an array
+ * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array
  */
 export function readBatchLines(batch: Buffer, limits: BatchLimits): RawLine[] {
-  const max = maxLineFeeds(limits);
-  if (countLineFeeds(batch, max + 1) > max) throw tooMany(TEXTS.tooManyLineFeeds(max));
-  const lines = splitLines(batch);
+  const { lines, error } = splitElements(batch, limits) ?? { lines: splitLines(batch, limits) };
   if (!isUtf8(batch)) throw wrongEncoding(lines);
   if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
+  if (error) throw error;
   if (lines.length === 0) throw new PushError('EMPTY_BATCH');
   return lines;
 }
 
-/** Maximum number of lines that a batch can have, by its line breaks. Stops counting above the limit of line breaks. */
+/**
+ * Maximum number of lines that a batch can have: its elements, or by its line breaks. Stops counting above the limit of
+ * either.
+ */
 export function maxLineCount(batch: Buffer, limits: BatchLimits): number {
-  return countLineFeeds(batch, maxLineFeeds(limits) + 1) + 1;
+  const elements = splitElements(batch, limits);
+  return elements
+    ? Math.max(1, elements.lines.length)
+    : countLineFeeds(batch, maxLineFeeds(limits) + 1) + 1;
+}
+
+interface Elements {
+  readonly lines: RawLine[];
+  /** Why the array ends after these lines. */
+  readonly error?: PushError;
+}
+
+/** @returns undefined if the batch is no array */
+function splitElements(batch: Buffer, limits: BatchLimits): Elements | undefined {
+  const start = arrayStart(batch, afterMark(batch));
+  if (start === undefined) return undefined;
+  const { elements, wrongAt } = splitArray(batch, start, limits.lines);
+  const lines = elements.map((bytes, index) => ({ number: index + 1, bytes }));
+  if (wrongAt === undefined) return { lines };
+  const errors = [problem('(body)', TEXTS.brokenArray(wrongAt, lines.length + 1))];
+  return { lines, error: new PushError('INVALID_JSON', { errors }) };
 }
 
 const maxLineFeeds = ({ lines }: BatchLimits) => EMPTY_LINES * lines;
@@ -87,11 +110,16 @@ function wrongEncoding(lines: readonly RawLine[]): PushError {
   return new PushError('INVALID_ENCODING', { errors });
 }
 
-function splitLines(batch: Buffer): RawLine[] {
-  const hasMark = batch.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+const afterMark = (batch: Buffer) =>
+  batch.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+
+/** @throws PushError TOO_MANY_LINES */
+function splitLines(batch: Buffer, limits: BatchLimits): RawLine[] {
+  const max = maxLineFeeds(limits);
+  if (countLineFeeds(batch, max + 1) > max) throw tooMany(TEXTS.tooManyLineFeeds(max));
   const lines: RawLine[] = [];
   let number = 0;
-  for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < batch.length; ) {
+  for (let start = afterMark(batch); start < batch.length; ) {
     const found = batch.indexOf(LINE_FEED, start);
     const end = found === -1 ? batch.length : found;
     number += 1;
@@ -182,7 +210,7 @@ export function bodySpan(line: Buffer): Buffer {
   while (at < line.length) {
     const key = line.indexOf(QUOTE, at);
     if (key === -1) break;
-    const keyEnd = afterString(line, key);
+    const keyEnd = endOfString(line, key) + 1;
     const value = afterBlanks(line, line.indexOf(COLON, keyEnd) + 1);
     at = afterValue(line, value);
     if (isBody(line.subarray(key, keyEnd))) found = line.subarray(value, at);
@@ -200,19 +228,6 @@ const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d;
 const isBody = (key: Buffer) =>
   key.equals(BODY) || (key.includes(BACKSLASH) && JSON.parse(key.toString('utf8')) === 'body');
 
-function afterBlanks(line: Buffer, from: number): number {
-  let at = from;
-  while (line[at] === 0x20 || line[at] === 0x09 || line[at] === 0x0d) at += 1;
-  return at;
-}
-
-/** @param from position of the opening quote @returns position after the closing quote */
-function afterString(line: Buffer, from: number): number {
-  let at = from + 1;
-  while (at < line.length && line[at] !== QUOTE) at += line[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
-}
-
 /** @returns position after the value, before trailing blanks */
 function afterValue(line: Buffer, from: number): number {
   let depth = 0;
@@ -221,13 +236,13 @@ function afterValue(line: Buffer, from: number): number {
   while (at < line.length) {
     const byte = line[at] ?? 0;
     if (depth === 0 && (byte === COMMA || isClosing(byte))) break;
-    if (byte === QUOTE) at = afterString(line, at);
+    if (byte === QUOTE) at = endOfString(line, at) + 1;
     else {
       if (isOpening(byte)) depth += 1;
       else if (isClosing(byte)) depth -= 1;
       at += 1;
     }
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) end = at;
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== 0x0a) end = at;
   }
   return end;
 }

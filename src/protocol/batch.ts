@@ -1,7 +1,7 @@
 /**
  * A batch: NDJSON with one push per line, like a file for `matterctl push` (contract 7). Lines are numbered from 1.
  * Empty lines have numbers but are no pushes. A byte order mark at the start, CRLF and a last line without line feed
- * are accepted.
+ * are accepted. A JSON array of the same objects is accepted too: its elements are the lines.
  */
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
@@ -62,8 +62,8 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
 
 const lineNumber = count().meta(
   about(
-    'The number of the line in the body, from 1; empty lines count',
-    '行号，从 1 开始，空行计入',
+    'The number of the line in the body, from 1; empty lines count. In an array: of the element',
+    '行号，从 1 开始，空行计入；数组为元素序号',
   ),
 );
 

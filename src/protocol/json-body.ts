@@ -123,8 +123,8 @@ export function structureProblem(
   return undefined;
 }
 
-/** @param from position of the opening quote @returns position of the closing quote, or the end */
-function endOfString(raw: Uint8Array, from: number): number {
+/** @param from position of the opening quote @returns position of the closing quote, or at least the length without one */
+export function endOfString(raw: Uint8Array, from: number): number {
   let at = from + 1;
   while (at < raw.length && raw[at] !== QUOTE) at += raw[at] === BACKSLASH ? 2 : 1;
   return at;

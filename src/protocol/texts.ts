@@ -132,6 +132,11 @@ export const TEXTS = {
     ),
   largeValues: (max: number) =>
     text(`填入后请求体超过 ${max} 字节`, `makes a stored body larger than ${max} bytes`),
+  brokenArray: (byte: number, line: number) =>
+    text(
+      `从第 ${byte} 字节（从 0 计）起不是合法的 JSON 数组，在第 ${line} 行（元素）处`,
+      `is not a valid JSON array from byte ${byte} on (counted from 0), at line ${line}`,
+    ),
   encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
   longLine: (max: number) => text(`一行超过 ${max} 个字符`, `is longer than ${max} characters`),
   lineNotJson: text('不是合法的 JSON', 'is not valid JSON'),

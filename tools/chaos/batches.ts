@@ -62,15 +62,18 @@ function drawLines(random: Random, next: NextOperation, key: string | undefined)
   return lines;
 }
 
-/** The body of the request, in the format of a push file. A key that is derived from the batch's key is omitted. */
-export function batchText({ key, lines }: ChaosBatch): string {
-  return lines
-    .map(({ name, body, idempotencyKey }, index) => {
-      const isDerived = key !== undefined && idempotencyKey === `${key}/${index + 1}`;
-      const own = isDerived || idempotencyKey === undefined ? '' : `,"key":"${idempotencyKey}"`;
-      return `{"op":"${name}","body":${body}${own}}\n`;
-    })
-    .join('');
+/**
+ * The body of the request. A key that is derived from the batch's key is omitted.
+ *
+ * @param isArray true: a JSON array; false: the format of a push file
+ */
+export function batchText({ key, lines }: ChaosBatch, isArray = false): string {
+  const texts = lines.map(({ name, body, idempotencyKey }, index) => {
+    const isDerived = key !== undefined && idempotencyKey === `${key}/${index + 1}`;
+    const own = isDerived || idempotencyKey === undefined ? '' : `,"key":"${idempotencyKey}"`;
+    return `{"op":"${name}","body":${body}${own}}`;
+  });
+  return isArray ? `[\n${texts.join(',\n')}\n]` : texts.map((text) => `${text}\n`).join('');
 }
 
 /** How a caller retries the unsettled lines of a batch. */

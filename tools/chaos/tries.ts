@@ -59,6 +59,9 @@ interface Unsettled {
   readonly wait: number;
 }
 
+/** One batch of this number is a JSON array. If it is sent again, it may have the other form. */
+const ARRAYS = 3;
+
 /**
  * @param request unique in the run
  * @param cut when it aborts, the caller disconnects
@@ -71,7 +74,8 @@ export async function tryBatch(
   const { sender, record } = way;
   const { key, lines } = batch;
   const sentAt = performance.now();
-  const outgoing = { path: BATCH_PATH, body: Buffer.from(batchText(batch)), idempotencyKey: key };
+  const body = Buffer.from(batchText(batch, request % ARRAYS === 0));
+  const outgoing = { path: BATCH_PATH, body, idempotencyKey: key };
   const { tried, wait, answer } = await sender
     .send(outgoing, cut)
     .then((got) => readBatchAnswer(got, lines.length))

@@ -49,6 +49,8 @@ interface EndpointBody {
   readonly schema: string;
   /** The description of an NDJSON body; absent: the body is a JSON object. */
   readonly lines?: Bilingual;
+  /** True: the lines may also be the elements of a JSON array. */
+  readonly isArrayToo?: true;
   readonly limit: {
     /** The limit, or the default of the setting. */
     readonly bytes: number;

@@ -136,11 +136,11 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
 
 const MOST = BATCH_MAX_ITEMS.toLocaleString('en');
 const LINES: Bilingual = [
-  `NDJSON: one push per line, as in a file for matterctl push; at most ${MOST} lines. The body of a line is the body of a single push.`,
-  `NDJSON：每行一次推送，与推送文件格式一致；最多 ${MOST} 行。每行的 body 与单独推送时的请求体相同。`,
+  `NDJSON: one push per line, as in a file for matterctl push, or a JSON array of the same objects; at most ${MOST} lines or elements. The body of a line is the body of a single push.`,
+  `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MOST} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
 ];
 /** Reasons for which the service rejects a whole batch. */
-const AS_A_WHOLE: readonly Reason[] = ['EMPTY_BATCH', 'TOO_MANY_LINES'];
+const AS_A_WHOLE: readonly Reason[] = ['INVALID_JSON', 'EMPTY_BATCH', 'TOO_MANY_LINES'];
 const SOME_FAILED: Bilingual = [
   'PARTIAL_FAILURE: some lines failed. `data` has a result for each line, as in a successful answer.',
   'PARTIAL_FAILURE：部分行失败，data 逐行说明，格式与全部成功时相同。',
@@ -149,6 +149,7 @@ const SOME_FAILED: Bilingual = [
 const BATCH_BODY: Endpoint['body'] = {
   schema: 'BatchLine',
   lines: LINES,
+  isArrayToo: true,
   limit: { bytes: BATCH_BODY_LIMIT, setting: 'BATCH_BODY_LIMIT' },
   uploadTimeout: 30_000,
   examples: { example: examples.BATCH_LINES },

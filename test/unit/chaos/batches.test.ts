@@ -52,6 +52,8 @@ test('a key stands in its line, unless it follows from that of the batch', () =>
     expect([op, JSON.stringify(sent)]).toEqual([name, body]);
     expect(key ?? `${work.key}/${index + 1}`).toBe(idempotencyKey);
   });
+  const array = JSON.parse(batchText(work, true));
+  expect(array).toEqual(texts.map((text) => JSON.parse(text)));
   // Moved, each says the key that it had.
   const rest = { key: undefined, lines: work.lines.slice(3) };
   const keys = batchText(rest)

@@ -4,7 +4,8 @@ import { bodySpan } from '../../../src/protocol/batch-lines';
 
 const bodyOf = (line: string) => bodySpan(Buffer.from(line)).toString('utf8');
 
-const blanks = fc.stringMatching(/^[ \t\r]{0,3}$/);
+// An element of an array may have line feeds.
+const blanks = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 /** The same text with any of its characters written as escapes. */
 const written = (text: string) =>
   fc

@@ -85,6 +85,10 @@ const BATCHES: Readonly<Record<string, string>> = {
   'one line of unknown fields': lineOf(`{${filled((n) => `"f${n}":1`, 8 * MIB - 200)}}`),
   'one line of blanks around its body': `{"op":"upsert",${' '.repeat(8 * MIB - 200)}"body":{}}`,
   'one blank line': `${' '.repeat(8 * MIB - 200)}\n${lineOf('{}')}`,
+  'an array of numbers': `[[${'1,'.repeat(4 * MIB - 50)}1]]`,
+  'an array of empty lists': `[[${'[],'.repeat((8 * MIB) / 3 - 50)}[]]]`,
+  'an array without an end': '['.repeat(8 * MIB - 200),
+  'an array of objects': `[${`{"op":"upsert","body":{${filled(() => '"a":1', LINE_BYTES - 50)}}},`.repeat(900)}1]`,
   'lines that are no JSON': repeated(`${'x'.repeat(LINE_BYTES)}\n`, 8 * MIB - 10_000),
   'lines of parties without fields': lineOf(
     `{"parties":[${filled(() => '{}', LINE_BYTES)}]}`,

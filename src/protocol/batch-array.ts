@@ -1,0 +1,135 @@
+/**
+ * Splits a batch that is a JSON array into its elements, in one pass over the bytes (contract 7.1). The pass checks the
+ * structure: brackets, commas, colons, names and quotes. A wrong number, word or escape does not move a boundary, so it
+ * is an error of its line alone, which `readLine` finds.
+ */
+import { endOfString, MAX_BRACKETS } from './json-body';
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+export interface SplitArray {
+  /** The bytes of each element before the first error, without the blanks around it. */
+  readonly elements: readonly Buffer[];
+  /** Position of the first byte that breaks the structure. */
+  readonly wrongAt?: number;
+}
+
+/** Blanks after which no array is expected: a batch may consist of millions of them. */
+const MAX_BLANKS = 64 * 1024;
+
+/** @returns the position of the `[` of an array; undefined if the first byte that is not blank is another one */
+export function arrayStart(batch: Buffer, from: number): number | undefined {
+  const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
+  return batch[at] === OPEN_LIST ? at : undefined;
+}
+
+/** @param start position of the `[` @param most stops after one more element */
+export function splitArray(batch: Buffer, start: number, most: number): SplitArray {
+  const elements: Buffer[] = [];
+  let at = afterBlanks(batch, start + 1);
+  if (batch[at] !== CLOSE_LIST) {
+    for (;;) {
+      const { end, isWrong } = endOfValue(batch, at);
+      if (isWrong) return { elements, wrongAt: end };
+      elements.push(batch.subarray(at, end));
+      if (elements.length > most) return { elements };
+      at = afterBlanks(batch, end);
+      if (batch[at] !== COMMA) break;
+      at = afterBlanks(batch, at + 1);
+    }
+    if (batch[at] !== CLOSE_LIST) return { elements, wrongAt: at };
+  }
+  const rest = afterBlanks(batch, at + 1);
+  return rest < batch.length ? { elements, wrongAt: rest } : { elements };
+}
+
+interface Reached {
+  /** Position after the value, or of the byte that breaks its structure. */
+  readonly end: number;
+  readonly isWrong: boolean;
+}
+
+const NONE = 0;
+
+/**
+ * Finds the end of a value. It runs for each byte of a batch, so it calls few functions. A value that is nested more than
+ * MAX_BRACKETS levels deep is wrong, because an array may consist of millions of brackets.
+ */
+function endOfValue(bytes: Buffer, from: number): Reached {
+  /** The closing brackets that are due after `due`, the next one last. */
+  const outer: number[] = [];
+  let due = NONE;
+  let at = from;
+  for (;;) {
+    if (due === CLOSE_OBJECT) {
+      const colon = bytes[at] === QUOTE ? afterBlanks(bytes, endOfString(bytes, at) + 1) : at;
+      if (bytes[colon] !== COLON) return { end: at, isWrong: true };
+      at = afterBlanks(bytes, colon + 1);
+    }
+    const byte = bytes[at];
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST;
+      const inner = afterBlanks(bytes, at + 1);
+      if (bytes[inner] !== closer) {
+        if (outer.length === MAX_BRACKETS) return { end: at, isWrong: true };
+        outer.push(due);
+        due = closer;
+        at = inner;
+        continue;
+      }
+      at = inner + 1;
+    } else {
+      const end =
+        byte === QUOTE ? endOfString(bytes, at) + 1 : afterWords(bytes, at, due === CLOSE_LIST);
+      if (end === at || end > bytes.length) return { end: at, isWrong: true };
+      at = end;
+    }
+    // A value has ended. The lists and objects around it may end too.
+    for (;;) {
+      if (due === NONE) return { end: at, isWrong: false };
+      at = afterBlanks(bytes, at);
+      if (bytes[at] !== due) break;
+      due = outer.pop() ?? NONE;
+      at += 1;
+    }
+    if (bytes[at] !== COMMA) return { end: at, isWrong: true };
+    at = afterBlanks(bytes, at + 1);
+  }
+}
+
+/**
+ * @returns position after a number, `true`, `false`, `null`, or anything else without a boundary in it; in a list after
+ *   all words that follow with a comma, because a batch may have millions of them
+ */
+function afterWords(bytes: Buffer, from: number, isList: boolean): number {
+  let at = from;
+  for (;;) {
+    while (KINDS[bytes[at] ?? 0] === WORD) at += 1;
+    if (!isList || bytes[at] !== COMMA || KINDS[bytes[at + 1] ?? 0] !== WORD) return at;
+    at += 1;
+  }
+}
+
+/** @returns position of the first byte from `from` that is no blank of JSON */
+export function afterBlanks(bytes: Buffer, from: number): number {
+  let at = from;
+  while (KINDS[bytes[at] ?? 0] === BLANK) at += 1;
+  return at;
+}
+
+const WORD = 0;
+const SIGN = 1;
+const BLANK = 2;
+const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
+
+/** What each byte is. A table is faster than comparisons, which run for each byte of a batch. */
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
+  return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;
+});
