@@ -7,6 +7,7 @@ import type { Logger } from '../logger';
 import { outagesOf } from '../outages';
 import {
   BlockingCluster,
+  ClusterConnection,
   collectFailures,
   nodesSettled,
   type Watch,
@@ -154,7 +155,7 @@ function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): R
   const { use, retriesCommands } = kind;
   const watch = watchOf(use, logger);
   const options = { ...RECONNECT, ...kind.options, reconnectOnError: reconnectIfReplica(watch) };
-  const Kind = retriesCommands ? BlockingCluster : Cluster;
+  const Kind = retriesCommands ? BlockingCluster : ClusterConnection;
   return watchCluster(new Kind(...clusterOptions(address, { retriesCommands, options })), watch);
 }
 

@@ -99,16 +99,44 @@ function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): stri
 }
 
 /**
+ * A Cluster connection that stops refreshing its slots when it is closed. After each periodic refresh, ioredis starts the
+ * timer for the next one, even if the connection was closed during the refresh. The timer would run until the process ends.
+ */
+export class ClusterConnection extends Cluster {
+  private isClosed = false;
+
+  constructor(startNodes: ClusterNode[], options: ClusterOptions) {
+    super(startNodes, options as ConstructorParameters<typeof Cluster<'legacy'>>[1]);
+  }
+
+  override connect(): Promise<void> {
+    this.isClosed = false;
+    return super.connect();
+  }
+
+  override disconnect(reconnect = false): void {
+    this.isClosed = !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  override refreshSlotsCache(callback?: (error?: Error | null) => void): void {
+    super.refreshSlotsCache((error) => {
+      if (!this.isClosed) callback?.(error);
+    });
+  }
+}
+
+/**
  * The Cluster connection for the blocking commands of BullMQ. If a command gets no answer, BullMQ reconnects and waits
  * for the result of `connect`. The class `Cluster` does not always settle this promise. The worker would then wait
  * forever and take no more jobs of the shard.
  */
-export class BlockingCluster extends Cluster {
+export class BlockingCluster extends ClusterConnection {
   constructor(
     private readonly startNodes: ClusterNode[],
     options: ClusterOptions,
   ) {
-    super(startNodes, options as ConstructorParameters<typeof Cluster<'legacy'>>[1]);
+    super(startNodes, options);
     stayEnded(this);
   }
 

@@ -11,6 +11,7 @@ import {
   connectSubscriber,
   redisReady,
 } from '../../../src/infra/redis/connect';
+import { ClusterConnection } from '../../../src/infra/redis/ioredis';
 import { type RedisCluster, startRedisCluster } from '../../../tools/harness/redis-cluster';
 import { makeGround } from '../../support/ground';
 import { until } from '../../support/wait';
@@ -52,6 +53,31 @@ test('who waits for a connection hears of it, also where the Cluster was failing
   await cluster.whole();
   await connecting;
   expect(await blocking.set('{blocking}:key', '1')).toBe('OK');
+});
+
+test('a connection that is closed during a refresh of its slots refreshes no more', async () => {
+  /** Counts refreshes, and can close itself at the start of one. */
+  class Watched extends ClusterConnection {
+    refreshes = 0;
+    closesAtRefresh = false;
+    override refreshSlotsCache(callback?: (error?: Error | null) => void): void {
+      this.refreshes += 1;
+      super.refreshSlotsCache(callback);
+      if (!this.closesAtRefresh) return;
+      this.closesAtRefresh = false;
+      this.disconnect();
+    }
+  }
+  const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
+  const open = () => new Watched(nodes, { slotsRefreshInterval: 10 });
+  const [closed, control] = [open(), open()];
+  await Promise.all([once(closed, 'ready'), once(control, 'ready')]);
+  closed.closesAtRefresh = true;
+  await once(closed, 'end');
+  const [before, atEnd] = [closed.refreshes, control.refreshes];
+  await until('the open connection to refresh', async () => control.refreshes > atEnd + 20);
+  expect(closed.refreshes).toBe(before);
+  control.disconnect();
 });
 
 test('a connection that has ended stays ended when the last of its nodes closes late', async () => {
