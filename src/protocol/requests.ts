@@ -80,7 +80,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       message: zodMessage(TEXTS.requiredToReplace),
       when: unlessInvalid('parties'),
     })
-    .superRefine(checkRemovals, { when: unlessInvalid('parties', 'removeParties') })
+    .superRefine(checkRemovals, { when: whenRemoving })
     .meta({
       ...about(
         'An absent field stays as it is; null clears a field',
@@ -230,4 +230,13 @@ function unlessInvalid(...names: readonly string[]) {
     typeof value === 'object' &&
     value !== null &&
     !issues.some((issue) => names.includes(String(issue.path?.[0])));
+}
+
+const areListsValid = unlessInvalid('parties', 'removeParties');
+
+/** Skips nearly all pushes, because they remove nobody. */
+function whenRemoving(payload: z.core.ParsePayload): boolean {
+  const { value } = payload;
+  if (typeof value !== 'object' || value === null || !('removeParties' in value)) return false;
+  return value.removeParties !== undefined && areListsValid(payload);
 }
