@@ -8,6 +8,8 @@ import java.sql.*;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Timer;
+import java.util.TimerTask;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -19,6 +21,8 @@ import javax.crypto.spec.SecretKeySpec;
 public class Outbox {
     static final int CONNECT_MS = 10_000;
     static final int ANSWER_MS = 60_000; // longer than BATCH_TIMEOUT of the service, which is 30 s
+    static final int REQUEST_MS = 90_000; // the whole request, also if its bytes come slowly
+    static final int ANSWER_BYTES = 16_000_000;
     static final int STATEMENT_S = 30;
     // PostgreSQL releases the rows of a relay that is silent for so long. Longer than a request to the service.
     static final int SILENCE_S = 120;
@@ -26,6 +30,7 @@ public class Outbox {
     static final int BATCH_BYTES = 4_000_000; // the service accepts 8 MiB
     static final int IDLE_MS = 1_000;
     static final int LONGEST_PAUSE_S = 300;
+    static final Timer DEADLINES = new Timer("outbox deadlines", true);
 
     public static void main(String[] args) throws Exception {
         String command = args.length > 0 ? args[0] : "";
@@ -38,6 +43,7 @@ public class Outbox {
                 approve(db, args[1]);
             }
         } else if (command.equals("relay")) {
+            for (String name : new String[] {"JDBC_URL", "MATTER_PUSH_URL", "CLIENT_ID", "CLIENT_SECRET"}) setting(name);
             relay();
         } else {
             System.err.println("usage: Outbox submit ID TITLE APPROVER | approve ID | relay");
@@ -86,7 +92,7 @@ public class Outbox {
             } catch (BatchRejected rejected) {
                 pause = Math.max(pause, rejected.retryAfter);
                 System.err.println(rejected.getMessage() + ": next try in " + pause + " s");
-            } catch (SQLException | IOException problem) {
+            } catch (SQLException | IOException | RuntimeException problem) {
                 System.err.println(problem + ": next try in " + pause + " s");
             }
             Thread.sleep(pause * 1000);
@@ -124,7 +130,9 @@ public class Outbox {
     static int sendBatch(Connection db) throws SQLException, IOException {
         List<Long> ids = new ArrayList<>();
         ByteArrayOutputStream lines = new ByteArrayOutputStream();
-        try (Statement statement = db.createStatement(); ResultSet rows = statement.executeQuery(TAKE)) {
+        try (Statement statement = db.createStatement()) {
+            statement.setFetchSize(10); // otherwise the driver loads all rows into memory
+            ResultSet rows = statement.executeQuery(TAKE);
             while (rows.next() && lines.size() < BATCH_BYTES) {
                 ids.add(rows.getLong("id"));
                 lines.write((rows.getString("line") + "\n").getBytes(UTF_8));
@@ -195,10 +203,20 @@ public class Outbox {
         http.setRequestProperty("X-Client-Id", clientId);
         http.setRequestProperty("X-Timestamp", timestamp);
         http.setRequestProperty("X-Signature", sign(clientId, timestamp, setting("CLIENT_SECRET"), body));
+        TimerTask deadline = new TimerTask() {
+            @Override
+            public void run() {
+                http.disconnect();
+            }
+        };
+        DEADLINES.schedule(deadline, REQUEST_MS);
         try (OutputStream out = http.getOutputStream()) {
             out.write(body);
+            out.close();
+            return new Answer(http);
+        } finally {
+            deadline.cancel();
         }
-        return new Answer(http);
     }
 
     static class Answer {
@@ -212,7 +230,10 @@ public class Outbox {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             try (InputStream content = status < 400 ? http.getInputStream() : http.getErrorStream()) {
                 byte[] part = new byte[8192];
-                for (int read; content != null && (read = content.read(part)) >= 0; ) bytes.write(part, 0, read);
+                for (int read; content != null && (read = content.read(part)) >= 0; ) {
+                    bytes.write(part, 0, read);
+                    if (bytes.size() > ANSWER_BYTES) throw new IOException("the answer is too large");
+                }
             }
             text = bytes.toString("UTF-8");
         }
@@ -239,8 +260,6 @@ public class Outbox {
     static String setting(String name) {
         String value = System.getenv(name);
         if (value != null && !value.isEmpty()) return value;
-        System.err.println(name + " is not set");
-        System.exit(2);
-        return "";
+        throw new IllegalStateException(name + " is not set");
     }
 }

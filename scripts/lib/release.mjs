@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -21,11 +22,14 @@ import { tarOf } from './tar.mjs';
 const SUMS = 'SHA256SUMS';
 
 /**
- * Builds a release into an empty folder: image context, packages, SBOM, checksums.
+ * Builds a release: image context, packages, SBOM, checksums. An earlier release in the folder is deleted.
  * @returns {Promise<string[]>} the names of the files, without that of the checksums
- * @throws {SetupError} if a part cannot be built
+ * @throws {SetupError} if the folder contains something else, which stays, or if a part cannot be built
  */
 export async function buildRelease(root, outdir) {
+  if (existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, SUMS))) {
+    throw new SetupError(`${outdir} contains other files than a release: name an empty folder`);
+  }
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -51,9 +51,14 @@ export function fieldErrors(
 /** Maximum characters of a field name in answers and in the log. */
 const MAX_NAME_LENGTH = 64;
 
+/** The first half of a character of two UTF-16 units. Strict JSON parsers reject an answer that contains only this half. */
+const HALF_AT_END = /[\uD800-\uDBFF]$/;
+
 /** The name of an unknown field, as errors and warnings show it. */
 export const shownName = (name: string) =>
-  name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
+  name.length > MAX_NAME_LENGTH
+    ? `${name.slice(0, MAX_NAME_LENGTH).replace(HALF_AT_END, '')}…`
+    : name;
 
 function pathOf(path: readonly PropertyKey[]): string {
   const joined = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));

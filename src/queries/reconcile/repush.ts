@@ -112,6 +112,8 @@ function rowLine(
       // The file may have left out the seconds, so an equal deadline is not sent.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
+      // The list is complete without the removed parties, and the service rejects both together.
+      ...(parties?.replaces && { removeParties: undefined }),
       ...status,
     };
     const time = isWhole ? stamp : (stored?.sourceUpdatedAt ?? undefined);

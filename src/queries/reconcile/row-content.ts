@@ -1,7 +1,7 @@
 /** Compares the content that a row of a file states with the ledger. Pure; the console imports this file too. */
 import { type ContentField, haveSameParties } from '../../domain/full-upsert';
 import { CONTENT_FIELDS, type Matter, type PartyRef, type PartyRemoval } from '../../domain/matter';
-import { changeParties, removeParties } from '../../domain/parties';
+import { changeParties, removalTest, removeParties } from '../../domain/parties';
 import type { Row } from './expected';
 
 /** The content that a row states. An absent field is not compared. */
@@ -77,7 +77,7 @@ interface StatedParties {
  * The parties in an upsert of the row. If the row has a column of assignees, parties with other roles stay as they are.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
-  const { parties, replaceParties } = row.pushed;
+  const { parties, replaceParties, removeParties: removals } = row.pushed;
   const named = Array.isArray(parties) ? parties.filter(isParty) : undefined;
   if (!row.assignees) return named && { parties: named, replaces: replaceParties === true };
   const assignees = row.assignees.map((username) => ({ username, partyRole: 'ASSIGNEE' as const }));
@@ -85,7 +85,8 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
     ({ partyRole }) => partyRole !== 'ASSIGNEE',
   );
   const kept = others.map(({ username, partyRole }) => ({ username, partyRole }));
-  return { parties: [...assignees, ...kept], replaces: true };
+  const isRemoved = removalTest(Array.isArray(removals) ? removals.filter(isRemoval) : []);
+  return { parties: [...assignees, ...kept].filter((it) => !isRemoved(it)), replaces: true };
 }
 
 /** The comparison ignores invalid parties. The service would reject a push with an invalid party. */

@@ -54,6 +54,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   open: true,
   'lines[0].deleted': true,
   parties: [],
+  removeParties: [],
   externalIds: ['x'],
   usernames: ['x'],
 };

@@ -132,9 +132,11 @@ test.each([
 test('a report that is not accepted is an error without the key of the robot', async () => {
   const receiver = await startReceiver({ body: '{"errcode":93000,"errmsg":"invalid webhook"}' });
   const post = ['--format', 'wecom', '--post', `${receiver.url}/robot?key=ROBOT-KEY`];
-  const { exitCode, stderr } = await run(...post);
+  const { exitCode, stdout, stderr } = await run(...post);
   await receiver.stop();
   expect(exitCode).toBe(1);
+  // The report is printed nevertheless.
+  expect(stdout).toContain('msgtype');
   expect(stderr).toBe(
     `matterctl: the report was not posted to ${receiver.url} (1 try): wecom answers 93000 invalid webhook\n`,
   );

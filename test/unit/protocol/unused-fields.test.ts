@@ -44,6 +44,12 @@ test.each(['colour', 'x', 'zzzzzzzz', '', '__proto__', '备注', 'a'.repeat(5_00
   },
 );
 
+test('a long name is not cut within a character', () => {
+  const name = `${'a'.repeat(63)}🚀`;
+  const [found] = unusedFields({ externalId: 'A-1', [name]: null }, 'delete', false);
+  expect(found?.field).toBe(`${'a'.repeat(63)}…`);
+});
+
 test('a field of another operation does not apply, and is not taken for a typo', () => {
   expect(unused('status', { title: 'T', parties: [], systemCode: 'OA' })).toMatchObject([
     { field: 'title', kind: 'FIELD_NOT_APPLICABLE' },

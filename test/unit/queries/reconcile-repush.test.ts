@@ -347,6 +347,23 @@ describe('what a row states is compared', () => {
   });
 });
 
+test('removed parties beside assignees are left out of the complete list', () => {
+  const removeParties = [{ username: 'c' }];
+  const matter: ExpectedMatter = { ...(row({}, { removeParties }) as Row), assignees: ['a'] };
+  const here = held({ parties: [aParty('a', 'ASSIGNEE'), aParty('c', 'CC'), aParty('d', 'CC')] });
+  const { findings, pushed } = plan(matter, here);
+  expect(findings).toEqual(['CONTENT_DIFFERS']);
+  const { body } = written(pushed);
+  expect(body).toMatchObject({
+    parties: [
+      { username: 'a', partyRole: 'ASSIGNEE' },
+      { username: 'd', partyRole: 'CC' },
+    ],
+    replaceParties: true,
+  });
+  expect(body).not.toHaveProperty('removeParties');
+});
+
 describe('both sides of a difference', () => {
   test.each<[string, ExpectedMatter, Matter | undefined, object, object | null]>([
     ['missing', row({ bizStatus: 'DONE' }), undefined, { bizStatus: 'DONE' }, null],

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { uncommitted, versionProblems } from '../../../scripts/lib/release.mjs';
+import { buildRelease, uncommitted, versionProblems } from '../../../scripts/lib/release.mjs';
 import { tarOf } from '../../../scripts/lib/tar.mjs';
 
 const ROOT = resolve(__dirname, '../../..');
@@ -133,4 +133,10 @@ test('an archive has the names, modes and contents of its files, and nothing els
     bytes: Buffer.alloc(0),
   };
   expect(() => tarOf([tooLong])).toThrow('too long for tar');
+});
+
+test('a folder with other files than a release is rejected, and they stay', async () => {
+  writeFileSync(join(folder, 'work.txt'), 'mine');
+  await expect(buildRelease(ROOT, folder)).rejects.toThrow('contains other files than a release');
+  expect(readFileSync(join(folder, 'work.txt'), 'utf8')).toBe('mine');
 });

@@ -24,9 +24,10 @@ these matters. The user stays in the directory and among the parties of matters:
 systems, and their pushes change them. The command reads the whole push log and all stored bodies, in small
 batches. After an error, run it again: it erases the remaining data.
 
---request deletes the stored body of one request. Its log entry stays, without the body.
+--request deletes the stored body of one request. Its log entry stays, without the body. Retries and resends of the
+request are requests of their own, with their own bodies: erase each of them.
 
-What was erased cannot be restored. A push whose body is erased cannot be resent. The audit trail records the
+What was erased cannot be restored. A request whose body is erased cannot be resent. The audit trail records the
 counts, also of a run that failed, and of a username only its SHA-256. A backup still has the data: after a
 restore, run the command again.
 

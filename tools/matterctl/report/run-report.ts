@@ -37,8 +37,12 @@ export async function runReport(job: ReportJob, tool: Tool): Promise<void> {
   const end = performance.now() + job.timeout;
   const report = await readInTime(job).catch((error) => giveUp(error, job, { tool, end }));
   const lines = reportLines(report, { format, language });
-  await printLines(tool.stdout, lines);
-  await postLines(lines, job, { tool, end });
+  // The post comes first: a reader of the output that has stopped must not delay or prevent it.
+  try {
+    await postLines(lines, job, { tool, end });
+  } finally {
+    await printLines(tool.stdout, lines);
+  }
   const problems = problemsOf(report);
   if (problems.length > 0) throw new CommandFailure(problems.join('; '));
 }
