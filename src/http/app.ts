@@ -7,6 +7,7 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Reach } from '../concurrency/reach';
+import { inSlices } from '../concurrency/turns';
 import { OPERATIONS } from '../domain/operation';
 import { foldedLog } from '../infra/folded-log';
 import type { Tracing } from '../observability/tracing';
@@ -154,7 +155,11 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
     // `submit` admits pushes.
     push: [],
     request: [koaAdmit(admit, timeout)],
-    lines: [koaAdmit(admit, timeout, ({ rawBody }) => maxLineCount(rawBody, batchReader.limits))],
+    lines: [
+      koaAdmit(admit, timeout, ({ rawBody }) =>
+        inSlices(maxLineCount(rawBody, batchReader.limits)),
+      ),
+    ],
   };
   return ({ name, authentication, body, rate }: Endpoint) => {
     if (authentication === 'streamed') {

@@ -122,10 +122,10 @@ export function setCaller(
 export function koaAdmit(
   admit: Admit,
   timeout: number,
-  pushesOf: (state: RequestState) => number = () => 1,
+  pushesOf: (state: RequestState) => number | Promise<number> = () => 1,
 ): Middleware<RequestState> {
   return async ({ path, state }, next) => {
-    state.rate = await admit({ ...state.signed, path }, timeout, pushesOf(state));
+    state.rate = await admit({ ...state.signed, path }, timeout, await pushesOf(state));
     await next();
   };
 }

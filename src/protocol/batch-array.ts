@@ -29,15 +29,27 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
   return batch[at] === OPEN_LIST ? at : undefined;
 }
 
-/** @param start position of the `[` @param most stops after one more element */
-export function splitArray(batch: Buffer, start: number, most: number): SplitArray {
+/** Bytes of one step within an element: an element may have the size of the batch. */
+const STEP = 64 * 1024;
+
+/**
+ * Splits in steps, each of one element or of about `STEP` bytes.
+ *
+ * @param start position of the `[` @param most stops after one more element
+ */
+export function* splitArray(
+  batch: Buffer,
+  start: number,
+  most: number,
+): Generator<void, SplitArray> {
   const elements: Buffer[] = [];
   let at = afterBlanks(batch, start + 1);
   if (batch[at] !== CLOSE_LIST) {
     for (;;) {
-      const { end, isWrong } = endOfValue(batch, at);
+      const { end, isWrong } = yield* endOfValue(batch, at);
       if (isWrong) return { elements, wrongAt: end };
       elements.push(batch.subarray(at, end));
+      yield;
       if (elements.length > most) return { elements };
       at = afterBlanks(batch, end);
       if (batch[at] !== COMMA) break;
@@ -61,12 +73,17 @@ const NONE = 0;
  * Finds the end of a value. It runs for each byte of a batch, so it calls few functions. A value that is nested more than
  * MAX_BRACKETS levels deep is wrong, because an array may consist of millions of brackets.
  */
-function endOfValue(bytes: Buffer, from: number): Reached {
+function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   /** The closing brackets that are due after `due`, the next one last. */
   const outer: number[] = [];
   let due = NONE;
   let at = from;
+  let pauseAt = from + STEP;
   for (;;) {
+    if (at > pauseAt) {
+      yield;
+      pauseAt = at + STEP;
+    }
     if (due === CLOSE_OBJECT) {
       const colon = bytes[at] === QUOTE ? afterBlanks(bytes, endOfString(bytes, at) + 1) : at;
       if (bytes[colon] !== COLON) return { end: at, isWrong: true };

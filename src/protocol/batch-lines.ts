@@ -47,11 +47,14 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
+ * Reads the lines in steps, because an array of 8 MiB takes long. `inSlices` runs the steps.
+ *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array
  */
-export function readBatchLines(batch: Buffer, limits: BatchLimits): RawLine[] {
-  const { lines, error } = splitElements(batch, limits) ?? { lines: splitLines(batch, limits) };
+export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<void, RawLine[]> {
+  const elements = yield* splitElements(batch, limits);
+  const { lines, error } = elements ?? { lines: splitLines(batch, limits) };
   if (!isUtf8(batch)) throw wrongEncoding(lines);
   if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
   if (error) throw error;
@@ -61,10 +64,10 @@ export function readBatchLines(batch: Buffer, limits: BatchLimits): RawLine[] {
 
 /**
  * Maximum number of lines that a batch can have: its elements, or by its line breaks. Stops counting above the limit of
- * either.
+ * either. It counts in steps, like `readBatchLines`.
  */
-export function maxLineCount(batch: Buffer, limits: BatchLimits): number {
-  const elements = splitElements(batch, limits);
+export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
+  const elements = yield* splitElements(batch, limits);
   return elements
     ? Math.max(1, elements.lines.length)
     : countLineFeeds(batch, maxLineFeeds(limits) + 1) + 1;
@@ -77,10 +80,10 @@ interface Elements {
 }
 
 /** @returns undefined if the batch is no array */
-function splitElements(batch: Buffer, limits: BatchLimits): Elements | undefined {
+function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Elements | undefined> {
   const start = arrayStart(batch, afterMark(batch));
   if (start === undefined) return undefined;
-  const { elements, wrongAt } = splitArray(batch, start, limits.lines);
+  const { elements, wrongAt } = yield* splitArray(batch, start, limits.lines);
   const lines = elements.map((bytes, index) => ({ number: index + 1, bytes }));
   if (wrongAt === undefined) return { lines };
   const errors = [problem('(body)', TEXTS.brokenArray(wrongAt, lines.length + 1))];

@@ -45,7 +45,7 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   /** The digest of a large body, which is hashed only once. Undefined for a small body. */
   readonly digest?: BodyDigest | undefined;
   /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
-  readonly readLines?: () => readonly RawLine[];
+  readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
   /** Called with the remaining rate of the client after admission. */
   readonly onAdmitted: (rate: RateState | undefined) => void;
   /** Measures the stages of the request for the access log. Set if LOG_REQUESTS is on. */

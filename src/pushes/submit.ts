@@ -30,7 +30,6 @@ import {
 import { checkBatchHeaders } from './read-batch';
 import { type ReadDependencies, readPushes } from './read-pushes';
 import { type LogRejection, rejectRequest } from './rejections';
-import { orRejection } from './validate';
 
 export interface SubmitDependencies extends ApplyDependencies, ReadDependencies {
   /** @throws PushError if a push cannot be applied now */
@@ -75,7 +74,8 @@ interface Submission {
 
 export function createSubmit(deps: SubmitDependencies): Submit {
   return async (request, steps = USUAL_STEPS) => {
-    const lines = splitLines(request);
+    const { readLines } = request;
+    const lines = readLines && (await splitLines(request, readLines));
     const timeout = lines ? deps.batchTimeout : deps.timeout;
     const submission = { request, lines, steps, timeout, deadline: request.receivedAt + timeout };
     try {
@@ -87,13 +87,17 @@ export function createSubmit(deps: SubmitDependencies): Submit {
   };
 }
 
-function splitLines(request: PushRequest): Submission['lines'] {
-  const { readLines } = request;
-  if (!readLines) return undefined;
-  return orRejection(() => {
+async function splitLines(
+  request: PushRequest,
+  readLines: NonNullable<PushRequest['readLines']>,
+): Promise<Submission['lines']> {
+  try {
     checkBatchHeaders(request);
-    return readLines();
-  });
+    return await readLines();
+  } catch (error) {
+    if (error instanceof PushError) return error;
+    throw error;
+  }
 }
 
 async function submitPushes(deps: SubmitDependencies, submission: Submission): Promise<Push[]> {

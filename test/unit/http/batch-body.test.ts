@@ -10,6 +10,7 @@ import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { aClient } from '../../support/builders';
 import { type KoaApp, startKoaApp } from '../../support/koa-app';
 import { connectRaw, rawPush } from '../../support/raw-http';
+import { resultOf } from '../../support/steps';
 
 const CLIENT = aClient();
 const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
@@ -38,7 +39,8 @@ beforeAll(async () => {
     koaRawBody(createInFlight(10), 2_000, 300),
     koaHmacAuth(auth, BATCH),
     ({ state }) => {
-      handled.push(readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 }).length);
+      const lines = readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 });
+      handled.push(resultOf(lines).length);
       state.data = {};
     },
   );

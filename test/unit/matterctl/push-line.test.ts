@@ -5,6 +5,7 @@ import { PushError } from '../../../src/protocol/errors';
 import { failureFileOf } from '../../../tools/matterctl/commands/push';
 import { type BadLine, badLine, parsePushLine } from '../../../tools/matterctl/push/push-line';
 import { readTextLines } from '../../../tools/matterctl/streams';
+import { resultOf } from '../../support/steps';
 
 const parse = (text: string | Buffer, number = 1) =>
   parsePushLine({ number, bytes: Buffer.from(text) });
@@ -63,7 +64,7 @@ describe('a line of a push file', () => {
     const ofService = (text: string, number: number) => {
       const limits = { lines: 10, bodyBytes: 1_000 };
       const whole = Buffer.from(`${number === 1 ? '' : '{}\n'}${text}\n{}`);
-      const found = readBatchLines(whole, limits).find((raw) => raw.number === number);
+      const found = resultOf(readBatchLines(whole, limits)).find((raw) => raw.number === number);
       if (!found) return 'blank';
       return readLine(found, limits) instanceof PushError ? 'bad' : 'read';
     };

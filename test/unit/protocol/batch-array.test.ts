@@ -4,11 +4,12 @@ import { splitArray } from '../../../src/protocol/batch-array';
 import { maxLineCount, readBatchLines, readLine } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { MAX_BRACKETS } from '../../../src/protocol/json-body';
+import { resultOf } from '../../support/steps';
 
 const LIMITS = { lines: 20, bodyBytes: 1_000 };
 
 const linesOf = (text: string | Buffer, limits = LIMITS) =>
-  readBatchLines(Buffer.from(text), limits);
+  resultOf(readBatchLines(Buffer.from(text), limits));
 const textsOf = (text: string | Buffer) =>
   linesOf(text).map(({ number, bytes }) => `${number} ${bytes}`);
 
@@ -75,12 +76,12 @@ test.each([
   ['a control character between elements', '[{}\u0000,{}]', brokenAt(3, 2)],
 ])('%s: the array is rejected as a whole, with the position', (_, text, expected) => {
   expect(rejectionOf(text)).toEqual(expected);
-  expect(maxLineCount(Buffer.from(text), LIMITS)).toBeGreaterThanOrEqual(1);
+  expect(resultOf(maxLineCount(Buffer.from(text), LIMITS))).toBeGreaterThanOrEqual(1);
 });
 
 test.each(['[]', ' [ \n ] ', '\ufeff[]'])('an empty array %j is an empty batch', (text) => {
   expect(rejectionOf(text)).toEqual(['EMPTY_BATCH']);
-  expect(maxLineCount(Buffer.from(text), LIMITS)).toBe(1);
+  expect(resultOf(maxLineCount(Buffer.from(text), LIMITS))).toBe(1);
 });
 
 test('elements are counted up to the limit, and not beyond', () => {
@@ -90,14 +91,14 @@ test('elements are counted up to the limit, and not beyond', () => {
   expect(many).toEqual(['TOO_MANY_LINES', 'has more than 20 lines']);
   // What follows the last element that counts is not read.
   expect(rejectionOf(`${array(21).slice(0, -1)},{"`)).toEqual(many);
-  expect(maxLineCount(Buffer.from(array(20)), LIMITS)).toBe(20);
-  expect(maxLineCount(Buffer.from(array(5_000)), LIMITS)).toBe(21);
+  expect(resultOf(maxLineCount(Buffer.from(array(20)), LIMITS))).toBe(20);
+  expect(resultOf(maxLineCount(Buffer.from(array(5_000)), LIMITS))).toBe(21);
   expect(linesOf(array(1_000), { ...LIMITS, lines: 1_000 })).toHaveLength(1_000);
 });
 
 test('line breaks in an array do not count', () => {
   expect(linesOf(`[${'\n'.repeat(500)}{}]`)).toHaveLength(1);
-  expect(maxLineCount(Buffer.from(`[\n${'{},\n'.repeat(4)}{}]`), LIMITS)).toBe(5);
+  expect(resultOf(maxLineCount(Buffer.from(`[\n${'{},\n'.repeat(4)}{}]`), LIMITS))).toBe(5);
 });
 
 test.each([
@@ -157,7 +158,7 @@ describe('any array', () => {
     .chain((inner) => fc.tuple(blanks, blanks).map(([a, b]) => `${a}[${inner}]${b}`));
   const split = (text: string) => {
     const bytes = Buffer.from(text);
-    return splitArray(bytes, bytes.indexOf('['), 1_000);
+    return resultOf(splitArray(bytes, bytes.indexOf('['), 1_000));
   };
   const parsed = (text: string): unknown => {
     try {

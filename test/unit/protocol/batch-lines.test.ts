@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { maxLineCount, readBatchLines, readLine } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
+import { resultOf } from '../../support/steps';
 
 const LIMITS = { lines: 20, bodyBytes: 1_000 };
 
-const linesOf = (text: string | Buffer) => readBatchLines(Buffer.from(text), LIMITS);
+const linesOf = (text: string | Buffer) => resultOf(readBatchLines(Buffer.from(text), LIMITS));
 const rejectionOf = (act: () => unknown) => {
   try {
     act();
@@ -50,7 +51,7 @@ test('lines with something in them are found, with their numbers', () => {
       const expected = contents.flatMap((text, n) =>
         isBlank(text) ? [] : [{ number: n + 1, text: text.trim() }],
       );
-      expect(maxLineCount(bytes, LIMITS)).toBeGreaterThanOrEqual(expected.length);
+      expect(resultOf(maxLineCount(bytes, LIMITS))).toBeGreaterThanOrEqual(expected.length);
       if (expected.length === 0) {
         expect(rejectionOf(() => linesOf(bytes))).toBe('EMPTY_BATCH');
         return;
@@ -74,7 +75,7 @@ test('lines with something in them are counted, up to the limit', () => {
 
 test('line feeds without end are counted up to the limit', () => {
   const whole = Buffer.from('\n'.repeat(100_000));
-  expect(maxLineCount(whole, LIMITS)).toBe(202);
+  expect(resultOf(maxLineCount(whole, LIMITS))).toBe(202);
   expect(rejectionOf(() => linesOf(whole))).toBe('TOO_MANY_LINES');
   expect(toldOf(() => linesOf(whole))).toEqual(['has more than 200 line breaks']);
   expect(toldOf(() => linesOf('{}\n'.repeat(21)))).toEqual(['has more than 20 lines']);

@@ -28,10 +28,10 @@ const HEADERS = { idempotencyKey: undefined, strictFields: false, headerErrors: 
 const CONTEXT = { ...HEADERS, clientId: 'oa', operation: 'upsert', signature: 'x' } as const;
 
 const push = (raw: Buffer) => validatePush(checkBody, raw, CONTEXT);
-const batch = (raw: Buffer) =>
+const batch = async (raw: Buffer) =>
   checkLines(
     { checkBodies: createCheckBodies(deps), limits: LIMITS },
-    readBatchLines(raw, LIMITS),
+    await inSlices(readBatchLines(raw, LIMITS)),
     HEADERS,
   );
 const list = (raw: Buffer) => {
