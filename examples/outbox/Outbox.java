@@ -210,9 +210,10 @@ public class Outbox {
             }
         };
         DEADLINES.schedule(deadline, REQUEST_MS);
-        try (OutputStream out = http.getOutputStream()) {
-            out.write(body);
-            out.close();
+        try {
+            try (OutputStream out = http.getOutputStream()) {
+                out.write(body);
+            }
             return new Answer(http);
         } finally {
             deadline.cancel();
