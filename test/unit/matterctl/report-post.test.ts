@@ -157,17 +157,19 @@ test('it gives up after five tries', async () => {
 
 test('it gives up at the deadline, and does not wait beyond it', async () => {
   expect(await post('text', ['hang'], { timeout: 200 })).toContain('(1 try): no answer in time');
+  expect(posts()).toHaveLength(1);
+  await receiver?.stop();
+  // No try begins in the last second.
+  expect(await post('text', [{ status: 503 }], { timeout: 900 })).toContain('(1 try): status 503');
   await receiver?.stop();
   const busy = { status: 503, headers: { 'Retry-After': '60' } };
   expect(await post('text', [busy], { timeout: 30_000 })).toContain('(1 try): status 503');
 });
 
 test('a receiver that is not there is named', async () => {
-  const failed = await postReport(
-    { url: 'http://127.0.0.1:1/hook?key=ROBOT-KEY', format: 'text', text: '' },
-    1_000,
-  ).catch((error: Error) => error);
+  const url = 'http://127.0.0.1:1/hook?key=ROBOT-KEY';
+  const failed = await postReport({ url, format: 'text', text: '' }).catch((error: Error) => error);
   expect(failed?.message).toMatch(
-    /^the report was not posted to http:\/\/127\.0\.0\.1:1 \(\d tries\): .*ECONNREFUSED/,
+    /^the report was not posted to http:\/\/127\.0\.0\.1:1 \(5 tries\): .*ECONNREFUSED/,
   );
 });

@@ -19,6 +19,8 @@ export interface Delivery {
 /** Milliseconds for all tries with their waits, and for one try. */
 export const POST_TIMEOUT = 60_000;
 const TRY_TIMEOUT = 10_000;
+/** A try with less time left could not succeed. A timer may fire early, so a timeout can leave a part of a millisecond. */
+const MIN_TRY = 1_000;
 const MAX_TRIES = 5;
 const MAX_ANSWER = 1024 * 1024;
 /** Characters of an answer that are masked, and of a cause. A key that is cut off would not be masked. */
@@ -54,7 +56,7 @@ export async function postReport(delivery: Delivery, timeout = POST_TIMEOUT): Pr
     const problem = await tryToPost(delivery, Math.min(left, TRY_TIMEOUT));
     if (!problem) return;
     const wait = backoff(tries, problem.retryAfter);
-    const isLast = tries === MAX_TRIES || performance.now() + wait >= deadline;
+    const isLast = tries === MAX_TRIES || performance.now() + wait + MIN_TRY > deadline;
     if (isLast || !problem.retryable) throw notPosted(delivery, problem, tries);
     await sleep(wait);
   }
