@@ -5,9 +5,9 @@
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const COMMA = 0x2c;
+export const QUOTE = 0x22;
+export const COLON = 0x3a;
+export const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;

@@ -2,7 +2,6 @@
  * `npm run bench -- batch-beside`: what the batches of one client do to the single pushes of another one.
  * Prints a table; exits with 1 where a goal is missed.
  */
-import { parseArgs } from 'node:util';
 import { type Cluster, withCluster } from '../harness/cluster';
 import type { DirectoryClient } from '../harness/directory';
 import { median, sum } from '../harness/figures';
@@ -11,6 +10,7 @@ import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { type Generator, startGenerator } from './generator';
 import type { Round, RoundResult } from './load/generator';
+import { type RoundArguments, readRoundArguments } from './round-arguments';
 
 /** Connections of a client, and pushes in each request: one where it is not said. */
 interface Load {
@@ -45,16 +45,9 @@ const OVERLOAD: Setting = {
 };
 const SETTINGS: readonly Setting[] = [ALONE, BESIDE_PUSHES, BESIDE_ONE, BESIDE_EIGHT, OVERLOAD];
 
-interface Options {
-  readonly rounds: number;
-  /** Milliseconds. */
-  readonly duration: number;
-  readonly json: boolean;
-}
-
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
-  const { json, ...options } = readOptions(args);
+  const { json, ...options } = readRoundArguments(args);
   return untilStopped(process.env, async (signal) => {
     const context = { root, say, signal };
     const rounds = await withCluster({ ...context, webs: 1, workers: 1 }, (cluster) =>
@@ -66,27 +59,13 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
   });
 }
 
-function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '8' },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-  if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
-  return { rounds, duration: seconds * 1_000, json: values.json };
-}
-
 interface BesideRound {
   readonly setting: string;
   readonly singles: RoundResult;
   readonly other?: RoundResult;
 }
 
-interface MeasureOptions extends Omit<Options, 'json'> {
+interface MeasureOptions extends Omit<RoundArguments, 'json'> {
   readonly root: string;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;

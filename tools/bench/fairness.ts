@@ -3,7 +3,6 @@
  * other one sends little. Prints a table; exits with 1 if a goal is missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { withCluster } from '../harness/cluster';
 import { type Latency, latencyOf, othersThan, sum } from '../harness/figures';
 import { closedLoop, type LoadResult } from '../harness/load';
@@ -11,6 +10,7 @@ import { type Send, withSends } from '../harness/load-sender';
 import { countLines, goalRow, loadReport, noneRow, type ReportRow } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
+import { readRoundArguments } from './round-arguments';
 
 /** Pushes that the partition may hold: fewer than the flooding client sends at a time. */
 const LIMIT = 128;
@@ -27,7 +27,7 @@ const FULL = '503 PARTITION_FULL';
 
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
-  const { rounds, duration, json } = readOptions(args);
+  const { rounds, duration, json } = readRoundArguments(args);
   return untilStopped(process.env, async (signal) => {
     const options = { root, say, signal, webs: 1, workers: 1, env: ENV };
     const done = await withCluster(options, (cluster) =>
@@ -45,20 +45,6 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     process.stdout.write(`${json ? JSON.stringify(report.summary) : report.text}\n`);
     return report.passed ? 0 : 1;
   });
-}
-
-function readOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '8' },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-  if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
-  return { rounds, duration: seconds * 1_000, json: values.json };
 }
 
 /** The answers to one client in a round. */

@@ -13,16 +13,18 @@ const RETRY = 10_000;
 /** If the service gave no answer, the part asks again by itself until it has one. @param {{ error: unknown, again?: () => void }} props */
 export function Failure({ error, again }) {
   const isTold = error instanceof AskError;
-  const nobody = !isTold || error.reason === 'NO_ANSWER';
+  const isUnanswered = !isTold || error.reason === 'NO_ANSWER';
   useEffect(() => {
-    if (!nobody || !again) return undefined;
+    if (!isUnanswered || !again) return undefined;
     const timer = setTimeout(again, RETRY);
     return () => clearTimeout(timer);
   }, [error]);
   const isAltered = isTold && error.reason === 'SIGNATURE_MISMATCH';
-  const text = nobody ? say(WORDS.noAnswer) : isAltered ? say(WORDS.altered) : error.message;
+  const text = isUnanswered ? say(WORDS.noAnswer) : isAltered ? say(WORDS.altered) : error.message;
   const details =
-    isTold && !nobody ? `${error.reason} · ${error.envelope?.requestId ?? ''}` : String(error);
+    isTold && !isUnanswered
+      ? `${error.reason} · ${error.envelope?.requestId ?? ''}`
+      : String(error);
   return h(
     'div',
     { class: 'failure', role: 'alert' },
