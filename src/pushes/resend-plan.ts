@@ -1,9 +1,6 @@
-/** Decides which logged pushes are sent again, and validates them by the current rules. */
-import { TimeSlice } from '../concurrency/turns';
+/** Decides which logged pushes are sent again. */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { isReason, PushError, problem } from '../protocol/errors';
-import type { JsonObject } from '../protocol/json-body';
-import { parseJsonBody } from '../protocol/json-body';
 import { TEXTS } from '../protocol/texts';
 import {
   type Bodies,
@@ -12,12 +9,12 @@ import {
   type KeyUses,
   type LogEntry,
   type LogLookups,
+  latestAttempts,
   type MendingEntry,
   positionOf,
 } from '../storage/push-log';
-import { assignId, hadEffect } from './idempotency';
-import type { CheckBodies } from './read-batch';
-import { externalIdIn, orRejection, type ValidPush } from './validate';
+import { hadEffect } from './idempotency';
+import { externalIdIn } from './validate';
 
 /** An entry of a push with its body. */
 export interface StoredPush {
@@ -44,6 +41,7 @@ export const SKIPPED = {
   ALREADY_RESENT: 'was sent again already (--again sends it once more)',
   CALLER_RETRIED: 'its caller sent it again, and that retry was persisted',
   RESOLVED_SINCE: 'a later push of its matter or key took effect (--again sends it anyway)',
+  LATER_ATTEMPT: 'its caller sent it again with its key; that attempt is sent instead',
   BODY_GONE: 'its body is not stored',
   HELD_BACK: 'an earlier push of its matter failed: run the command again',
 } as const;
@@ -134,13 +132,18 @@ function skippedOf(
 ): (SkipReason | undefined)[] {
   /** Matters with a push that is still queued. A later push of such a matter must not be sent before it has ended. */
   const waiting = new Set<string>();
-  return entries.map((entry) => {
+  const skipped = entries.map((entry): SkipReason | undefined => {
     const { systemCode, externalId } = entry;
     const matter = externalId === undefined ? undefined : `${systemCode}/${externalId}`;
     const reason = skipReasonsOf(entry, attempts).find(({ why }) => !allowed.includes(why));
     if (reason?.why === 'STILL_QUEUED' && matter !== undefined) waiting.add(matter);
     return reason ?? (waiting.has(matter ?? '') ? { why: 'STILL_QUEUED' } : undefined);
   });
+  const latestOf = latestAttempts(entries.filter((_, index) => !skipped[index]));
+  return entries.map(
+    (entry, index) =>
+      skipped[index] ?? (latestOf(entry) === entry ? undefined : { why: 'LATER_ATTEMPT' }),
+  );
 }
 
 function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipReason[] {
@@ -204,44 +207,4 @@ function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
 function isPush(entry: LogEntry): entry is StoredPush['entry'] {
   const isOperation = (OPERATIONS as readonly string[]).includes(entry.operation);
   return isOperation && entry.systemCode !== undefined;
-}
-
-/**
- * Validates logged pushes by the current rules. They keep the externalIds that they had.
- *
- * @param maxProblems of one body; see CheckBodies
- */
-export async function checkStored(
-  checkBodies: CheckBodies,
-  pushes: readonly StoredPush[],
-  maxProblems?: number,
-): Promise<(ValidPush | PushError)[]> {
-  const parsed: (JsonObject | PushError)[] = [];
-  const slice = new TimeSlice();
-  for (const { body } of pushes) {
-    if (slice.isOver()) await slice.next();
-    parsed.push(orRejection(() => parseJsonBody(body)));
-  }
-  const objects = parsed.flatMap((body, index): [JsonObject, StoredPush][] => {
-    const push = pushes[index];
-    return push && !(body instanceof PushError) ? [[body, push]] : [];
-  });
-  const checked = await checkBodies(
-    objects.map(([body, { entry }]) => [body, { operation: entry.operation, headerErrors: [] }]),
-    maxProblems,
-  );
-  const results = checked.values();
-  return pushes.map(({ entry, body, firstBody }, index) => {
-    const failure = parsed[index];
-    if (failure instanceof PushError) return failure;
-    const { value: result } = results.next();
-    if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
-    const { clientId } = entry;
-    // The signature is not stored. The request id replaces it as the source of an assigned id, and so it does for a key
-    // whose first body is not stored.
-    const idempotencyKey = firstBody && entry.idempotencyKey;
-    const source = { clientId, idempotencyKey, signature: positionOf(entry) };
-    const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);
-    return { operation: result.operation, warnings: result.warnings, externalId };
-  });
 }

@@ -8,7 +8,13 @@ import type { Reach } from '../concurrency/reach';
 import type { Clock } from '../concurrency/timing';
 import { PushError } from '../protocol/errors';
 import type { FieldValue } from '../protocol/resend';
-import { type LogEntry, type LogLookups, type MendingEntry, positionOf } from '../storage/push-log';
+import {
+  type LogEntry,
+  type LogLookups,
+  latestAttempts,
+  type MendingEntry,
+  positionOf,
+} from '../storage/push-log';
 import type { Admit } from './admission';
 import { newPush, type Push, rejectRecorded } from './apply';
 import { databaseCall } from './availability';
@@ -176,17 +182,20 @@ async function findNamed(
   requestIds: readonly string[],
 ): Promise<ReadonlyMap<LogEntry, Named>> {
   const found = await lookups.entries(clientId, requestIds);
-  const first = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
-  const all = [...found, ...(await lookups.entries(clientId, first))];
+  const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
+  const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
   // A resend of a resend counts as a resend of the first push, so that all of them together have one effect. If the first
   // entry has expired, the oldest of the others takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
+  // If several attempts of a push without an externalId are named, only the latest one is sent.
+  const latestOf = latestAttempts([...firstOf.values()].reverse());
   const named = new Map<LogEntry, Named>();
   for (const [index, id] of requestIds.entries()) {
     const entry = byId.get(id);
-    const push = entry && firstOf.get(positionOf(entry));
+    const first = entry && firstOf.get(positionOf(entry));
+    const push = first && latestOf(first);
     if (!push || push.systemCode !== systemCode) continue;
     const { lines = [], attempt = entry } = named.get(push) ?? {};
     const isLater = String(entry._id) > String(attempt._id);
@@ -205,7 +214,7 @@ function pushesOf(
   return plan.flatMap(({ planned, checked, lines: [line = 0] }, index) => {
     if (planned.kind === 'skipped' || !checked) return [];
     const { entry, body, digest } = planned.push;
-    const { operation, externalId } = entry;
+    const { operation, externalId, idempotencyKey } = entry;
     const resentFrom = new Types.ObjectId(positionOf(entry));
     const batch = { batchId: new Types.ObjectId(batchId), batchLine: line };
     const source = {
@@ -213,6 +222,7 @@ function pushesOf(
       caller,
       line,
       operation,
+      idempotencyKey,
       rawBody: body,
       digest,
       receivedAt,

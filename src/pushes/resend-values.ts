@@ -1,11 +1,16 @@
-/** Sets invalid fields of stored bodies before they are sent again (contract 7.5). Valid fields keep their values. */
+/**
+ * Validates stored bodies by the current rules, and sets their invalid fields before they are sent again (contract 7.5).
+ * Valid fields keep their values.
+ */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
-import { parseJsonBody } from '../protocol/json-body';
+import { type JsonObject, parseJsonBody } from '../protocol/json-body';
 import type { FieldValue } from '../protocol/resend';
+import { positionOf } from '../storage/push-log';
 import { BodyChange, changedBody } from './body-changes';
+import { assignId } from './idempotency';
 import type { CheckBodies } from './read-batch';
-import { bodiesTooLarge, checkStored, type StoredPush } from './resend-plan';
+import { bodiesTooLarge, type StoredPush } from './resend-plan';
 import { orRejection, type ValidPush } from './validate';
 
 /** A stored push with its validation. */
@@ -92,4 +97,44 @@ function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError 
   const { reason, errors = [], warnings } = checked;
   if (errors.length <= MAX_PROBLEMS) return checked;
   return new PushError(reason, { errors: errors.slice(0, MAX_PROBLEMS), warnings });
+}
+
+/**
+ * Validates logged pushes by the current rules. They keep the externalIds that they had.
+ *
+ * @param maxProblems of one body; see CheckBodies
+ */
+export async function checkStored(
+  checkBodies: CheckBodies,
+  pushes: readonly StoredPush[],
+  maxProblems?: number,
+): Promise<(ValidPush | PushError)[]> {
+  const parsed: (JsonObject | PushError)[] = [];
+  const slice = new TimeSlice();
+  for (const { body } of pushes) {
+    if (slice.isOver()) await slice.next();
+    parsed.push(orRejection(() => parseJsonBody(body)));
+  }
+  const objects = parsed.flatMap((body, index): [JsonObject, StoredPush][] => {
+    const push = pushes[index];
+    return push && !(body instanceof PushError) ? [[body, push]] : [];
+  });
+  const checked = await checkBodies(
+    objects.map(([body, { entry }]) => [body, { operation: entry.operation, headerErrors: [] }]),
+    maxProblems,
+  );
+  const results = checked.values();
+  return pushes.map(({ entry, body, firstBody }, index) => {
+    const failure = parsed[index];
+    if (failure instanceof PushError) return failure;
+    const { value: result } = results.next();
+    if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
+    const { clientId } = entry;
+    // The signature is not stored. The request id replaces it as the source of an assigned id, and so it does for a key
+    // whose first body is not stored.
+    const idempotencyKey = firstBody && entry.idempotencyKey;
+    const source = { clientId, idempotencyKey, signature: positionOf(entry) };
+    const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);
+    return { operation: result.operation, warnings: result.warnings, externalId };
+  });
 }

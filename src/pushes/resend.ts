@@ -18,22 +18,22 @@ import { resendFingerprint } from './idempotency';
 import type { PushResult } from './push';
 import type { CheckBodies } from './read-batch';
 import {
-  checkStored,
   type PlanDependencies,
   type Planned,
   planResend,
   type Skipped,
   type StoredPush,
 } from './resend-plan';
+import { checkStored } from './resend-values';
 
 export {
-  checkStored,
   type Planned,
   SKIPPED,
   type Skipped,
   type SkippedPush,
   type StoredPush,
 } from './resend-plan';
+export { checkStored } from './resend-values';
 
 export interface OperatorResendDependencies extends ApplyDependencies {
   readonly checkBodies: CheckBodies;
@@ -61,11 +61,12 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
     const [checked] = await checkStored(deps.checkBodies, [stored]);
     if (!checked || checked instanceof PushError) throw checked ?? new PushError('INTERNAL_ERROR');
     const receivedAt = clock();
-    const { clientId, systemCode, operation } = stored.entry;
+    const { clientId, systemCode, operation, idempotencyKey } = stored.entry;
     const source = {
       requestId: newRequestId(receivedAt),
       caller: { clientId, systemCode },
       operation,
+      idempotencyKey,
       rawBody: stored.body,
       receivedAt,
       logged: { resentFrom: stored.entry.resentFrom ?? stored.entry._id, operator },

@@ -15,6 +15,7 @@ import { type Append, createAppend, type PushLogOptions } from './push-log/appen
 import { entryModel, type LogEntry } from './push-log/entry';
 import { createSettleEntries, type SettleEntries } from './push-log/settlement';
 
+export * from './push-log/attempts';
 export * from './push-log/counts';
 export * from './push-log/entry';
 export * from './push-log/finalize';

@@ -5,19 +5,20 @@
  *
  * A resend has the position of the push that it sends again. The resend resolves this push and earlier pushes of the
  * matter, but no push between this push and the resend. The console sends a push without a key again with a key that
- * contains its request id. If a failed push has no matter, its resend is found by `resentFrom`.
+ * contains its request id. If a failed push has no matter, its resend is found by `resentFrom`. Failed pushes without a
+ * matter but with the same key are attempts of one push: a resend of any of them resolves all of them.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
+import {
+  type FailedEntry,
+  firstAfter,
+  isSamePush,
+  keyOfAttempts,
+  type MendingEntry,
+  positionOf,
+} from './attempts';
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
-
-export type FailedEntry = Pick<
-  LogEntry,
-  '_id' | 'clientId' | 'operation' | 'externalId' | 'idempotencyKey' | 'resentFrom'
->;
-
-export type MendingEntry = FailedEntry &
-  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
 /**
  * @param failed failed pushes of one system
@@ -45,8 +46,6 @@ const FIELDS = {
   batchId: 1,
 };
 const TOOK_EFFECT = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/** If the console sends a push without a key again, the key is this prefix and the request id of the push. */
-const CONSOLE_KEY = 'console/';
 /** The two fields by which a resolving push is found, each with its index. A value of such a field is a name. */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
@@ -173,47 +172,6 @@ function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {
     if (known === undefined || id < known) oldest.set(name, id);
   }
   return [...oldest];
-}
-
-/**
- * The request id that orders a push among the pushes of its matter. A resend has the request id of the original push.
- */
-export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
-  String(resentFrom);
-
-/** The key with which a failed push is sent again. With the same key, all attempts together have one effect. */
-export const keyOfAttempts = (entry: FailedEntry) =>
-  entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
-
-/**
- * An idempotency key identifies a push of one client and operation. A key of the console contains the request id, so it
- * identifies the push even if another client sends it.
- */
-const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
-  later.operation === failed.operation &&
-  (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
-
-function firstAfter(
-  failed: FailedEntry,
-  candidates: readonly MendingEntry[],
-  resend: string | undefined,
-): MendingEntry | undefined {
-  const position = positionOf(failed);
-  let first: MendingEntry | undefined;
-  for (const candidate of candidates) {
-    const { state, batchId } = candidate;
-    if (resend !== undefined && String(batchId) === resend) continue;
-    const at = String(candidate._id);
-    const isAnother = at > position && at !== String(failed._id);
-    // A queued attempt of the same push does not count: the attempt may fail, and if it succeeds, a further attempt
-    // changes nothing.
-    const isLater =
-      state === 'QUEUED' && resend === undefined
-        ? positionOf(candidate) > position
-        : positionOf(candidate) >= position;
-    if (isAnother && isLater && (!first || at < String(first._id))) first = candidate;
-  }
-  return first;
 }
 
 type Work<I, O> = (some: readonly I[]) => Promise<readonly O[]>;

@@ -139,6 +139,61 @@ test.each([undefined, 'NOTICE/key'])(
   },
 );
 
+/** Two attempts of a notice without an id: its sender has corrected the body under the same key, and it is still invalid. */
+async function twoAttempts(name: string): Promise<[first: string, second: string]> {
+  const body = (content: string) => notice(undefined, { title: '', content });
+  return [await rejected(body('one'), `${name}/key`), await rejected(body('two'), `${name}/key`)];
+}
+const stillFailed = async (idempotencyKey: string) => {
+  const path = '/api/open/push-logs/query';
+  const { data } = await service.push('', { idempotencyKey, stillFailed: true }, { path });
+  return (data as unknown as { entries: { requestId: string }[] }).entries;
+};
+
+test.each<[string, ...number[][]]>([
+  ['the second', [1]],
+  ['the first', [0]],
+  ['both together', [0, 1]],
+  ['one after the other', [1], [0]],
+  ['one after the other, in order', [0], [1]],
+])('attempts with one key are one notice: a resend of %s', async (name, ...requests) => {
+  const attempts = await twoAttempts(name);
+  const set = [{ field: 'title', value: name }];
+  for (const [nth, places] of requests.entries()) {
+    const requestIds = places.map((place) => String(attempts[place]));
+    const results = resultsOf(await ask({ requestIds, set }));
+    const expected = nth === 0 ? { sent: true, outcome: 'CREATED' } : { reason: 'RESOLVED_SINCE' };
+    expect(results).toMatchObject(places.map(() => expected));
+    expect(new Set(results.map(({ requestId }) => requestId)).size).toBe(1);
+  }
+  expect(await titlesOf(new RegExp(`^${name}$`))).toEqual([name]);
+  expect(await stillFailed(`${name}/key`)).toEqual([]);
+  const plan = await ask({ requestIds: attempts, set, dryRun: true });
+  expect(resultsOf(plan).map(({ sent }) => sent)).toEqual([false, false]);
+});
+
+test('resends of two attempts with one key at the same time make one notice', async () => {
+  const attempts = await twoAttempts('MEET');
+  const send = (id: string) => ask({ requestIds: [id], set: [{ field: 'title', value: 'MEET' }] });
+  for (const worker of service.workers) worker.kill('SIGSTOP');
+  const both = Promise.all(attempts.map(send));
+  try {
+    await until('both to be recorded', async () => {
+      const filter = { resentFrom: { $in: attempts } };
+      return (await entryModel(service.db).countDocuments(filter)) === 2;
+    });
+  } finally {
+    for (const worker of service.workers) worker.kill('SIGCONT');
+  }
+  await both;
+  for (const id of attempts) {
+    await until('a resend that meets no other', async () => {
+      return resultsOf(await send(id)).every(({ reason }) => reason !== 'STILL_QUEUED');
+    });
+  }
+  expect(await titlesOf(/^MEET$/)).toEqual(['MEET']);
+});
+
 test('hostile requests: another client, a key without bodies, names of prototypes', async () => {
   const id = await rejected(todo('HOSTILE', { title: '', content: 'SECRET-TEXT', bizType: 7 }));
   const set = [{ field: 'bizType', value: { deep: 'x' } }];

@@ -8,7 +8,8 @@ import {
   localTimeIn,
   timeTextOf,
 } from '../../../browser/console/screens/push/field-kinds';
-import { isForeign, keyForFix, objectionTo } from '../../../browser/console/send/fix-guard';
+import { isForeign, keyOf, objectionTo } from '../../../browser/console/send/fix-guard';
+import type { Result } from '../../../browser/console/send/resend';
 
 describe('the input of a field', () => {
   test.each([
@@ -82,7 +83,9 @@ describe('one failed push', () => {
       const entries = found.slice(Math.max(at, 0), at + 1);
       return { entries, nextCursor: at + 1 < found.length ? String(at + 1) : null };
     };
-  const objection = (of: Entry, ...others: Entry[]) => objectionTo(of, logOf(others));
+  const NO_PLAN = async () => undefined;
+  const objection = (of: Entry, ...others: Entry[]) =>
+    objectionTo(of, { askPage: logOf(others), askPlan: NO_PLAN });
 
   test('that still fails is sent again', async () => {
     expect(await objection(PUSH, PUSH)).toBeUndefined();
@@ -97,14 +100,28 @@ describe('one failed push', () => {
     expect(await objection(PUSH, ...tries, PUSH)).toBeUndefined();
   });
 
-  test('keeps the key of its first attempt, so that all attempts have one effect', async () => {
-    const resend = entry({ requestId: 'c', resentFrom: 'b' });
-    expect(await keyForFix(PUSH, logOf([]))).toBe('console/b');
-    expect(await keyForFix(entry({ idempotencyKey: 'key' }), logOf([]))).toBe('key');
-    expect(await keyForFix(resend, logOf([PUSH]))).toBe('console/b');
-    expect(await keyForFix(resend, logOf([entry({ idempotencyKey: 'key' })]))).toBe('key');
-    // The first attempt is no longer in the log.
-    expect(await keyForFix(resend, logOf([]))).toBe('console/b');
+  test('keeps the key of its first attempt, so that all attempts have one effect', () => {
+    expect(keyOf(PUSH)).toBe('console/b');
+    expect(keyOf(entry({ idempotencyKey: 'key' }))).toBe('key');
+    expect(keyOf(entry({ requestId: 'c', resentFrom: 'b' }))).toBe('console/b');
+    expect(keyOf(entry({ requestId: 'c', resentFrom: 'b', idempotencyKey: 'key' }))).toBe('key');
+  });
+
+  test.each<[Partial<Result>, string | undefined]>([
+    [{ sent: true, code: 0 }, undefined],
+    [{ sent: true, code: 400, reason: 'VALIDATION_FAILED' }, undefined],
+    [{ sent: false, code: 409, reason: 'STILL_QUEUED' }, 'queued'],
+    [{ sent: false, code: 409, reason: 'RESOLVED_SINCE' }, 'resolved'],
+    [{ sent: false, code: 0 }, 'resolved'],
+    [{ sent: false, code: 409, reason: 'BODY_NOT_STORED' }, undefined],
+  ])('is not sent beside a resend that may take effect: plan %j', async (result, kind) => {
+    const asked: string[] = [];
+    const askPlan = async (id: string) => {
+      asked.push(id);
+      return { resentFrom: id, message: '', ...result } as Result;
+    };
+    const told = await objectionTo(PUSH, { askPage: logOf([PUSH]), askPlan });
+    expect([told?.kind, asked]).toEqual([kind, ['b']]);
   });
 
   test('and its resends are one push', async () => {
@@ -120,13 +137,13 @@ describe('one failed push', () => {
     expect(isOf({})).toBe(false);
     expect(isOf({ idempotencyKey: 'key' })).toBe(true);
     expect(isOf({ idempotencyKey: 'key' }, 'own')).toBe(false);
-    // The first push of the resend may have a key.
-    expect(isOf({ resentFrom: 'a' })).toBe(true);
+    expect(isOf({ resentFrom: 'a' })).toBe(false);
+    expect(isOf({ resentFrom: 'a', idempotencyKey: 'key' })).toBe(true);
     expect(isOf({ idempotencyKey: 'key', externalId: 'X' })).toBe(false);
   });
 
   test('that fails no more is not', async () => {
-    expect(await objection(PUSH)).toMatchObject({ isResolved: true });
+    expect(await objection(PUSH)).toMatchObject({ kind: 'resolved' });
   });
 
   test('beside which others of its matter still fail is not: those would count as resolved', async () => {
@@ -136,14 +153,14 @@ describe('one failed push', () => {
     ];
     const all = [PUSH, ...others, entry({ requestId: 'd', externalId: 'Y', bodyHash: 'y' })];
     const told = await objection(PUSH, ...all);
-    expect(told).toMatchObject({ isResolved: false, others: 2 });
+    expect(told).toMatchObject({ kind: 'others', count: 2 });
     expect(told?.failed.map(({ requestId }) => requestId)).toEqual(['b', 'a', 'c']);
   });
 
   test('that names neither matter nor key is asked for like any other: the service knows who sent it again', async () => {
     const nameless = entry({ externalId: null });
     expect(await objection(nameless, nameless)).toBeUndefined();
-    expect(await objection(nameless)).toMatchObject({ isResolved: true });
+    expect(await objection(nameless)).toMatchObject({ kind: 'resolved' });
   });
 
   test('beside ever so many others is asked about up to a thousand of them', async () => {
@@ -155,7 +172,8 @@ describe('one failed push', () => {
       );
       return { entries, nextCursor: requestId ? null : 'more' };
     };
-    expect(await objectionTo(PUSH, endless)).toMatchObject({ others: 1_000 });
+    const questions = { askPage: endless, askPlan: NO_PLAN };
+    expect(await objectionTo(PUSH, questions)).toMatchObject({ count: 1_000 });
     expect(pages).toBe(2);
   });
 });

@@ -73,6 +73,20 @@ test('a push that took effect names it, be it the push itself, a resend or a ret
   ]);
 });
 
+test('of several attempts of a push without an externalId, the latest one that can be sent is sent', async () => {
+  const attempt = (over: Partial<LogEntry> = {}) =>
+    aFailure({ externalId: undefined, idempotencyKey: 'key', ...over } as Partial<LogEntry>);
+  const three = [attempt(), attempt(), attempt()];
+  expect(await planOf(three)).toEqual(['LATER_ATTEMPT', 'LATER_ATTEMPT', 'send']);
+  const resent = attempt({ resentFrom: three[0]?._id });
+  expect(await planOf([attempt(), resent])).toEqual(['send', 'A_RESEND']);
+  const others = [{ idempotencyKey: 'b' }, { operation: 'delete' }, { clientId: 'another' }];
+  for (const other of [...others, { externalId: 'M' }, { idempotencyKey: undefined }]) {
+    const pair = [attempt(), attempt(other as Partial<LogEntry>)];
+    expect(await planOf(pair)).toEqual(['send', 'send']);
+  }
+});
+
 test('a later push of the matter resolves a failure; one that waits holds back the pushes after it', async () => {
   const [first, second] = [aFailure(), aFailure()];
   const [other, persisted] = [aFailure({ externalId: 'N' }), aFailure({ state: 'PERSISTED' })];

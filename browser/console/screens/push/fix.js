@@ -14,7 +14,8 @@ import { mayPush, seesBodies, self } from '../../read/self.js';
 import { session } from '../../read/session.js';
 import { isAuthenticated } from '../../send/authenticated.js';
 import { sendPush, verify } from '../../send/fix.js';
-import { isForeign, keyForFix, objectionTo } from '../../send/fix-guard.js';
+import { isForeign, keyOf, objectionTo } from '../../send/fix-guard.js';
+import { planResend } from '../../send/resend.js';
 import { FAILURES } from '../../send/words.js';
 import { BodyEditor, FieldInputs } from './fix-inputs.js';
 import { PUSH } from './words.js';
@@ -79,9 +80,10 @@ function Form({ entry, body, onSent }) {
       const { signal } = left.current;
       const askPage = (/** @type {unknown} */ question) => ask('push-logs/query', question, signal);
       // Other users may have resolved the failure since this page was opened.
-      const objection = await objectionTo(entry, askPage);
+      const askPlan = (/** @type {string} */ id) => planOf(id, entry.clientId, signal);
+      const objection = await objectionTo(entry, { askPage, askPlan });
       if (objection && !isShown(objection, shown.objection)) return { ...shown, objection };
-      const key = await keyForFix(entry, askPage);
+      const key = keyOf(entry);
       return { envelope: await sendPush({ operation, body: sent, key }), isSent: true };
     });
   const isChecked = shown.checked === text && shown.envelope?.code === 0;
@@ -116,25 +118,42 @@ function Form({ entry, body, onSent }) {
   );
 }
 
-/** "Resend anyway" confirms what the page shows, not what has happened since. @param {Refusal} objection @param {Refusal | undefined} before */
-const isShown = ({ isResolved, others }, before) =>
-  before?.isResolved === isResolved && before.others === others;
+/** A client resends only its own pushes. @param {string} id @param {string | null} clientId of the push @param {AbortSignal} signal */
+async function planOf(id, clientId, signal) {
+  if (session.peek()?.clientId !== clientId) return undefined;
+  return (await planResend([id], { set: [], signal, report: () => {} })).get(id);
+}
+
+/**
+ * "Resend anyway" confirms what the page shows, not what has happened since. A queued resend may take effect, and nobody
+ * can confirm that it will not.
+ *
+ * @param {Refusal} objection @param {Refusal | undefined} before
+ */
+const isShown = ({ kind, count }, before) =>
+  kind !== 'queued' && before?.kind === kind && before.count === count;
 
 /** @param {{ objection: Refusal, isBusy: boolean, resend: () => void }} props */
-const Objection = ({ objection: { isResolved, failed, others }, isBusy, resend }) =>
-  h(
+function Objection({ objection: { kind, failed, count }, isBusy, resend }) {
+  const anyway = h(
+    'button',
+    { type: 'button', disabled: isBusy, onClick: resend },
+    say(PUSH.resendAnyway),
+  );
+  return h(
     'div',
     { role: 'alert', class: 'note' },
-    isResolved
-      ? h('p', {}, say(PUSH.resolved))
-      : h(
+    kind === 'others'
+      ? h(
           'p',
           {},
-          `${sayWith(PUSH.othersFail, others)} `,
+          `${sayWith(PUSH.othersFail, count)} `,
           h('a', { href: failuresHref(failed) }, say(PUSH.failures)),
-        ),
-    h('button', { type: 'button', disabled: isBusy, onClick: resend }, say(PUSH.resendAnyway)),
+        )
+      : h('p', {}, say(kind === 'queued' ? PUSH.queued : PUSH.resolved)),
+    kind !== 'queued' && anyway,
   );
+}
 
 /** The matter is listed under its last failure. @param {readonly Entry[]} failed the newest first */
 function failuresHref(failed) {

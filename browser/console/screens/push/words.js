@@ -33,6 +33,10 @@ export const PUSH = {
     'This failure is already resolved: a later push of the matter took effect. If you resend this push, it overwrites newer data.',
     '该失败已解决：该事项之后的推送已生效。现在重发会覆盖较新的数据。',
   ),
+  queued: w(
+    'This push, or a later push of its matter, was sent again and has no result yet. Wait a moment, then check again.',
+    '此推送或同一事项之后的推送已重发，尚无结果。请稍候，再次检查。',
+  ),
   othersFail: w(
     '{0} other pushes of this matter have failed too. If you resend this push alone, they count as resolved and are not sent. To resend all of them in their order, open',
     '该事项另有 {0} 条推送失败。仅重发本条时，它们视为已解决，不再发送。如需按顺序全部重发，请打开',

@@ -1,0 +1,88 @@
+/**
+ * Relations between log entries that are attempts of one push: its position among the pushes of its matter, its key, and
+ * which later push resolves it. Pure.
+ */
+import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
+import type { LogEntry } from './entry';
+
+export type FailedEntry = Pick<
+  LogEntry,
+  '_id' | 'clientId' | 'operation' | 'externalId' | 'idempotencyKey' | 'resentFrom'
+>;
+
+export type MendingEntry = FailedEntry &
+  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
+
+/** If the console sends a push without a key again, the key is this prefix and the request id of the push. */
+const CONSOLE_KEY = 'console/';
+
+/**
+ * The request id that orders a push among the pushes of its matter. A resend has the request id of the original push.
+ */
+export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
+  String(resentFrom);
+
+/** The key with which a failed push is sent again. With the same key, all attempts together have one effect. */
+export const keyOfAttempts = (entry: FailedEntry) =>
+  entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
+
+/**
+ * Finds the latest attempt of a push without an externalId. Its attempts have client, operation and key in common: a sender
+ * that corrects the body sends the push again with its key, and means one matter.
+ *
+ * @param entries the oldest first
+ * @returns a function that returns the latest attempt of an entry; other entries are their own latest attempt
+ */
+export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
+  const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
+    externalId === undefined && idempotencyKey !== undefined
+      ? [clientId, operation, idempotencyKey].join('\n')
+      : undefined;
+  const latest = new Map(entries.map((entry) => [keyOf(entry), entry]));
+  return (entry) => (keyOf(entry) === undefined ? entry : (latest.get(keyOf(entry)) ?? entry));
+}
+
+/** Whether two pushes are attempts of one push that names no matter. The service assigns an id to a resend of it. */
+function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
+  const { externalId, resentFrom, idempotencyKey } = failed;
+  const isUnnamed =
+    externalId === undefined || (resentFrom && externalId.startsWith(ASSIGNED_ID_PREFIX));
+  return !!isUnnamed && idempotencyKey !== undefined && candidate.idempotencyKey === idempotencyKey;
+}
+
+/**
+ * An idempotency key identifies a push of one client and operation. A key of the console contains the request id, so it
+ * identifies the push even if another client sends it.
+ */
+export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
+  later.operation === failed.operation &&
+  (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
+
+/**
+ * Finds the first of some later pushes that resolves a failed push.
+ *
+ * @param resend request id of a resend request whose pushes do not count
+ */
+export function firstAfter(
+  failed: FailedEntry,
+  candidates: readonly MendingEntry[],
+  resend: string | undefined,
+): MendingEntry | undefined {
+  const position = positionOf(failed);
+  let first: MendingEntry | undefined;
+  for (const candidate of candidates) {
+    const { state, batchId } = candidate;
+    if (resend !== undefined && String(batchId) === resend) continue;
+    const at = String(candidate._id);
+    const isAnother = at > position && at !== String(failed._id);
+    // A queued attempt of the same push does not count: the attempt may fail, and if it succeeds, a further attempt
+    // changes nothing.
+    const place = positionOf(candidate);
+    const isLater =
+      state === 'QUEUED' && resend === undefined ? place > position : place >= position;
+    // Attempts that name no matter have no order: each of them would create a matter.
+    const counts = isLater || (place !== position && areUnnamedAttempts(failed, candidate));
+    if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
+  }
+  return first;
+}
