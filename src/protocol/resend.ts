@@ -37,6 +37,15 @@ const fieldValue = z
         ),
         not: { const: NOT_SETTABLE },
       }),
+    from: z
+      .union([z.string(), z.number(), z.boolean()], zodMessage(TEXTS.scalar))
+      .optional()
+      .meta(
+        about(
+          'Only where the invalid value is this one. Without it, wherever the field is invalid',
+          '仅替换值为此值的无效字段；不传时替换所有无效的值',
+        ),
+      ),
     value: z.unknown().optional().meta(about('The new value', '新值')),
     remove: z
       .literal(true)
@@ -53,11 +62,12 @@ export type FieldValue = z.output<typeof fieldValue>;
 
 const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues }) => {
   const seen = new Set<string>();
-  for (const [index, { field }] of set.entries()) {
-    const path = [index, 'field'];
+  for (const [index, { field, from }] of set.entries()) {
+    const path = [index, from === undefined ? 'field' : 'from'];
     const message = zodMessage(TEXTS.repeated);
-    if (seen.has(field)) issues.push({ code: 'custom', path, message, input: field });
-    seen.add(field);
+    const identity = JSON.stringify([field, from]);
+    if (seen.has(identity)) issues.push({ code: 'custom', path, message, input: from ?? field });
+    seen.add(identity);
   }
 });
 

@@ -85,6 +85,7 @@ export const TEXTS = {
     '必须且只能含 value 与 remove 之一',
     'must have either value or remove, and not both',
   ),
+  scalar: text('必须是文本、数字或布尔值', 'must be text, a number or a boolean'),
   names: (max: number) =>
     text(
       `必须是一个名称，或 1 到 ${max} 个名称的列表`,

@@ -6,12 +6,15 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
+  /** The invalid value that it replaces; undefined: any value. */
+  readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
   /** Bytes of the value in JSON. */
   readonly bytes: number;
 
-  constructor({ value, remove }: FieldValue) {
+  constructor({ from, value, remove }: FieldValue) {
+    this.from = from;
     this.isRemoval = remove === true;
     this.value = value;
     this.bytes = this.isRemoval ? 0 : Buffer.byteLength(JSON.stringify(value, keepInfinite));
@@ -73,11 +76,7 @@ function setPlace(
 ): void {
   const path = stepsOf(place);
   const last = path.pop();
-  let holder: unknown = body;
-  for (const step of path) {
-    if (!isContainer(holder) || !Object.hasOwn(holder, step)) return;
-    holder = holder[step];
-  }
+  const holder = valueIn(body, path);
   if (last === undefined || !isContainer(holder)) return;
   if (Array.isArray(holder) !== (typeof last === 'number')) return;
   if (Array.isArray(holder)) {
@@ -87,6 +86,18 @@ function setPlace(
     if (change.isRemoval) shortened.add(holder);
   } else if (change.isRemoval) delete holder[last];
   else holder[last] = change;
+}
+
+/** @param place such as `parties[3].username` @returns undefined if the body does not have the place */
+export const valueAt = (body: JsonObject, place: string): unknown => valueIn(body, stepsOf(place));
+
+function valueIn(body: object, path: readonly (string | number)[]): unknown {
+  let value: unknown = body;
+  for (const step of path) {
+    if (!isContainer(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return value;
 }
 
 const stepsOf = (place: string): (string | number)[] =>

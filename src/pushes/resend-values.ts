@@ -7,7 +7,7 @@ import { MAX_PROBLEMS, PushError } from '../protocol/errors';
 import { type JsonObject, parseJsonBody } from '../protocol/json-body';
 import type { FieldValue } from '../protocol/resend';
 import { positionOf } from '../storage/push-log';
-import { BodyChange, changedBody } from './body-changes';
+import { BodyChange, changedBody, type PlacedChange, valueAt } from './body-changes';
 import { assignId } from './idempotency';
 import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, type StoredPush } from './resend-plan';
@@ -41,7 +41,10 @@ export async function checkWithValues(
   pushes: readonly StoredPush[],
   { values, maxBodyBytes, maxBytes }: ValuesToSet,
 ): Promise<CheckedResend[]> {
-  const changes = new Map(values.map((value) => [value.field, new BodyChange(value)]));
+  const changes = new Map<string, BodyChange[]>();
+  for (const value of values) {
+    changes.set(value.field, [...(changes.get(value.field) ?? []), new BodyChange(value)]);
+  }
   const maxProblems = changes.size > 0 ? PROBLEMS_PER_ROUND : MAX_PROBLEMS;
   const check = async (some: readonly StoredPush[]): Promise<CheckedResend[]> => {
     const results = await checkStored(checkBodies, some, maxProblems);
@@ -77,19 +80,29 @@ export async function checkWithValues(
 /** @returns undefined if the push is valid, or if no change belongs to one of its invalid fields */
 function withChanges(
   { planned: { push }, checked }: CheckedResend,
-  changes: ReadonlyMap<string, BodyChange>,
+  changes: ReadonlyMap<string, readonly BodyChange[]>,
   maxBodyBytes: number,
 ): StoredPush | undefined {
   if (!(checked instanceof PushError)) return undefined;
-  const placed = (checked.errors ?? []).flatMap(({ field: place }) => {
-    const change = changes.get(place.replace(/\[\d+\]/g, '[]'));
+  const fields = (checked.errors ?? []).flatMap(({ field: place }) => {
+    const ofField = changes.get(place.replace(/\[\d+\]/g, '[]'));
+    return ofField ? [{ place, ofField }] : [];
+  });
+  const object = fields.length > 0 && orRejection(() => parseJsonBody(push.body));
+  if (!object || object instanceof PushError) return undefined;
+  const placed = fields.flatMap(({ place, ofField }): PlacedChange[] => {
+    const change = changeFor(valueAt(object, place), ofField);
     return change ? [{ place, change }] : [];
   });
-  const object = placed.length > 0 && orRejection(() => parseJsonBody(push.body));
-  if (!object || object instanceof PushError) return undefined;
+  if (placed.length === 0) return undefined;
   const body = changedBody(object, placed, maxBodyBytes);
   return body.equals(push.body) ? undefined : { ...push, body, digest: undefined };
 }
+
+/** A change for this value has precedence over a change for any value. */
+const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
+  changes.find(({ from }) => from !== undefined && from === value) ??
+  changes.find(({ from }) => from === undefined);
 
 /** The result of a resend has as many problems as that of any other push. */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {

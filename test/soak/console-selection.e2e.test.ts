@@ -41,6 +41,39 @@ inConsole('the selection of a resend', {}, ({ service, open }) => {
     expect(await countOf('SELECT')).toBe(2);
   });
 
+  test('one invalid value is replaced alone, and the preview names the values that one change replaces', async () => {
+    await fail('FROM-0', 'deadlineAt');
+    await service().push('upsert', todo('FROM-1', { deadlineAt: 'tomorrow' }));
+    const page = await selected('deadlineAt');
+    await page.waitForSelector('#set-from');
+    const [time, remove] = ['2027-01-02T03:04:05+08:00', 'remove'];
+    await plan(page, time);
+    await shows(page, '2 different values are replaced: tomorrow, no such', '.plan');
+    await press(page, '.work .buttons button:last-child');
+    await page.select('#set-from', '0');
+    await plan(page, time);
+    await shows(
+      page,
+      `Where deadlineAt is “tomorrow” and invalid, it is set to “${time}”.`,
+      '.plan',
+    );
+    await shows(page, '1 would be rejected again', '.work');
+    await page.select('#set-from', '1');
+    await page.select('#set-form', remove);
+    await press(page, '.set button[type="submit"]');
+    await shows(page, 'Where deadlineAt is “no such” and invalid, it is removed.', '.plan');
+    await shows(page, '2 pushes of 2 matters will be resent', '.work');
+    await press(page, '#send');
+    await shows(page, 'Done: 2 resent, 0 failed.', '.work');
+    const deadlines = await matterModel(service().db)
+      .find({ externalId: /^FROM-/ })
+      .lean()
+      .exec();
+    expect(Object.fromEntries(deadlines.map((it) => [it.externalId, it.deadlineAt]))).toEqual({
+      ...{ 'FROM-0': null, 'FROM-1': new Date(time) },
+    });
+  });
+
   test('a preview that is started right after the selection stays', async () => {
     await fail('QUICK-0', 'sourceUpdatedAt');
     const group = '#/failures?reason=VALIDATION_FAILED&field=sourceUpdatedAt&range=week&lang=en';

@@ -5,7 +5,8 @@ import { FAILURES } from './words.js';
 
 /** @typedef {import('../read/shapes').Envelope} Envelope */
 /** @typedef {import('../read/shapes').FieldProblem} FieldProblem */
-/** @typedef {{ readonly field: string, readonly value?: unknown, readonly remove?: true }} FieldValue either `value` or `remove` */
+/** @typedef {string | number | boolean} Scalar */
+/** @typedef {{ readonly field: string, readonly from?: Scalar, readonly value?: unknown, readonly remove?: true }} FieldValue either `value` or `remove`; `from`: only where the field has this value */
 /**
  * @typedef {object} Result of one push
  * @property {string} resentFrom

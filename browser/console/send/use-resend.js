@@ -77,9 +77,11 @@ export function useResend(rows) {
     setTexts(NO_TEXTS);
   }, [selection]);
 
-  /** Values for other fields stay. @param {FieldValue} [value] */
+  /** Other changes stay. @param {FieldValue} [value] */
   const plan = async (value) => {
-    const others = state.set.filter(({ field }) => field !== value?.field);
+    const others = state.set.filter(
+      ({ field, from }) => field !== value?.field || from !== value.from,
+    );
     const set = value ? [...others, value] : [];
     stop.current = new AbortController();
     const signal = AbortSignal.any([stop.current.signal, sessionSignal()]);

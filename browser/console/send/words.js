@@ -81,6 +81,8 @@ export const FAILURES = {
   ),
   planSet: w('Preview with this value', '按此值预览'),
   setTitle: w('Set {0} for all selected', '统一设置 {0}'),
+  setFrom: w('Value to replace', '要替换的值'),
+  anyValue: w('any invalid value', '所有无效值'),
   setTo: w('to', '为'),
   setForms: {
     text: w('Text', '文本'),
@@ -122,6 +124,15 @@ export const FAILURES = {
     'Where {0} is invalid, it is set to “{1}”. Valid values stay.',
     '{0} 无效的推送改为“{1}”，有效值保持不变。',
   ),
+  willSetFrom: w(
+    'Where {0} is “{1}” and invalid, it is set to “{2}”.',
+    '{0} 为“{1}”且无效时改为“{2}”。',
+  ),
+  willRemoveFrom: w(
+    'Where {0} is “{1}” and invalid, it is removed.',
+    '{0} 为“{1}”且无效时删除该字段。',
+  ),
+  replaces: w('{0} different values are replaced: {1}', '将替换 {0} 个不同的值：{1}'),
   willRemove: w(
     'Where {0} is invalid, it is removed. Valid values stay.',
     '{0} 无效的推送删除该字段，有效值保持不变。',

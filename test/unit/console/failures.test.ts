@@ -4,7 +4,7 @@ import { csvOf } from '../../../browser/console/kit/save-csv';
 import { groupsOf, isOf, withOlder } from '../../../browser/console/read/failure-groups';
 import { actFor } from '../../../browser/console/read/reasons';
 import type { Entry, FailedRow } from '../../../browser/console/read/shapes';
-import { detailOf, valuesIn } from '../../../browser/console/screens/failures/details';
+import { detailOf, scalarsIn, valuesIn } from '../../../browser/console/screens/failures/details';
 import { isAuthenticated } from '../../../browser/console/send/authenticated';
 import {
   isSettableForAll,
@@ -86,14 +86,25 @@ describe('the details of a failure', () => {
   ];
   const body = '{"title":" ","parties":[{"username":"a"},{"username":"b"}]}';
   test.each([
-    [body, 'parties[].username', { title: undefined, value: 'b' }],
-    [body, 'title', { title: undefined, value: '" "' }],
-    ['{"title":"x","title2":1}', 'url', { title: 'x', value: undefined }],
-    ['{"title":7}', 'title', { title: undefined, value: '7' }],
+    [body, 'parties[].username', { title: undefined, value: 'b', scalars: ['b'] }],
+    [body, 'title', { title: undefined, value: '" "', scalars: [' '] }],
+    ['{"title":"x","title2":1}', 'url', { title: 'x', value: undefined, scalars: [] }],
+    ['{"title":7}', 'title', { title: undefined, value: '7', scalars: [7] }],
+    ['{"title":[7]}', 'title', { title: undefined, value: '[7]', scalars: [] }],
     ['{"title":"x",}', 'title', {}],
     ['null', 'title', {}],
   ])('%s: %s', (text, field, detail) => {
     expect(detailOf({ problems }, field, text)).toEqual(detail);
+  });
+
+  test('give the different values of some matters', () => {
+    const details = new Map([
+      ['a', { scalars: ['x', 7] }],
+      ['b', { scalars: ['7', 'x'] }],
+      ['c', { scalars: [true] }],
+    ]);
+    const rowsOf = ['a', 'b', 'd'].map((requestId) => row({ requestId }));
+    expect(scalarsIn(rowsOf, details)).toEqual(['x', 7, '7']);
   });
 
   test('count each value, the most frequent first', () => {

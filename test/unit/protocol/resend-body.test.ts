@@ -55,6 +55,27 @@ test.each<[string, readonly object[], readonly string[]]>([
     ['set[2].field: occurs more than once'],
   ],
   [
+    'a value to replace twice',
+    [
+      { field: 'title', from: 7, value: 'a' },
+      { field: 'title', from: '7', value: 'b' },
+      { field: 'title', value: 'c' },
+      { field: 'title', from: 7, remove: true },
+    ],
+    ['set[3].from: occurs more than once'],
+  ],
+  [
+    'a value to replace that is no scalar',
+    [
+      { field: 'title', from: null, value: 'a' },
+      { field: 'content', from: ['x'], value: 'a' },
+    ],
+    [
+      'set[0].from: must be text, a number or a boolean',
+      'set[1].from: must be text, a number or a boolean',
+    ],
+  ],
+  [
     'the id of the matter',
     [{ field: 'externalId', value: 'M' }],
     ['set[0].field: cannot be set: the pushes of many matters would become pushes of one matter'],

@@ -105,6 +105,37 @@ describe('rounds', () => {
     expect(body.parties).toEqual(manyParties(500, (n) => party(n % 3 === 0 ? 'bob' : 'alice')));
   });
 
+  test('replace only the invalid values that `from` names; of two changes, the one with `from` counts', async () => {
+    const body = todo('M', { parties: ['li', 'wang', 'bob', 'zhao'].map((name) => party(name)) });
+    const field = 'parties[].username';
+    const namesWith = async (values: readonly FieldValue[]) => {
+      const result = await changed(body, values);
+      const parties = result.body.parties as readonly { username: string }[];
+      return [parties.map(({ username }) => username).join(' '), result.fields.join(' ')];
+    };
+    const [wang, li] = [
+      { field, from: 'wang', value: 'alice' },
+      { field, from: 'li', remove: true as const },
+    ];
+    expect(await namesWith([wang])).toEqual([
+      'li alice bob zhao',
+      'parties[0].username parties[3].username',
+    ]);
+    expect(await namesWith([{ field, value: 'bob' }, wang])).toEqual(['bob alice bob bob', '']);
+    // A valid value stays, also if `from` names it.
+    expect(await namesWith([wang, { field, from: 'bob', value: 'alice' }])).toEqual([
+      'li alice bob zhao',
+      'parties[0].username parties[3].username',
+    ]);
+    const removed = await changed(todo('M', { parties: [party('li')] }), [li]);
+    expect(removed.fields).toEqual(['parties[0].username']);
+    const numbers = todo('M', { bizType: 7 });
+    const same = await changed(numbers, [{ field: 'bizType', from: '7', value: 'x' }]);
+    expect(same.fields).toEqual(['bizType']);
+    const set = await changed(numbers, [{ field: 'bizType', from: 7, value: 'x' }]);
+    expect([set.fields, set.body.bizType]).toEqual([[], 'x']);
+  });
+
   test('end where nothing changes any more, and the answer names as many problems as usual', async () => {
     const pushes = [
       stored(todo('A', { parties: manyParties(100, () => party('', 'no role')) })),

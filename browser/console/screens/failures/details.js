@@ -7,7 +7,8 @@ import { fieldOf, valueAt } from '../../send/set-field.js';
 
 /** @typedef {import('../../read/shapes').Entry} Entry */
 /** @typedef {import('../../read/shapes').FailedRow} FailedRow */
-/** @typedef {{ readonly title?: string | undefined, readonly value?: string | undefined }} Detail */
+/** @typedef {import('../../send/resend.js').Scalar} Scalar */
+/** @typedef {{ readonly title?: string | undefined, readonly value?: string | undefined, readonly scalars?: readonly Scalar[] }} Detail `value`: the invalid values as one text */
 /** @typedef {ReadonlyMap<string, Detail>} Details by request id */
 /** @typedef {{ readonly question: string, readonly bodies: ReadonlyMap<string, string>, readonly error?: unknown }} Loaded */
 
@@ -74,10 +75,11 @@ export function detailOf({ problems = [] }, field, body) {
   if (object === undefined) return {};
   const { title } = object;
   const places = problems.map((problem) => problem.field).filter((it) => fieldOf(it) === field);
-  const values = places.flatMap((place) => valueAt(body, place) ?? []).map(textOf);
+  const values = places.flatMap((place) => valueAt(body, place) ?? []);
   return {
     title: typeof title === 'string' && title.trim() !== '' ? title : undefined,
-    value: values.length > 0 ? values.join(', ') : undefined,
+    value: values.length > 0 ? values.map(textOf).join(', ') : undefined,
+    scalars: values.map((json) => JSON.parse(json)).filter(isScalar),
   };
 }
 
@@ -90,6 +92,14 @@ function objectIn(body) {
     return undefined;
   }
 }
+
+/** @param {unknown} value */
+const isScalar = (value) => ['string', 'number', 'boolean'].includes(typeof value);
+
+/** The different invalid values of some matters. @param {readonly FailedRow[]} rows @param {Details} details @returns {Scalar[]} */
+export const scalarsIn = (rows, details) => [
+  ...new Set(rows.flatMap((row) => details.get(causeOf(row).requestId)?.scalars ?? [])),
+];
 
 /** @param {string} json */
 function textOf(json) {

@@ -12,7 +12,7 @@ import { isSettableForAll } from '../../send/set-field.js';
 import { useResend } from '../../send/use-resend.js';
 import { FAILURES } from '../../send/words.js';
 import { Users } from '../setup/users.js';
-import { useDetails, valuesIn } from './details.js';
+import { scalarsIn, useDetails, valuesIn } from './details.js';
 import { nextStepFor } from './groups.js';
 import { ResendPanel } from './panel.js';
 import { Rows } from './rows.js';
@@ -35,6 +35,7 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
   const act = nextStepFor(reason);
   const work = useResend(chosen);
   const { details, error } = useDetails(rows, field, { ...filter, reason });
+  const invalid = scalarsIn(chosen, details);
   const isIdle = work.state.phase === 'idle';
   const isSending = work.state.phase === 'sending';
   // The list may be empty before the resend has ended.
@@ -64,7 +65,7 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
     !isSending && h(Values, { rows, details, setSelected }),
     error ? h(Failure, { error }) : null,
     isIdle && mayPush() && h('p', { class: 'quiet' }, say(FAILURES.planAbout)),
-    h(ResendPanel, { work, again: list.again }),
+    h(ResendPanel, { work, again: list.again, field, invalid }),
     reason === 'UNKNOWN_USER' &&
       h(Users, {
         isFolded: true,
@@ -72,7 +73,11 @@ export function FailureGroup({ rows, reason, field, list, filter }) {
           .map(([name]) => name)
           .join('\n'),
       }),
-    fields.length > 0 && h(SetField, { fields, count: chosen.length, plan: work.plan }),
+    fields.length > 0 &&
+      h(SetField, {
+        ...{ fields, count: chosen.length, plan: work.plan },
+        invalidOf: (name) => (name === field ? invalid : []),
+      }),
     h(Rows, {
       ...{ rows, field, selected, setSelected, details },
       ...{ texts: work.texts, isLocked: isSending },

@@ -12,9 +12,13 @@ import { FAILURES } from '../../send/words.js';
 /** @typedef {ReturnType<typeof import('../../send/use-resend.js').useResend>} Resend */
 /** @typedef {import('../../send/plan.js').PlannedMatter} PlannedMatter */
 /** @typedef {import('../../send/plan.js').MatterState} MatterState */
+/** @typedef {import('../../send/resend.js').Scalar} Scalar */
 
-/** @param {{ work: Resend, again: () => void }} props */
-export function ResendPanel({ work, again }) {
+/**
+ * @param {{ work: Resend, again: () => void, field: string, invalid: readonly Scalar[] }} props `invalid`: the different
+ *   values of the field in the selected matters
+ */
+export function ResendPanel({ work, again, field, invalid }) {
   const { state, reset } = work;
   const { phase, isOutdated, error } = state;
   const panel = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -34,7 +38,7 @@ export function ResendPanel({ work, again }) {
     'div',
     { class: 'card work', tabIndex: -1, ref: panel },
     phase === 'planning' && h(Planning, { work }),
-    phase === 'planned' && h(Preview, { work }),
+    phase === 'planned' && h(Preview, { work, field, invalid }),
     (phase === 'sending' || phase === 'over') && h(Progress, { work }),
     phase === 'over' && error ? h(Failure, { error }) : null,
     phase === 'over' && h(Over, { work, done }),
@@ -55,8 +59,8 @@ function Planning({ work: { state, cancel } }) {
 /** @type {MatterState[]} */
 const NOT_SENT = ['resolved', 'waiting', 'foreign', 'unsigned', 'bodyless', 'rejected'];
 
-/** @param {{ work: Resend }} props */
-function Preview({ work }) {
+/** @param {{ work: Resend, field: string, invalid: readonly Scalar[] }} props */
+function Preview({ work, field, invalid }) {
   const { matters, all, set } = work.state;
   const sent = matters.filter(({ state }) => state === 'send').length;
   return h(
@@ -73,7 +77,18 @@ function Preview({ work }) {
           ? sayWith(FAILURES.willSend, numberText(all), numberText(sent))
           : say(FAILURES.nothingToSend),
       ),
-      all > 0 && set.map((it) => h('li', { key: it.field, class: 'value' }, setText(it))),
+      all > 0 &&
+        set.map((it) =>
+          h(
+            'li',
+            { key: `${it.field} ${it.from}`, class: 'value' },
+            setText(it),
+            it.field === field &&
+              it.from === undefined &&
+              invalid.length > 1 &&
+              ` ${sayWith(FAILURES.replaces, numberText(invalid.length), shortListOf(invalid))}`,
+          ),
+        ),
       notSentIn(matters),
     ),
     h(
@@ -91,14 +106,24 @@ function Preview({ work }) {
 }
 
 /** @param {import('../../send/resend.js').FieldValue} it */
-function setText({ field, value }) {
-  if (value === undefined) return sayWith(FAILURES.willRemove, field);
-  return sayWith(
-    FAILURES.willSet,
-    field,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  );
+function setText({ field, from, value }) {
+  if (value === undefined) {
+    return from === undefined
+      ? sayWith(FAILURES.willRemove, field)
+      : sayWith(FAILURES.willRemoveFrom, field, String(from));
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return from === undefined
+    ? sayWith(FAILURES.willSet, field, text)
+    : sayWith(FAILURES.willSetFrom, field, String(from), text);
 }
+
+/** Values of the preview. A group may have many of them. */
+const MAX_LISTED = 10;
+
+/** @param {readonly Scalar[]} values */
+const shortListOf = (values) =>
+  values.slice(0, MAX_LISTED).join(', ') + (values.length > MAX_LISTED ? ', …' : '');
 
 /** @param {readonly PlannedMatter[]} matters */
 const notSentIn = (matters) =>

@@ -6,15 +6,27 @@ import { say, sayWith } from '../../kit/speech.js';
 import { FAILURES } from '../../send/words.js';
 
 /** @typedef {import('../../send/resend.js').FieldValue} FieldValue */
+/** @typedef {import('../../send/resend.js').Scalar} Scalar */
 /** @typedef {keyof typeof FAILURES.setForms} Form */
 
-/** @param {{ fields: readonly string[], count: number, plan: (value: FieldValue) => void }} props */
-export function SetField({ fields, count, plan }) {
+/** Values that can be replaced alone. */
+const MAX_OFFERED = 50;
+
+/**
+ * @param {{
+ *   fields: readonly string[], count: number, invalidOf: (field: string) => readonly Scalar[],
+ *   plan: (value: FieldValue) => void,
+ * }} props `invalidOf`: the different invalid values of a field in the selected matters
+ */
+export function SetField({ fields, count, invalidOf, plan }) {
   const [chosen, setChosen] = useState('');
   const field = fields.includes(chosen) ? chosen : (fields[0] ?? '');
   const [form, setForm] = useState(/** @type {Form} */ ('text'));
   const [value, setValue] = useState('');
-  const change = changeOf(field, form, value);
+  const offered = invalidOf(field).slice(0, MAX_OFFERED);
+  const [chosenFrom, setFrom] = useState(/** @type {Scalar | undefined} */ (undefined));
+  const from = offered.length > 1 && offered.includes(chosenFrom ?? '') ? chosenFrom : undefined;
+  const change = changeOf({ field, ...(from !== undefined && { from }) }, form, value);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     if (change !== undefined && count > 0) plan(change);
@@ -36,6 +48,18 @@ export function SetField({ fields, count, plan }) {
             onChange: (/** @type {any} */ event) => setChosen(event.currentTarget.value),
           },
           fields.map((name) => h('option', { value: name, key: name }, name)),
+        ),
+      offered.length > 1 &&
+        h(
+          'select',
+          {
+            id: 'set-from',
+            'aria-label': say(FAILURES.setFrom),
+            value: from === undefined ? '' : String(offered.indexOf(from)),
+            onChange: (/** @type {any} */ event) => setFrom(offered[event.currentTarget.value]),
+          },
+          h('option', { value: '' }, say(FAILURES.anyValue)),
+          offered.map((it, place) => h('option', { value: String(place), key: it }, String(it))),
         ),
       h(
         'select',
@@ -70,12 +94,12 @@ export function SetField({ fields, count, plan }) {
   );
 }
 
-/** @param {string} field @param {Form} form @param {string} value @returns {FieldValue | undefined} undefined: not a JSON value */
-function changeOf(field, form, value) {
-  if (form === 'remove') return { field, remove: true };
-  if (form === 'text') return { field, value };
+/** @param {Pick<FieldValue, 'field' | 'from'>} place @param {Form} form @param {string} value @returns {FieldValue | undefined} undefined: not a JSON value */
+function changeOf(place, form, value) {
+  if (form === 'remove') return { ...place, remove: true };
+  if (form === 'text') return { ...place, value };
   try {
-    return { field, value: JSON.parse(value) };
+    return { ...place, value: JSON.parse(value) };
   } catch {
     return undefined;
   }
