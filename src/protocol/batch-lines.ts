@@ -5,8 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
-import { arrayStart, splitArray } from './batch-array';
-import { bodySpan } from './body-span';
+import { arrayStart, bodySpan, splitArray } from './batch-array';
 import { PushError, problem } from './errors';
 import { IDEMPOTENCY_KEY } from './headers';
 import { fieldErrors, type JsonObject, structureProblem } from './json-body';

@@ -1,6 +1,6 @@
 /** The body of a line is the bytes that were sent, and those that `JSON.parse` takes for it. */
 import fc from 'fast-check';
-import { bodySpan } from '../../../src/protocol/body-span';
+import { bodySpan } from '../../../src/protocol/batch-array';
 
 const bodyOf = (line: string) => bodySpan(Buffer.from(line)).toString('utf8');
 
