@@ -216,8 +216,9 @@ test('the memory of Redis is that of bodies in web, of batches in workers and of
   const ofWorkers = Number(workers) * batches + Number(ofAllElse) * 2 ** 20;
   const room = Number(gibibytes) * 2 ** 30 - Number(webs) * IN_FLIGHT_BYTES - ofWorkers;
   const [, rate] =
-    /1 GiB does for two `web` processes, four workers and ([\d,]+) pushes a second/.exec(paper) ??
-    [];
+    /1 GiB is enough for two `web` processes, four workers and ([\d,]+) pushes a second/.exec(
+      paper,
+    ) ?? [];
   expect([gibibytes, webs, workers]).toEqual(['1', '2', '4']);
   expect(Math.floor(room / perRate / 100) * 100).toBe(Number(rate?.replace(',', '')));
   expect(compose).toContain(`${rate} pushes a`);
