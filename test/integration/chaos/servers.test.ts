@@ -194,7 +194,8 @@ describe('a Redis that fails over', () => {
     'its memory is full for a while',
     async () => {
       const redis = await connect(pair.url);
-      await fill(redis, -1, async () => {
+      // Redis may free some of its memory at any time, such as the buffer of a connection.
+      await fill(redis, -256, async () => {
         await expect(redis.set('too much', 'x')).rejects.toThrow('OOM');
       });
       await expect(redis.set('enough', 'x')).resolves.toBe('OK');
