@@ -37,8 +37,8 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
-    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or let an operator create a link with --may-push.',
-    '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。',
+    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or let an operator create a link with --may-push. A key that was created with --no-bodies may not search by `titleContains` either.',
+    '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。以 --no-bodies 生成的密钥也不能按 titleContains 搜索。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
   INVALID_JSON: [

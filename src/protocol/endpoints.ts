@@ -79,7 +79,7 @@ export const queryRows = (): readonly QueryRow<unknown>[] => Object.values(QUERY
 
 function queryEndpoint(name: QueryName, row: QueryRow<unknown>): Endpoint<QueryName> {
   const { id, title, about, body, answer, bodyLimit, timeout = 'PUSH_TIMEOUT' } = row;
-  const rejections = ['INVALID_JSON', 'TOO_MANY_QUERIES'] as const;
+  const rejections = ['INVALID_JSON', 'TOO_MANY_QUERIES', ...(row.rejections ?? [])] as const;
   return {
     name,
     path: queryPath(name),

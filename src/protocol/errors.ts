@@ -88,6 +88,15 @@ export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: num
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
+/** The error of a query key without access to bodies that uses a field for which it needs this access (contract 3.5). */
+export function fieldNotAllowed(field: string): PushError {
+  const text = {
+    zh: `该密钥无正文权限，不能使用 ${field}`,
+    en: `this key has no access to bodies and may not use ${field}`,
+  };
+  return new PushError('SCOPE_NOT_ALLOWED', { text, errors: [problem(field, text)] });
+}
+
 /** Seconds of Retry-After while a client is paused. An operator ends the pause, so its length is unknown. */
 const PAUSED_RETRY_AFTER = 30;
 

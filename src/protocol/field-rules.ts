@@ -30,6 +30,7 @@ export const MAX_LENGTH = {
   externalStatusCode: 128,
   externalStatusLabel: 256,
   payloadJson: 65_536,
+  searchWords: 100,
 } as const;
 
 export const hasControls = (value: string): boolean => ANY_CONTROL.test(value);

@@ -76,6 +76,12 @@ export const bizType = text(MAX_LENGTH.bizType * 4)
   .pipe(z.string().max(MAX_LENGTH.bizType))
   .meta({ maxLength: MAX_LENGTH.bizType });
 
+/** Words of a search, on one line. Their maximum length applies after the surrounding blanks are removed. */
+export const searchWords = key(MAX_LENGTH.searchWords * 4)
+  .transform((value) => value.trim())
+  .pipe(z.string().max(MAX_LENGTH.searchWords))
+  .meta({ maxLength: MAX_LENGTH.searchWords });
+
 /** A status in upper snake case. An empty one means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()

@@ -20,6 +20,14 @@ export const changesPage = z
     matters: z.array(matterAnswer).meta(about('Deleted ones too', '含已删除的事项')),
     /** A page may be short or empty although more pages follow. */
     nextCursor: nextCursor(),
+    examined: count()
+      .optional()
+      .meta(
+        about(
+          'Only of a search: the number of matters that the page examined',
+          '仅按条件搜索时返回：本页检查的事项数',
+        ),
+      ),
     watermark: instant().meta(
       about(
         '`updatedFrom` of the next incremental query: ISO-8601 in UTC',

@@ -74,6 +74,14 @@ const searchFields = {
   username: fields
     .nullIsAbsent(fields.username)
     .meta(about('Only matters with this user as a party', '只返回该用户参与的事项')),
+  titleContains: fields
+    .nullIsAbsent(fields.searchWords)
+    .meta(
+      about(
+        'Only matters whose title contains all of these words, in any order, in upper or lower case. Not for a query key without access to bodies',
+        '只返回标题包含全部这些词的事项：以空白分隔，不分先后、不分大小写。无正文权限的查询密钥不能使用',
+      ),
+    ),
   newestFirst: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
     ...about(

@@ -1,6 +1,7 @@
 /** The queries with which a source system compares its data with the ledger. */
 import type { Clock } from '../concurrency/timing';
 import { inSlices } from '../concurrency/turns';
+import { fieldNotAllowed } from '../protocol/errors';
 import type { ChangesPage, GotMatters } from '../protocol/matter-answers';
 import { createMatterQueryReaders } from '../protocol/matter-queries';
 import { type MatterView, withoutTexts } from '../protocol/matter-view';
@@ -29,7 +30,10 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
   answer: T,
 ) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
 
-/** @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body */
+/**
+ * @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body, or SCOPE_NOT_ALLOWED with
+ *   a field that the key may not use
+ */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
   const get = createGetMatters(reader, timeZone);
@@ -39,8 +43,14 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
   return {
     get: async (signed: SystemQuery): Promise<GotMatters> =>
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
-    query: async (signed: SystemQuery): Promise<ChangesPage> =>
-      visibleTo(signed, await query(signed.systemCode, read.query(signed.body))),
+    query: async (signed: SystemQuery): Promise<ChangesPage> => {
+      const asked = read.query(signed.body);
+      // The result of such a search would show words of titles.
+      if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
+        throw fieldNotAllowed('titleContains');
+      }
+      return visibleTo(signed, await query(signed.systemCode, asked));
+    },
     diff: async ({ systemCode, body }: SystemQuery) =>
       diff(systemCode, await inSlices(read.diff(body))),
     digest: ({ systemCode, body }: SystemQuery) => digest(systemCode, read.digest(body)),

@@ -36,6 +36,8 @@ interface ChangesQuery extends MatterFilter {
 interface Found {
   readonly matters: readonly MatterView[];
   readonly next: ChangePosition | undefined;
+  /** Number of matters that a search examined for this page. */
+  readonly examined?: number;
 }
 
 export function createQueryMatters(
@@ -59,11 +61,12 @@ export function createQueryMatters(
       ? readPosition(decodeCursor(query.cursor, bound, POSITION))
       : { after: undefined, watermark: firstWatermark(query, clock()) };
     const read = search ? readFound : readChanges;
-    const { matters, next } = await read(systemCode, query, after);
+    const { matters, next, examined } = await read(systemCode, query, after);
     const position = next && writePosition(next, watermark);
     return {
       matters: [...matters],
       nextCursor: position === undefined ? null : encodeCursor(bound, position),
+      ...(examined !== undefined && { examined }),
       watermark: new Date(watermark).toISOString(),
     };
   };
@@ -71,8 +74,9 @@ export function createQueryMatters(
 
 /** The conditions of a search; undefined if the query has only a window of changes and possibly a bizType. */
 function searchOf(query: ChangesQuery) {
-  const { externalIdPrefix, matterType, phase, bizStatus, username, newestFirst } = query;
-  const search = { externalIdPrefix, matterType, phase, bizStatus, username };
+  const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
+  const { newestFirst } = query;
+  const search = { externalIdPrefix, matterType, phase, bizStatus, username, titleContains };
   const isSearch = newestFirst || Object.values(search).some((value) => value !== undefined);
   return isSearch ? { ...search, newestFirst: newestFirst ?? false } : undefined;
 }
@@ -140,14 +144,16 @@ function createReadFound(
     const { updatedFrom: from, updatedTo: to, newestFirst = false, limit, ...rest } = query;
     const { cursor: _, ...filter } = rest;
     const options = { from, to, after, newestFirst, limit };
-    const { positions, next } = await reader.search(systemCode, filter, options);
+    const { positions, next, examined } = await reader.search(systemCode, filter, options);
     const matters: MatterView[] = [];
     let weight = 0;
     for (let at = 0; at < positions.length; at += MATTERS_PER_READ) {
       const part = positions.slice(at, at + MATTERS_PER_READ);
       const byId = await readAll(reader, systemCode, part);
       for (const place of part) {
-        if (weight >= maxWeight) return { matters, next: positionBefore(positions, place) };
+        if (weight >= maxWeight) {
+          return { matters, next: positionBefore(positions, place), examined };
+        }
         const matter = byId.get(place.matterId);
         // An operator has removed the document after the search found it.
         if (!matter) continue;
@@ -155,7 +161,7 @@ function createReadFound(
         matters.push(toMatterView(matter, timeZone));
       }
     }
-    return { matters, next };
+    return { matters, next, examined };
   };
 }
 

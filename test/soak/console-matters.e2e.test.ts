@@ -73,7 +73,7 @@ inConsole(
       await shows(page, 'Matters: 11, last changed first', 'main');
       expect(await page.evaluate('location.hash')).toContain('externalIdPrefix=HD-119');
       await page.select('form.search select', 'TODO');
-      await page.select('form.search label:nth-of-type(7) select', 'OPEN');
+      await page.select('form.search label:nth-of-type(8) select', 'OPEN');
       await shows(page, 'Matters: 6, last', 'main');
       expect(await page.evaluate('location.hash')).toMatch(/matterType=TODO.*phase=OPEN/);
       // Of another tab, or a colleague: what stands in the address is asked for, and stands in the boxes.
@@ -90,12 +90,17 @@ inConsole(
       await goTo(page, '#/matters?lang=en&username=zed', '.nothing');
     });
 
-    test('matters are found by words of the title and by names, in a time range or of an id', async () => {
-      await open('#/matters?lang=en&words=采购+APPROVE', '.table .cell.id a');
+    test('matters are found by words of the title, and by names in a time range or of an id', async () => {
+      await open('#/matters?lang=en&titleContains=采购+APPROVE', '.table .cell.id a');
       await shows(page, 'Matters: 1, last', 'main');
       expect(await idsIn(page)).toEqual(['PR-1']);
+      // Forty days old: the whole ledger is searched.
+      await goTo(page, '#/matters?lang=en&titleContains=PURCHASE+17', '.table .cell.id a');
+      expect(await page.$('.heading .range')).toBeNull();
+      await goTo(page, '#/matters?lang=en&words=ALICE&range=today', '.table .cell.id a');
+      await shows(page, 'Matters: 2, last', 'main');
       expect(await page.$('.heading .range')).not.toBeNull();
-      await goTo(page, '#/matters?lang=en&words=no+such+title&externalIdPrefix=HD-1', '.nothing');
+      await goTo(page, '#/matters?lang=en&words=no+such+name&externalIdPrefix=HD-1', '.nothing');
       expect(await page.$('.heading .range')).toBeNull();
     });
 

@@ -9,12 +9,12 @@ export const Waiting = () => h('p', { class: 'quiet', role: 'status' }, say(WORD
 export const Nothing = ({ text, children }) =>
   h('div', { class: 'nothing' }, h('p', {}, h('strong', {}, text)), children);
 
-/** After many empty pages a search stops until the user continues it. @param {{ list: { readonly rows: readonly unknown[], readonly more: () => void } }} props */
-export const LookOn = ({ list: { rows, more } }) =>
+/** After many empty pages a search stops until the user continues it. `text`: how far it came. @param {{ list: { readonly rows: readonly unknown[], readonly more: () => void }, text?: string }} props */
+export const LookOn = ({ list: { rows, more }, text }) =>
   h(
     'p',
     { class: 'buttons' },
-    rows.length === 0 && h('span', {}, say(WORDS.paused)),
+    text ? h('span', {}, text) : rows.length === 0 && h('span', {}, say(WORDS.paused)),
     h('button', { type: 'button', onClick: more }, say(WORDS.lookOn)),
   );
 

@@ -40,4 +40,5 @@ export interface Matter {
 export interface MattersPage {
   readonly matters: readonly Matter[];
   readonly nextCursor: string | null;
+  readonly examined?: number;
 }

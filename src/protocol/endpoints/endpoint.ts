@@ -105,6 +105,8 @@ export interface QueryRow<Data> {
    * @param causes all codes of docs/signature-causes.md
    */
   readonly schemas: (causes: readonly string[]) => Readonly<Record<string, z.ZodType>>;
+  /** Reasons for rejections, in addition to the reasons that all queries share. */
+  readonly rejections?: readonly Reason[];
   /** Bytes; absent: the setting BODY_LIMIT. */
   readonly bodyLimit?: number;
   /** Milliseconds for the answer; absent: the setting PUSH_TIMEOUT. */

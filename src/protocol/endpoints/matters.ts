@@ -79,6 +79,7 @@ export const MATTER_QUERIES = {
       example: CHANGES,
     },
     schemas: () => ({ ChangesPage: changesPage }),
+    rejections: ['SCOPE_NOT_ALLOWED'],
   }),
   'matters/diff': signedQuery<MatterDiff>({
     id: 'diffMatters',

@@ -6,6 +6,7 @@
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
 import type { MatterRecord } from './matters';
+import { titleConditions } from './title-words';
 
 /** A matter must match every field that is set. */
 export interface MatterFilter {
@@ -16,6 +17,8 @@ export interface MatterFilter {
   readonly bizStatus?: string | undefined;
   /** Username of any party. */
   readonly username?: string | undefined;
+  /** Words, separated by blanks, that the title contains. */
+  readonly titleContains?: string | undefined;
 }
 
 export interface SearchOptions extends Window {
@@ -29,6 +32,8 @@ export interface FoundPositions {
   readonly positions: readonly ChangePosition[];
   /** Position after which the next search continues; undefined if no further matter can match. */
   readonly next: ChangePosition | undefined;
+  /** Number of matters that the search examined for these positions. */
+  readonly examined: number;
 }
 
 export type SearchMatters = (
@@ -38,7 +43,10 @@ export type SearchMatters = (
 ) => Promise<FoundPositions>;
 
 export interface SearchBounds {
-  /** An index range with at most this number of matters counts as small. Also the maximum ids in one lookup. */
+  /**
+   * An index range with at most this number of matters counts as small. Also the maximum ids in one lookup, and the
+   * maximum matters of a search by title: it compares many words with long texts, which takes longer than other filters.
+   */
   readonly maxFew: number;
   /** Maximum matters that a search in the order of changes checks. */
   readonly maxChecked: number;
@@ -63,14 +71,19 @@ export function createSearchMatters(collection: Matters, bounds = BOUNDS): Searc
   return async (systemCode, filter, options) => {
     const condition = filterOf(systemCode, filter);
     const ids = await idsOfSmallIndex(collection, indexesOf(systemCode, filter), bounds.maxFew);
-    if (!ids) return searchInOrder(collection, condition, { systemCode, ...options, bounds });
+    if (!ids) {
+      const maxChecked = filter.titleContains === undefined ? bounds.maxChecked : bounds.maxFew;
+      const order = { systemCode, ...options, bounds: { ...bounds, maxChecked } };
+      return searchInOrder(collection, condition, order);
+    }
     const ranges = rangesOf(options, options.newestFirst);
     const found = await Promise.all(
       ranges.map((range) => lookUp(collection, ids, { $and: [condition, range] })),
     );
     const positions = sortPositions(found.flat(), options.newestFirst);
     const page = positions.slice(0, options.limit);
-    return { positions: page, next: page.length < positions.length ? page.at(-1) : undefined };
+    const next = page.length < positions.length ? page.at(-1) : undefined;
+    return { positions: page, next, examined: ids.length };
   };
 }
 
@@ -112,21 +125,25 @@ async function searchInOrder(
   const { limit, newestFirst } = options;
   const end = performance.now() + SEARCH_TIME;
   const positions: ChangePosition[] = [];
+  const checked: ChangePosition[] = [];
   let { after } = options;
-  for (let checked = 0, size = FIRST_LOOKUP; checked < bounds.maxChecked; size = bounds.maxFew) {
-    const max = Math.min(size, bounds.maxChecked - checked);
+  for (let size = FIRST_LOOKUP; checked.length < bounds.maxChecked; size = bounds.maxFew) {
+    const max = Math.min(size, bounds.maxChecked - checked.length);
     const batch = await nextPositions(collection, systemCode, { ...options, after }, max);
     const ids = batch.map(({ matterId }) => matterId);
     const found = await lookUp(collection, ids, condition);
     positions.push(...sortPositions(found, newestFirst));
-    if (positions.length > limit)
-      return { positions: positions.slice(0, limit), next: positions[limit - 1] };
-    if (batch.length < max) return { positions, next: undefined };
-    checked += max;
+    checked.push(...batch);
+    if (positions.length > limit) {
+      const next = positions[limit - 1];
+      const examined = checked.findIndex(({ matterId }) => matterId === next?.matterId) + 1;
+      return { positions: positions.slice(0, limit), next, examined };
+    }
+    if (batch.length < max) return { positions, next: undefined, examined: checked.length };
     after = batch.at(-1);
     if (performance.now() > end) break;
   }
-  return { positions, next: after };
+  return { positions, next: after, examined: checked.length };
 }
 
 /** Reads the next positions in the order of changes. The search reads only the index and no documents. */
@@ -169,13 +186,14 @@ async function lookUp(collection: Matters, ids: readonly bigint[], filter: Filte
 }
 
 function filterOf(systemCode: string, filter: MatterFilter): Filter {
-  const { externalIdPrefix, username, ...plain } = filter;
+  const { externalIdPrefix, username, titleContains, ...plain } = filter;
   const given = Object.entries(plain).filter(([, value]) => value !== undefined);
   return {
     systemCode,
     ...Object.fromEntries(given),
     ...(externalIdPrefix !== undefined && { externalId: startingWith(externalIdPrefix) }),
     ...(username !== undefined && { 'parties.username': username }),
+    ...(titleContains !== undefined && { $and: titleConditions(titleContains) }),
   };
 }
 

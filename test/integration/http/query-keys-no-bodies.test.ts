@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 /** @returns the whole answer as text */
-async function ask(path: string, body: unknown, signer: ConsoleKey): Promise<string> {
+async function ask(path: string, body: unknown, signer: ConsoleKey, status = 200): Promise<string> {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const response = await fetch(`${service.urlOf()}/api/open/${path}`, {
@@ -62,7 +62,7 @@ async function ask(path: string, body: unknown, signer: ConsoleKey): Promise<str
       'X-Signature': sign(signer.key, signer.clientId, timestamp, bytes),
     },
   });
-  expect(response.status).toBe(200);
+  expect(response.status).toBe(status);
   return response.text();
 }
 
@@ -97,6 +97,17 @@ test('a text is omitted, and everything else of a matter is as for others', asyn
     delete whole[name];
   }
   expect(shown).toEqual(whole);
+});
+
+test('a search by title is rejected, because its results would show words of titles', async () => {
+  const question = { titleContains: MARK };
+  expect(JSON.parse(await ask('matters/query', question, key, 403))).toMatchObject({
+    code: 403,
+    reason: 'SCOPE_NOT_ALLOWED',
+    errors: [{ field: 'titleContains' }],
+  });
+  expect(JSON.parse(await ask('matters/query', question, owner))).toMatchObject({ code: 0 });
+  expect(JSON.parse(await ask('matters/query', { titleContains: null }, key)).code).toBe(0);
 });
 
 test('a stored body is omitted, and the diagnosis of a signature quotes none', async () => {

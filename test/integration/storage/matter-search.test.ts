@@ -29,6 +29,7 @@ beforeAll(async () => {
     phase: n % 100 === 0 ? 'DRAFT' : n % 3 === 0 ? 'CONCLUDED' : 'OPEN',
     bizStatus: n % 3 === 0 ? 'DONE' : 'PENDING',
     bizType: n % 4 === 0 ? 'leave' : null,
+    title: n % 7 === 0 ? `Laptop (${n})` : 'approve',
     parties: [party('everybody'), ...(n % 500 === 7 ? [party('rare', 'CC'), party('rare')] : [])],
   }));
   const other = { systemCode: 'OTHER', parties: [party('rare')], phase: 'DRAFT' as const };
@@ -66,6 +67,8 @@ const FILTERS: [object, Passes][] = [
     { externalIdPrefix: 'HD', matterType: 'TODO', username: 'rare', updatedFrom: START + 200_000 },
     (_, n) => n % 500 === 7 && n >= 1_000,
   ],
+  [{ titleContains: 'laptop' }, (_, n) => n % 7 === 0],
+  [{ titleContains: ') LAP', phase: 'DRAFT' }, (_, n) => n % 700 === 0],
   [{ newestFirst: true, updatedTo: START + 10_000 }, (_, n) => n < 50],
 ];
 
@@ -95,6 +98,8 @@ test.each([
   [{ phase: 'open' }, 'phase'],
   [{ bizStatus: 'in progress' }, 'bizStatus'],
   [{ username: ['a'] }, 'username'],
+  [{ titleContains: ' ' }, 'titleContains'],
+  [{ titleContains: { $regex: '.' } }, 'titleContains'],
   [{ newestFirst: 1 }, 'newestFirst'],
 ])('%j is told to be wrong', async (body, field) => {
   const answer = await service.push('query', body);
@@ -128,6 +133,8 @@ const LOOKS: [MatterFilter, ...string[]][] = [
   [{ phase: 'DRAFT' }, 'open_list'],
   [{ phase: 'OPEN', bizStatus: 'NONE' }, 'open_list', 'updates'],
   [{ matterType: 'REMIND' }, 'updates'],
+  [{ titleContains: 'no such title' }, 'updates'],
+  [{ titleContains: 'laptop', username: 'rare' }, 'party_lists'],
   [{ bizType: 'none', externalIdPrefix: 'HD', username: 'rare' }, 'key', 'party_lists'],
   [{}, 'updates'],
 ];

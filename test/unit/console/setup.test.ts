@@ -1,8 +1,11 @@
 /** The console's screens of matters and of the set-up: what they ask for, and what they make of answers. */
 
+import { lookOn } from '../../../browser/console/read/look-on';
+import type { Matter, MattersPage } from '../../../browser/console/read/matter-shapes';
 import type { Check } from '../../../browser/console/read/setup-shapes';
 import type { Envelope } from '../../../browser/console/read/shapes';
-import { eachOnce, hasWords, questionOf } from '../../../browser/console/screens/matters/question';
+import { hasNames, questionOf } from '../../../browser/console/screens/matters/question';
+import { ENOUGH, eachOnce, NONE, withPage } from '../../../browser/console/screens/matters/rows';
 import {
   type Stated,
   statusText,
@@ -28,13 +31,15 @@ describe('a search for matters', () => {
       { updatedFrom: '2026-01-01T08:00', updatedTo: '2026-01-02T08:00' },
     ],
     [{ changed: 'range' }, { updatedFrom: '2024-06-01T00:00' }],
-    // No index has words of a title: the page reads the matters of a time range, of a person, or of an id.
-    [{ words: 'laptop' }, { updatedFrom: '2024-06-01T00:00' }],
+    // The service searches the titles of all matters.
+    [{ titleContains: ' laptop 采购 ' }, { titleContains: 'laptop 采购' }],
+    // The page compares names: it reads the matters of a time range, of a person, or of an id.
+    [{ words: 'lei' }, { updatedFrom: '2024-06-01T00:00' }],
     [
-      { words: 'laptop', bizStatus: 'DONE' },
-      { bizStatus: 'DONE', updatedFrom: '2024-06-01T00:00' },
+      { words: 'lei', titleContains: 'laptop' },
+      { titleContains: 'laptop', updatedFrom: '2024-06-01T00:00' },
     ],
-    [{ words: 'laptop', username: 'li.lei' }, { username: 'li.lei' }],
+    [{ words: 'lei', username: 'li.lei' }, { username: 'li.lei' }],
     [{ words: ' ' }, {}],
   ])('of %j asks for %j', (params, question) => {
     expect(questionOf(params, ZONE, NOW)).toEqual(question);
@@ -43,19 +48,13 @@ describe('a search for matters', () => {
   const party = (username: string, displayName: string) => ({ username, displayName });
   const parties = [party('li.lei', '李雷'), party('han.mei', 'Han Meimei')];
   test.each([
-    ['LAPTOP', true],
-    ['for  laptop', true],
+    ['', true],
     ['李雷', true],
-    ['meimei laptop', true],
+    ['MEIMEI  li.lei', true],
     ['han.mei', true],
-    ['laptop zed', false],
-  ])('finds title or names by %j: %j', (words, isFound) => {
-    expect(hasWords({ title: 'Laptop for 王', parties }, words)).toBe(isFound);
-  });
-
-  test('finds names if the key has no access to titles', () => {
-    expect(hasWords({ parties }, 'lei')).toBe(true);
-    expect(hasWords({ parties }, 'laptop')).toBe(false);
+    ['lei zed', false],
+  ])('finds names by %j: %j', (words, isFound) => {
+    expect(hasNames({ parties }, words)).toBe(isFound);
   });
 
   test('shows a matter that changes while pages are read once, as it is now', () => {
@@ -65,6 +64,46 @@ describe('a search for matters', () => {
       { externalId: 'A', title: 'old' },
     ];
     expect(eachOnce(rows)).toEqual(rows.slice(0, 2));
+  });
+
+  /** Searches pages that each have so many matches, among 5,000 matters. @returns the cursors that were sent */
+  async function searched(matches: readonly number[], words = '') {
+    const cursors: (string | null)[] = [];
+    const readPage = async (list: typeof NONE) => {
+      cursors.push(list.cursor);
+      const at = Number(list.cursor ?? 0);
+      const matters = Array.from({ length: matches[at] ?? 0 }, (_, n) => ({
+        externalId: `HD-${at}-${n}`,
+        parties: n % 2 === 0 ? parties : [],
+      })) as unknown as Matter[];
+      const nextCursor = at + 1 < matches.length ? String(at + 1) : null;
+      const page: MattersPage = { matters, nextCursor, examined: 5_000 };
+      return withPage(list, page, { words, wanted: ENOUGH });
+    };
+    const ignore = () => undefined;
+    return { cursors, list: await lookOn(NONE, readPage, ignore) };
+  }
+
+  test('follows the pages until there are enough matches', async () => {
+    const { cursors, list } = await searched([0, 3, 0, 40, 30, 5, 5]);
+    expect(cursors).toEqual([null, '1', '2', '3', '4']);
+    expect(list).toMatchObject({ cursor: '5', isPaused: false, examined: 25_000 });
+    expect(list.rows).toHaveLength(73);
+  });
+
+  test('follows the pages to the last one, and counts only matters with the names', async () => {
+    const { list } = await searched([4, 0, 4], 'meimei');
+    expect(list).toMatchObject({ cursor: null, isPaused: false, examined: 15_000 });
+    expect(list.rows).toHaveLength(4);
+  });
+
+  test('stops after a number of pages, and knows how far it came', async () => {
+    const { cursors, list } = await searched(
+      Array.from({ length: 100 }, (_, n) => (n % 9 === 0 ? 1 : 0)),
+    );
+    expect(cursors).toHaveLength(25);
+    expect(list).toMatchObject({ cursor: '25', isPaused: true, examined: 125_000 });
+    expect(list.rows).toHaveLength(3);
   });
 });
 

@@ -44,7 +44,8 @@ function ledgerOf(matters: readonly Matter[]) {
     search: async (systemCode, _, { after, limit }) => {
       const found = own(systemCode).filter(({ matterId }) => !after || matterId > after.matterId);
       const positions = found.slice(0, limit);
-      return { positions, next: found.length > limit ? positions.at(-1) : undefined };
+      const next = found.length > limit ? positions.at(-1) : undefined;
+      return { positions, next, examined: found.length };
     },
     // In an order of its own.
     byIds: (systemCode, asked) =>

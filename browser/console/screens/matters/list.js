@@ -4,47 +4,18 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { route } from '../../kit/route.js';
 import { ask } from '../../read/ask.js';
 import { lookOn } from '../../read/look-on.js';
-import { eachOnce, hasWords } from './question.js';
+import { ENOUGH, MAX_MATTERS, NONE, withPage } from './rows.js';
 
-/** @typedef {import('../../read/matter-shapes').Matter} Matter */
 /** @typedef {import('../../read/matter-shapes').MattersPage} MattersPage */
-/**
- * @typedef {Pick<Matter, 'externalId' | 'title' | 'matterType' | 'phase' | 'bizStatus' | 'externalStatusLabel' |
- *   'updatedAt'> & { readonly names: readonly string[], readonly parties: number, readonly unread: number }} MatterRow
- */
+/** @typedef {import('./rows.js').MatterList} MatterList */
 
-/** Rows that are kept; some hundred bytes each. */
-export const MAX_MATTERS = 50_000;
 const PAGE = 100;
-/** For a search by words, which few matters of a page contain. */
+/** For a search by names, which few matters of a page contain. */
 const LARGE_PAGE = 500;
-/** People of a matter whose names its row shows. */
-const MAX_NAMES = 3;
-
-/** A row keeps only what the list shows. @param {Matter} matter @returns {MatterRow} */
-const rowOf = ({ parties, ...matter }) => ({
-  externalId: matter.externalId,
-  title: matter.title,
-  matterType: matter.matterType,
-  phase: matter.phase,
-  bizStatus: matter.bizStatus,
-  externalStatusLabel: matter.externalStatusLabel,
-  updatedAt: matter.updatedAt,
-  names: parties.slice(0, MAX_NAMES).map(({ displayName, username }) => displayName || username),
-  parties: parties.length,
-  unread: parties.filter(({ unread }) => unread).length,
-});
-
-/**
- * `isPaused`: the search stopped after many empty pages, until the user continues it.
- *
- * @type {{ rows: readonly MatterRow[], cursor: string | null, isLoading: boolean, isPaused: boolean, error?: unknown }}
- */
-const NONE = { rows: [], cursor: null, isLoading: false, isPaused: false };
 
 /**
  * @param {Record<string, unknown> | undefined} question of matters/query; undefined: none yet
- * @param {string} words in the title or in names
+ * @param {string} words in names
  */
 export function useMatterList(question, words) {
   const asked = question && JSON.stringify([question, words, route.value.params.lang]);
@@ -53,22 +24,18 @@ export function useMatterList(question, words) {
   const stop = useRef(new AbortController());
   const isBusy = useRef(false);
 
-  /** Loads until there is a match, or until the limit of a search. @param {typeof NONE} before */
+  /** Loads until there are enough matches, or until the limit of a search. @param {MatterList} before */
   const load = async (before) => {
     const { signal } = stop.current;
     isBusy.current = true;
-    const readPage = async (/** @type {typeof NONE} */ { rows, cursor, ...at }) => {
+    const search = { words, wanted: before.rows.length + ENOUGH };
+    const readPage = async (/** @type {MatterList} */ list) => {
       const limit = words === '' ? PAGE : LARGE_PAGE;
-      const body = { ...question, newestFirst: true, limit, cursor };
+      const body = { ...question, newestFirst: true, limit, cursor: list.cursor };
       const page = /** @type {MattersPage} */ (await ask('matters/query', body, signal));
-      const matches = page.matters.filter((matter) => hasWords(matter, words));
-      const all = eachOnce([...rows, ...matches.map(rowOf)]).slice(0, MAX_MATTERS);
-      return {
-        list: { ...at, rows: all, cursor: page.nextCursor },
-        isDone: matches.length > 0 || page.nextCursor === null,
-      };
+      return withPage(list, page, search);
     };
-    const onEmpty = (/** @type {typeof NONE} */ at) => {
+    const onEmpty = (/** @type {MatterList} */ at) => {
       if (!signal.aborted) setList({ ...at, isLoading: true });
     };
     try {

@@ -5,22 +5,23 @@ import { useState } from 'preact/hooks';
 import { KINDS, PHASES } from '../../kit/matter-words.js';
 import { lookAnew, useMoment } from '../../kit/moment.js';
 import { isNarrow } from '../../kit/narrow.js';
-import { LookOn, Nothing, Waiting } from '../../kit/parts.js';
+import { LookOn, Nothing, numberText, Waiting } from '../../kit/parts.js';
 import { hrefOf, route, show } from '../../kit/route.js';
 import { say, sayName, sayWith } from '../../kit/speech.js';
 import { Table } from '../../kit/table.js';
 import { WORDS } from '../../kit/words.js';
 import { Failure } from '../../read/answer-parts.js';
 import { Heading } from '../../read/heading.js';
-import { self } from '../../read/self.js';
+import { seesBodies, self } from '../../read/self.js';
 import { When } from '../../read/when.js';
 import { Choice } from '../pushes/pushes.js';
-import { MAX_MATTERS, useMatterList } from './list.js';
+import { useMatterList } from './list.js';
 import { hasRange, MAX_WORDS, questionOf, TEXTS } from './question.js';
+import { MAX_MATTERS } from './rows.js';
 import { Status } from './status.js';
 import { MATTER_WORDS } from './words.js';
 
-/** @typedef {import('./list.js').MatterRow} MatterRow */
+/** @typedef {import('./rows.js').MatterRow} MatterRow */
 /** @typedef {import('../../kit/speech.js').Words} Words */
 
 const ROW_HEIGHT = 36;
@@ -31,8 +32,10 @@ export function Matters() {
   const { params } = route.value;
   const zone = self.value?.timeZone;
   const moment = useMoment();
+  // A link of a colleague may contain a search that the service would reject.
+  const allowed = seesBodies() ? params : { ...params, titleContains: '' };
   const list = useMatterList(
-    zone ? questionOf(params, zone, moment) : undefined,
+    zone ? questionOf(allowed, zone, moment) : undefined,
     (params.words ?? '').trim(),
   );
   const again = () => {
@@ -52,8 +55,12 @@ export function Matters() {
   );
 }
 
-/** The text boxes. The service compares all of them except the words. */
-const BOXES = { words: { words: MATTER_WORDS.words, max: MAX_WORDS }, ...TEXTS };
+/** The text boxes. The service compares all of them except the names. */
+const { titleContains, ...OTHERS } = TEXTS;
+const BOXES = { titleContains, words: { words: MATTER_WORDS.words, max: MAX_WORDS }, ...OTHERS };
+/** A key without access to bodies may not search titles. */
+const shownBoxes = () =>
+  Object.entries(BOXES).filter(([name]) => name !== 'titleContains' || seesBodies());
 
 function Search() {
   const { params } = route.value;
@@ -67,7 +74,7 @@ function Search() {
   return h(
     'form',
     { class: 'search', onSubmit: search },
-    Object.entries(BOXES).map(([name, { words, max }]) =>
+    shownBoxes().map(([name, { words, max }]) =>
       h(
         'label',
         { key: name },
@@ -142,7 +149,7 @@ function Rows({ list }) {
           { text: say(MATTER_WORDS.noMatters) },
           h('p', {}, say(MATTER_WORDS.noMattersWhy)),
         )
-      : h(LookOn, { list });
+      : h(LookOn, { list, text: searchedText(list) });
   }
   return h(
     'div',
@@ -164,14 +171,18 @@ function Rows({ list }) {
       cells: cellsOf,
       onNearEnd: isPaused ? undefined : list.more,
     }),
-    list.isPaused && h(LookOn, { list }),
+    list.isPaused && h(LookOn, { list, text: searchedText(list) }),
   );
 }
 
 /** @param {ReturnType<typeof useMatterList>} list */
-function countText({ rows, cursor, isLoading }) {
+const searchedText = ({ examined }) => sayWith(MATTER_WORDS.searched, numberText(examined));
+
+/** @param {ReturnType<typeof useMatterList>} list */
+function countText({ rows, cursor, isLoading, isPaused }) {
   if (rows.length >= MAX_MATTERS) return sayWith(MATTER_WORDS.tooMany, rows.length);
-  const words = cursor === null ? MATTER_WORDS.count : MATTER_WORDS.countMore;
+  const isEnd = cursor === null || isPaused;
+  const words = isEnd ? MATTER_WORDS.count : MATTER_WORDS.countMore;
   return `${sayWith(words, rows.length)}${isLoading ? ` – ${say(WORDS.looking)}` : ''}`;
 }
 

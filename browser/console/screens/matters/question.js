@@ -1,4 +1,4 @@
-/** The search for matters: its query, from the parameters of the address, and the words that the page compares. Pure. */
+/** The search for matters: its query, from the parameters of the address, and the names that the page compares. Pure. */
 
 import { windowOf } from '../../read/range.js';
 import { MATTER_WORDS } from './words.js';
@@ -8,17 +8,18 @@ import { MATTER_WORDS } from './words.js';
 
 /** The text fields of the search. A name is the same in the address and in the query; `max` is the limit of the service. */
 export const TEXTS = {
+  titleContains: { words: MATTER_WORDS.titleContains, max: 100 },
   externalIdPrefix: { words: MATTER_WORDS.prefix, max: 128 },
   username: { words: MATTER_WORDS.username, max: 64 },
   bizType: { words: MATTER_WORDS.bizType, max: 64 },
   bizStatus: { words: MATTER_WORDS.status, max: 64 },
 };
 
-/** Maximum characters of the words in a title or in names. No index of the service has them: the page compares them. */
+/** Maximum characters of the words in names. The service does not search display names: the page compares them. */
 export const MAX_WORDS = 128;
 
 /**
- * Whether the search has a time range. A search by words has one, unless an id or a user limits the matters that are
+ * Whether the search has a time range. A search by names has one, unless an id or a user limits the matters that are
  * read.
  *
  * @param {Params} params
@@ -27,14 +28,14 @@ export const hasRange = ({ changed, words = '', externalIdPrefix = '', username 
   changed === 'range' || (words.trim() !== '' && !externalIdPrefix.trim() && !username.trim());
 
 /**
- * Whether the title, or the names of the people, contain all words.
+ * Whether the names of the people contain all words.
  *
- * @param {{ readonly title?: string, readonly parties: readonly Pick<Party, 'username' | 'displayName'>[] }} matter
+ * @param {{ readonly parties: readonly Pick<Party, 'username' | 'displayName'>[] }} matter
  * @param {string} words
  */
-export function hasWords({ title = '', parties }, words) {
+export function hasNames({ parties }, words) {
   const names = parties.flatMap(({ username, displayName }) => [username, displayName]);
-  const text = [title, ...names].join('\n').toLowerCase();
+  const text = names.join('\n').toLowerCase();
   return words
     .toLowerCase()
     .split(/\s+/)
@@ -53,10 +54,4 @@ export function questionOf(params, timeZone, now) {
   const { from, to } = hasRange(params) ? windowOf(params, timeZone, now) : { from: '', to: '' };
   const all = [...given, ['updatedFrom', from], ['updatedTo', to]];
   return Object.fromEntries(all.filter(([, value]) => value !== ''));
-}
-
-/** A matter that changes while pages are read is on two of them; its first row is the newer one. @template {{ readonly externalId: string }} T @param {readonly T[]} rows */
-export function eachOnce(rows) {
-  const seen = new Set();
-  return rows.filter(({ externalId }) => !seen.has(externalId) && seen.add(externalId));
 }

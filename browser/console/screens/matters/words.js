@@ -4,11 +4,13 @@
 const w = (english, chinese) => [english, chinese];
 
 export const MATTER_WORDS = {
-  words: w('Title or name contains', '标题或姓名包含'),
+  titleContains: w('Title contains', '标题包含'),
+  words: w('Name of a person contains', '参与人姓名包含'),
   wordsAbout: w(
-    'Titles and names are compared in matters that changed in the time range. With an external ID or a username, at any time.',
-    '仅在所选时间范围内变更的事项中比较标题和姓名；填写 externalId 前缀或登录名时不限时间。',
+    'Names are compared in matters that changed in the time range. With an external ID or a username, at any time.',
+    '仅在所选时间范围内变更的事项中比较姓名；填写 externalId 前缀或登录名时不限时间。',
   ),
+  searched: w('The newest {0} matters were searched.', '已查找最近变更的 {0} 个事项。'),
   prefix: w('External ID starts with', 'externalId 前缀'),
   kind: w('Kind', '事项类型'),
   phase: w('State', '阶段'),

@@ -13,9 +13,10 @@ import { Failure, resultText, timeText, toneOf } from '../../read/answer-parts.j
 import { OPERATIONS } from '../../read/bodies.js';
 import { Heading } from '../../read/heading.js';
 import { actFor, reasonWords } from '../../read/reasons.js';
-import { self } from '../../read/self.js';
+import { seesBodies, self } from '../../read/self.js';
 import { questionsOf, reasonsIn } from '../../read/views.js';
 import { When } from '../../read/when.js';
+import { MAX_WORDS, TEXTS } from '../matters/question.js';
 import { FoundMatters } from './found-matters.js';
 import { usePushList } from './list.js';
 import { MAX_ROWS } from './rows.js';
@@ -118,10 +119,16 @@ const Searched = ({ q }) =>
     h('button', { type: 'button', onClick: () => show({ q: '' }) }, say(PUSHES.clearSearch)),
     h(
       'a',
-      { class: 'button', href: hrefOf('matters', { words: q.slice(0, 128), range: 'week' }) },
-      say(PUSHES.searchTitles),
+      { class: 'button', href: hrefOf('matters', titleSearch(q)) },
+      say(seesBodies() ? PUSHES.searchTitles : PUSHES.searchNames),
     ),
   );
+
+/** A key without access to bodies may only search the names of people. @param {string} q @returns {Record<string, string>} */
+const titleSearch = (q) =>
+  seesBodies()
+    ? { titleContains: q.slice(0, TEXTS.titleContains.max) }
+    : { words: q.slice(0, MAX_WORDS), range: 'week' };
 
 /** No push matches: why that may be, and the next steps. */
 function Empty() {
