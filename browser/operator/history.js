@@ -5,7 +5,7 @@ import { Card, clockText, numberText, Quiet, spanText, Table, Unknown } from './
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').History} Hour */
-/** @typedef {import('./shapes').Mark} Mark */
+/** @typedef {import('./shapes').HistoryEvent} HistoryEvent */
 
 /** From the ground up. @type {readonly ('written' | 'unchanged' | 'rejected' | 'failed')[]} */
 const KINDS = ['written', 'unchanged', 'rejected', 'failed'];
@@ -138,7 +138,7 @@ const Drawing = ({ history, title, children }) =>
     ),
   );
 
-/** @param {{ history: Hour, mark: Mark }} props */
+/** @param {{ history: Hour, mark: HistoryEvent }} props */
 function MarkShape({ history, mark }) {
   const x = xOf(history, mark.at);
   const end = mark.kind === 'outage' ? xOf(history, mark.until ?? history.to) : x;
@@ -150,7 +150,7 @@ function MarkShape({ history, mark }) {
   );
 }
 
-/** @param {{ marks: readonly Mark[] }} props */
+/** @param {{ marks: readonly HistoryEvent[] }} props */
 const Marks = ({ marks }) =>
   marks.length === 0
     ? h(Quiet, { text: say(WORDS.nothingHappened) })
@@ -169,7 +169,7 @@ const Marks = ({ marks }) =>
           ),
       );
 
-/** @param {Mark} mark */
+/** @param {HistoryEvent} mark */
 function markText(mark) {
   if (mark.kind === 'audit') {
     const { operator, command, subject, outcome } = mark;

@@ -46,7 +46,7 @@ export interface AuthenticationTerms {
 }
 
 /** The client of a request, if the directory knows it; and the caller, or the error of the first failed check. */
-export type Identified = { readonly client: KnownClient | undefined } & (
+export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
   | { readonly caller?: never; readonly error: PushError }
 );
@@ -62,17 +62,17 @@ export async function authenticate(
   lookUp: () => Promise<KnownClient | undefined>,
   body: SignedBody,
   { headers, clock, minSecrets = 0 }: AuthenticationTerms,
-): Promise<Identified> {
+): Promise<Identification> {
   const client = await lookUp();
-  const checkedHeaders = identified(client, () => checkHeaders(headers, clock()));
+  const checkedHeaders = toIdentification(client, () => checkHeaders(headers, clock()));
   if (checkedHeaders.error) return checkedHeaders;
   const signer = await body.findSigner(secretsToTry(client, clock(), minSecrets));
   const current = body.isLarge ? await lookUp() : client;
-  return identified(current, () => callerOf(current, signer, clock()));
+  return toIdentification(current, () => callerOf(current, signer, clock()));
 }
 
 /** @returns the result of `check`, or the PushError that it throws */
-function identified<T>(client: KnownClient | undefined, check: () => T) {
+function toIdentification<T>(client: KnownClient | undefined, check: () => T) {
   try {
     return { client, caller: check() };
   } catch (error) {

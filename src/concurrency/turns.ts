@@ -27,7 +27,7 @@ export class TimeSlice {
 }
 
 /** Runs a generator to its end. It pauses at the first step after the end of each slice. */
-export async function inSlices<T>(steps: Generator<unknown, T>): Promise<T> {
+export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   const slice = new TimeSlice();
   let step = steps.next();
   while (!step.done) {

@@ -4,8 +4,8 @@
  */
 
 /**
- * Common column names of each field, in lower case and without separators (see `plain`), best first. The name of the field itself is always
- * accepted.
+ * Common column names of each field, in lower case and without separators (see `plain`), best first. The name of the
+ * field itself is always accepted.
  */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
@@ -72,7 +72,10 @@ function rankOf(field: string, name: string, names: ColumnNames): number {
 }
 
 /** Guesses the field of each column. If two columns fit one field, the column with the better name gets it. */
-export function guess(head: readonly string[], names: ColumnNames = MATTER_COLUMNS): Mapping {
+export function guessMapping(
+  head: readonly string[],
+  names: ColumnNames = MATTER_COLUMNS,
+): Mapping {
   const mapping: (string | undefined)[] = head.map(() => undefined);
   for (const field of Object.keys(names)) {
     const ranks = head.map((name) => rankOf(field, plain(name), names));
@@ -83,8 +86,8 @@ export function guess(head: readonly string[], names: ColumnNames = MATTER_COLUM
 }
 
 /** Whether a line is a header: one of its cells is a name, or a common name, of a field of a matter. */
-export const isHead = (cells: readonly string[]): boolean =>
-  guess(cells).some((field) => field !== undefined);
+export const isHeaderRow = (cells: readonly string[]): boolean =>
+  guessMapping(cells).some((field) => field !== undefined);
 
 export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
@@ -102,7 +105,7 @@ export function mapColumns(
   names: ColumnNames,
   given: readonly GivenColumn[] = [],
 ): Mapped {
-  const mapping = [...guess(head, names)];
+  const mapping = [...guessMapping(head, names)];
   for (const [field, name] of given) {
     const at = head.findIndex((it) => plain(it) === plain(name));
     if (at === -1) return { problem: `there is no column ${name}; ${columnsText(head)}` };

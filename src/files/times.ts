@@ -3,7 +3,7 @@ export interface FileTime {
   /** An ISO-8601 time with an offset, an ISO-8601 local time, or the digits of the cell. */
   readonly text: string;
   /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
-  readonly step: number;
+  readonly precision: number;
   /** Whether the cell was a serial number of a spreadsheet: the days since the end of 1899. */
   readonly isSerial: boolean;
 }
@@ -28,7 +28,7 @@ const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
  */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);
-  if (iso) return { text: cell, step: iso[2] ? 1 : iso[1] ? SECOND : MINUTE, isSerial: false };
+  if (iso) return { text: cell, precision: iso[2] ? 1 : iso[1] ? SECOND : MINUTE, isSerial: false };
   const found = SHEET.exec(cell);
   if (found) return fromSheet(found);
   const serial = SERIAL.exec(cell);
@@ -39,9 +39,13 @@ export function readFileTime(cell: string): FileTime | undefined {
   const compact = COMPACT.exec(cell);
   if (compact) {
     const [, year, month, day, ...clock] = compact;
-    return { text: `${year}-${month}-${day}T${clock.join(':')}`, step: SECOND, isSerial: false };
+    return {
+      text: `${year}-${month}-${day}T${clock.join(':')}`,
+      precision: SECOND,
+      isSerial: false,
+    };
   }
-  return DAY_NUMBER.test(cell) ? undefined : { text: cell, step: 1, isSerial: false };
+  return DAY_NUMBER.test(cell) ? undefined : { text: cell, precision: 1, isSerial: false };
 }
 
 function fromSheet(found: readonly (string | undefined)[]): FileTime {
@@ -49,8 +53,8 @@ function fromSheet(found: readonly (string | undefined)[]): FileTime {
   const [hour, minute, second, fraction = ''] = found.slice(7);
   const date = `${year}-${twoDigits(month)}-${twoDigits(day)}`;
   const time = `${twoDigits(hour)}:${twoDigits(minute)}:${twoDigits(second)}${fraction}`;
-  const step = fraction !== '' ? 1 : second ? SECOND : hour ? MINUTE : DAY;
-  return { text: `${date}T${time}`, step, isSerial: false };
+  const precision = fraction !== '' ? 1 : second ? SECOND : hour ? MINUTE : DAY;
+  return { text: `${date}T${time}`, precision, isSerial: false };
 }
 
 const twoDigits = (digits: string | undefined) => (digits ?? '').padStart(2, '0');
@@ -59,5 +63,5 @@ const twoDigits = (digits: string | undefined) => (digits ?? '').padStart(2, '0'
 function fromSerial(days: number, decimals: number): FileTime {
   const instant = SERIAL_EPOCH + Math.round((days * DAY) / SECOND) * SECOND;
   const text = new Date(instant).toISOString().slice(0, 19);
-  return { text, step: Math.max(DAY / 10 ** decimals, SECOND), isSerial: true };
+  return { text, precision: Math.max(DAY / 10 ** decimals, SECOND), isSerial: true };
 }

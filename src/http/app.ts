@@ -7,7 +7,7 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Reach } from '../concurrency/reach';
-import { inSlices } from '../concurrency/turns';
+import { runInSlices } from '../concurrency/turns';
 import { OPERATIONS } from '../domain/operation';
 import { foldedLog } from '../infra/folded-log';
 import type { Tracing } from '../observability/tracing';
@@ -45,7 +45,7 @@ import { koaPages } from './pages';
 import { koaRequest, type RequestState } from './request';
 import { koaRespond } from './respond';
 import { batchRoute, verifyBatchRoute } from './routes/batch';
-import { orphansList, orphansRoute } from './routes/orphans';
+import { createOrphansUpload, orphansRoute } from './routes/orphans';
 import { pushRoute, verifyRoute } from './routes/push';
 import { queryRoute } from './routes/query';
 import { resendRoute } from './routes/resend';
@@ -157,13 +157,13 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
     request: [koaAdmit(admit, timeout)],
     lines: [
       koaAdmit(admit, timeout, ({ rawBody }) =>
-        inSlices(maxLineCount(rawBody, batchReader.limits)),
+        runInSlices(maxLineCount(rawBody, batchReader.limits)),
       ),
     ],
   };
   return ({ name, authentication, body, rate }: Endpoint) => {
     if (authentication === 'streamed') {
-      return [uploads, koaStreamedHmacAuth(auth, orphansList()), ...rates[rate]];
+      return [uploads, koaStreamedHmacAuth(auth, createOrphansUpload()), ...rates[rate]];
     }
     const { bytes, setting } = body.limit;
     const limit = setting ? settings[setting] : bytes;

@@ -5,7 +5,7 @@ import {
   authenticate,
   type Caller,
   createSignedBody,
-  type Identified,
+  type Identification,
   type SignedBody,
 } from '../auth/authenticate';
 import type { Reach } from '../concurrency/reach';
@@ -84,7 +84,7 @@ interface SentRequest {
 async function identify(
   { clients, database, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
-): Promise<Identified> {
+): Promise<Identification> {
   const check = (find: ClientDirectory['find']) => {
     const lookUp = () =>
       databaseCall(database.guard(find(headers.clientId)), receivedAt + timeout - clock());

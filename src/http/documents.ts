@@ -50,7 +50,7 @@ export function answerDocument(
 }
 
 function encodedFor(document: PlainDocument, accepted: string): Encoded {
-  if (document.bytes.length < MIN_GZIPPED || !takesGzip(accepted)) return document;
+  if (document.bytes.length < MIN_GZIPPED || !acceptsGzip(accepted)) return document;
   const known = gzipped.get(document);
   if (known) return known;
   const bytes = gzipSync(document.bytes, { level: 9 });
@@ -65,7 +65,7 @@ function encodedFor(document: PlainDocument, accepted: string): Encoded {
 }
 
 /** Whether the client accepts gzip. @param accepted `Accept-Encoding`, RFC 9110 section 12.5.3 */
-export function takesGzip(accepted: string): boolean {
+export function acceptsGzip(accepted: string): boolean {
   const weights = new Map(
     accepted.split(',').map((part): [string, number] => {
       const [coding = '', ...parameters] = part.toLowerCase().split(';');

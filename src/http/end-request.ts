@@ -8,7 +8,7 @@ import { foldedLog, type LogLine } from '../infra/folded-log';
 import type { Logger } from '../infra/logger';
 import { type Metrics, NO_METRICS } from '../observability/metrics';
 import { PushError } from '../protocol/errors';
-import { commonOperation, countedAs, outcomeOf, type PushEnded } from '../pushes/pushes';
+import { commonOperation, outcomeOf, type PushEnded, toCountedPush } from '../pushes/pushes';
 import type { PushCounts } from '../storage/push-log';
 import type { RequestContext, RequestState } from './request';
 
@@ -81,7 +81,7 @@ function countPushes({ clock, metrics, counts }: Listeners, pushes: readonly Pus
       const end = answer instanceof PushError ? answer : outcomeOf(answer);
       metrics?.lines(commonOperation(operation), lines, end);
     }
-    const counted = countedAs(push);
+    const counted = toCountedPush(push);
     counts?.ended(counted, clock() - receivedAt, lines);
     if (!isRecorded) counts?.unrecorded(counted, lines);
   }

@@ -7,12 +7,12 @@ import type { Envelope } from '../protocol/envelope';
 const STALL_TIMEOUT = 30_000;
 
 /** Groups of rows; each row is a line. A group may be empty. The return value is `data` of the envelope. */
-export type Lines = AsyncGenerator<readonly unknown[], unknown>;
+export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
 /** Lines whose first group has been read. An error in the first group still results in a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
-  readonly rest: Lines;
+  readonly rest: LineGroups;
 }
 
 /** Builds the envelope in the last line. */
@@ -26,9 +26,9 @@ export interface LastLine {
  *
  * @throws the error of the lines before their first group
  */
-export async function startLines(res: ServerResponse, rest: Lines): Promise<StartedLines> {
+export async function startLines(res: ServerResponse, rest: LineGroups): Promise<StartedLines> {
   const first = await rest.next();
-  whenOver(res, () => {
+  onResponseEnd(res, () => {
     rest.return(undefined).catch(() => undefined);
   });
   return { first, rest };
@@ -38,7 +38,7 @@ export async function startLines(res: ServerResponse, rest: Lines): Promise<Star
  * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. It also
  * listens to the socket: a response that waits for an earlier response gets no event when the connection closes.
  */
-export function whenOver(res: ServerResponse, end: () => void): void {
+export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
   if (res.destroyed || socket.destroyed) {
     end();

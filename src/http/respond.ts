@@ -13,7 +13,7 @@ import { OPEN_PATH } from '../protocol/paths';
 import { discardRest } from './body';
 import { answerDocument, type PlainDocument } from './documents';
 import type { EndRequest } from './end-request';
-import { type StartedLines, whenOver, writeLines } from './line-answer';
+import { onResponseEnd, type StartedLines, writeLines } from './line-answer';
 import type { RequestContext, RequestState } from './request';
 
 export interface RespondOptions {
@@ -126,7 +126,7 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   ctx.res.setMaxListeners(20);
   // If the client disconnects, there is no last line. The request still counts as answered, like every request whose
   // client disconnects.
-  whenOver(ctx.res, () => options.end.answered(ctx));
+  onResponseEnd(ctx.res, () => options.end.answered(ctx));
   ctx.body = writeLines(ctx.res, lines, {
     success: (data) => {
       options.end.answered(ctx);

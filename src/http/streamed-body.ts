@@ -34,7 +34,7 @@ export function koaLongUploads(max: number): Middleware {
   };
 }
 
-export interface StreamedRoute {
+export interface StreamedUpload {
   /** The operation in the push-log entry of a rejected request. */
   readonly operation: string;
   /** Maximum size of the body in bytes. */
@@ -60,7 +60,7 @@ export type ChunkListener = (chunk: Uint8Array) => void;
  */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
-  route: StreamedRoute,
+  route: StreamedUpload,
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
@@ -76,7 +76,7 @@ export function koaStreamedHmacAuth(
 async function authenticateStream(
   deps: HmacAuthDependencies,
   ctx: RequestContext,
-  { operation, bodyLimit: limit, bodyTimeout: timeout, begin }: StreamedRoute,
+  { operation, bodyLimit: limit, bodyTimeout: timeout, begin }: StreamedUpload,
 ): Promise<void> {
   const { req, state } = ctx;
   const { clients, database, clock } = deps;

@@ -6,7 +6,15 @@ import { z } from 'zod';
 import { mongoUrlProblem } from './mongo-url';
 import { redisUrlProblem } from './redis/url';
 import { type Environment, readSettingFiles } from './setting-files';
-import { plainUrl, secretKeys, span, spanOrOff, statuses, timeZone, whole } from './settings/forms';
+import {
+  durationOrOffSetting,
+  durationSetting,
+  plainUrl,
+  secretKeys,
+  statuses,
+  timeZone,
+  wholeNumberSetting,
+} from './settings/forms';
 import { tracingProblems } from './settings/tracing';
 
 const CONCLUDED =
@@ -16,7 +24,7 @@ const schema = z.object({
   /** Address that the web process listens on. */
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
-  PORT: whole(0, 65_535).default(3000),
+  PORT: wholeNumberSetting(0, 65_535).default(3000),
   /** A replica set or a sharded cluster, because the ledger needs transactions. */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
@@ -33,17 +41,17 @@ const schema = z.object({
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
     .default('matter-push'),
   /** Number of queue shards, each with one hash tag in Redis. The default for a Cluster is 8. */
-  REDIS_SHARDS: whole(1, 64).default(1),
+  REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),
   /** Number of partitions of each shard. With fewer partitions than workers, some workers have no work. */
-  REDIS_PARTITIONS: whole(1, 1_024).default(64),
+  REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
   /** Folder in which `npm start` stores data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
   /** How long `web` keeps an idle connection of a client. It must exceed the idle timeout of the load balancer. */
-  KEEP_ALIVE_TIMEOUT: span(1_000, 3_600_000).default(65_000),
+  KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
   /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
-  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(1024 * 1024),
+  BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
   /** `always-200`: every answer has HTTP status 200; its body has the code. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
   /** Time zone of times that callers send without a zone. */
@@ -51,41 +59,41 @@ const schema = z.object({
   /** Values of `bizStatus` that give a matter the phase CONCLUDED. */
   CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
   /** How long a caller waits for the confirmed write. */
-  PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  PUSH_TIMEOUT: durationSetting(100, 120_000).default(10_000),
   /** Maximum lines of one batch of a caller. */
-  BATCH_MAX_ITEMS: whole(1, 1_000).default(1_000),
+  BATCH_MAX_ITEMS: wholeNumberSetting(1, 1_000).default(1_000),
   /** Largest request body of a batch in bytes. */
-  BATCH_BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
+  BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
-  BATCH_TIMEOUT: span(100, 120_000).default(30_000),
+  BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
   /** How long a signature may be sent again with another path or idempotency key; `off`: without a time limit. */
-  SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
+  SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
-  RATE_LIMIT: whole(0, 1_000_000).default(0),
+  RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
   /** Number of pushes that a client may send at once, before RATE_LIMIT applies. */
-  RATE_BURST: whole(1, 1_000_000).default(400),
+  RATE_BURST: wholeNumberSetting(1, 1_000_000).default(400),
   /** Limit of requests per second for each query key. */
-  QUERY_KEY_RATE: whole(1, 1_000_000).default(20),
+  QUERY_KEY_RATE: wholeNumberSetting(1, 1_000_000).default(20),
   /** `off`: a retry with the same idempotency key and body is applied again. `on`: the retry gets the first result. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   /** How long push-log entries are kept. */
-  PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
-  PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
+  PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /** Maximum pushes in flight in one web process. The process answers further pushes with 503. */
-  MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
+  MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition. `web` answers further pushes with 503. */
-  PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
+  PARTITION_LIMIT: wholeNumberSetting(1, 1_000_000).default(10_000),
   /** Maximum bytes of one partition in Redis. `web` answers further pushes with 503. */
-  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(16_777_216),
+  PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
   /** Maximum pushes that a worker processes together. The other BATCH settings limit the batch of a caller. */
-  BATCH_LIMIT: whole(1, 1_000).default(640),
+  BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
   /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */
-  DRAIN_DELAY: span(0, 120_000).default(5_000),
+  DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
   /** Time limit for a stopping process, including DRAIN_DELAY. Within it, the process finishes the pushes in flight. */
-  DRAIN_TIMEOUT: span(1_000, 300_000).default(40_000),
+  DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
-  METRICS_PORT: whole(0, 65_535).default(0),
+  METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),
   /** Address that the internal port listens on. */
   METRICS_HOST: z.string().default('127.0.0.1'),
   /** `on`: the process exports spans to an OpenTelemetry collector, which the standard OTEL_ variables name. */
@@ -167,7 +175,7 @@ export function readConfig(env: Environment): Config {
   const lines = [
     ...files.problems.map(([name, problem]) => `  ${name}: ${problem}`),
     ...issues.map(({ path: [name], message }) => {
-      return `  ${String(name)}: ${message}${files.sourceOf(String(name))}`;
+      return `  ${String(name)}: ${message}${files.describeFile(String(name))}`;
     }),
     ...tracingProblems(present).map(([name, problem]) => `  ${name}: ${problem}`),
   ];

@@ -5,7 +5,7 @@ import { isExistingCollection } from './driver-errors';
 import { hasOption, withoutOptionsOfService } from './mongo-url';
 
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
-export const CONFIRMED = { w: 'majority', journal: true } as const;
+export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 
 /** The process cannot start, because the database cannot be used. The message states the cause for the operator. */
 export class DatabaseSetupError extends Error {
@@ -47,7 +47,7 @@ export async function connectMongo(
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
-    writeConcern: CONFIRMED,
+    writeConcern: MAJORITY_WRITE_CONCERN,
     monitorCommands,
   });
   try {

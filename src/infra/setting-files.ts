@@ -20,7 +20,7 @@ export interface SettingFiles {
   /** Settings whose file could not be read. Their value is unknown, so they are not reported as missing. */
   readonly unknown: ReadonlySet<string>;
   /** The text that names the file of a setting at the end of an error message; empty if the setting has no file. */
-  readonly sourceOf: (name: string) => string;
+  readonly describeFile: (name: string) => string;
 }
 
 /** @param given the environment; an empty variable counts as not set */
@@ -42,8 +42,8 @@ export function readSettingFiles(given: Environment): SettingFiles {
       sources.set(name, ` (read from ${variable}, ${path})`);
     }
   }
-  const sourceOf = (name: string) => sources.get(name) ?? '';
-  return { env: { ...given, ...values }, problems, unknown, sourceOf };
+  const describeFile = (name: string) => sources.get(name) ?? '';
+  return { env: { ...given, ...values }, problems, unknown, describeFile };
 }
 
 type ReadValue =
@@ -66,13 +66,13 @@ export const isSettingSet = (env: Environment, name: SecretSetting): boolean =>
   Boolean(env[name] || env[fileVariableOf(name)]);
 
 /** Returns an environment with one setting: the variable of its value, and the variable of its file. */
-export const bothVariables = (env: Environment, name: SecretSetting): Environment => ({
+export const pickSetting = (env: Environment, name: SecretSetting): Environment => ({
   [name]: env[name],
   [fileVariableOf(name)]: env[fileVariableOf(name)],
 });
 
 /** Returns an environment that unsets settings: both variables of each setting are empty, which counts as not set. */
-export const clearedVariables = (...names: readonly SecretSetting[]): Environment =>
+export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 
 /** Placeholders for the required settings that are not set, for a program that does not use these settings. */

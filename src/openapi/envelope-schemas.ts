@@ -4,23 +4,23 @@ import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape
 import { batchData, verifiedBatch } from '../protocol/batch';
 import type { Envelope } from '../protocol/envelope';
 import { ALL_REASONS, PushError, type Reason } from '../protocol/errors';
-import { about } from '../protocol/language';
+import { describe } from '../protocol/language';
 import { resendData } from '../protocol/resend';
 import { fieldError, warning } from '../protocol/warnings';
 
 /** The type of `code`: for a literal, zod writes the less exact type `number`. */
 const INTEGER = { type: 'integer' };
-const CODE = about(
+const CODE = describe(
   '0: success, the pushed data is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
   '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
 );
-const MESSAGE = about('For people', '供人阅读的说明');
-const DATA = about('The requested data; null in an error', '返回的数据；出错时为 null');
+const MESSAGE = describe('For people', '供人阅读的说明');
+const DATA = describe('The requested data; null in an error', '返回的数据；出错时为 null');
 
 const sent = {
   requestId: loggedRequestId(),
   timestamp: instant().meta(
-    about('The time of the answer: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'),
+    describe('The time of the answer: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'),
   ),
 };
 
@@ -39,7 +39,7 @@ export const reasonSchema = (): z.ZodType<Reason> =>
   z
     .enum(ALL_REASONS)
     .meta(
-      about(
+      describe(
         'Stable reasons; later versions may add reasons. The table at the start of this document explains them.',
         '稳定的错误原因，可能新增；说明见文档开头的表格。',
       ),
@@ -48,7 +48,7 @@ export const reasonSchema = (): z.ZodType<Reason> =>
 const RETRYABLE = z
   .boolean()
   .meta(
-    about(
+    describe(
       'Whether the same request may succeed later; sign the retry anew, with the same key and body',
       '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
     ),
@@ -56,7 +56,7 @@ const RETRYABLE = z
 const HELP = z
   .string()
   .meta(
-    about(
+    describe(
       'Path of the explanation of the reason, relative to the address of the service. For a rejected signature, it also explains how to find the cause by requestId.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
@@ -72,11 +72,11 @@ export const partialAnswer = () =>
       ...sent,
       reason: z
         .literal('PARTIAL_FAILURE' satisfies Reason)
-        .meta(about('Some lines failed', '部分行失败')),
+        .meta(describe('Some lines failed', '部分行失败')),
       retryable: RETRYABLE,
       help: HELP,
     } satisfies ShapeOf<Omit<Envelope, 'errors' | 'warnings'>>)
-    .meta(about('The answer to a batch in which lines failed', '批次部分失败的响应'));
+    .meta(describe('The answer to a batch in which lines failed', '批次部分失败的响应'));
 
 /** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
@@ -88,22 +88,24 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
       message: z.string().meta(MESSAGE),
       data: z.null().meta(DATA),
       ...sent,
-      reason: reason.meta(about('The stable reason, for programs', '稳定的错误原因，供程序判断')),
+      reason: reason.meta(
+        describe('The stable reason, for programs', '稳定的错误原因，供程序判断'),
+      ),
       retryable: RETRYABLE,
       help: HELP,
       errors: z
         .array(fieldError)
         .optional()
-        .meta(about('All problems of the request', '请求中的全部问题')),
+        .meta(describe('All problems of the request', '请求中的全部问题')),
       warnings: z
         .array(warning)
         .optional()
         .meta(
-          about(
+          describe(
             'Values that look wrong in a rejected body beside its errors, such as a misspelt field because of which another one is missing',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),
     } satisfies ShapeOf<Envelope>)
-    .meta(about('Every rejection and failure', '所有拒绝与失败的响应'));
+    .meta(describe('Every rejection and failure', '所有拒绝与失败的响应'));
 }

@@ -9,9 +9,9 @@ import {
 } from '../protocol/batch';
 import { queryRows } from '../protocol/endpoints';
 import { idLine } from '../protocol/id-lines';
-import { about } from '../protocol/language';
+import { describe } from '../protocol/language';
 import { orphanCount } from '../protocol/matter-view';
-import { party, partyRemoval } from '../protocol/party-fields';
+import { partyBodySchema, partyRemovalBodySchema } from '../protocol/party-fields';
 import { pushData, verified } from '../protocol/push-data';
 import { bodySchemas } from '../protocol/requests';
 import { resendData, resendResult, resendSchema } from '../protocol/resend';
@@ -47,8 +47,8 @@ export function requestSchemas(): Schemas {
     StatusBody: pushes.status,
     ReopenBody: pushes.reopen,
     DeleteBody: pushes.delete,
-    Party: party,
-    PartyRemoval: partyRemoval,
+    Party: partyBodySchema,
+    PartyRemoval: partyRemovalBodySchema,
     BatchLine: batchLineSchema(pushes),
     VerifyBody: verifySchema(pushes),
     ResendBody: resendSchema,
@@ -74,19 +74,19 @@ export function answerSchemas(): Schemas {
   );
   return {
     PushAnswer: successSchemaOf(pushData).meta(
-      about('The answer to a push that was written', '推送成功的响应'),
+      describe('The answer to a push that was written', '推送成功的响应'),
     ),
     VerifyAnswer: successSchemaOf(verified).meta(
-      about('The answer to a push that would be accepted', '校验通过的响应'),
+      describe('The answer to a push that would be accepted', '校验通过的响应'),
     ),
     BatchAnswer: successSchemaOf(batchData).meta(
-      about('The answer to a batch whose lines were all written', '批次全部写入的响应'),
+      describe('The answer to a batch whose lines were all written', '批次全部写入的响应'),
     ),
     VerifyBatchAnswer: successSchemaOf(verifiedBatch).meta(
-      about('The answer to a batch whose lines would all be accepted', '批次全部校验通过的响应'),
+      describe('The answer to a batch whose lines would all be accepted', '批次全部校验通过的响应'),
     ),
     ResendAnswer: successSchemaOf(resendData).meta(
-      about(
+      describe(
         'The answer to a resend whose pushes are all in the database',
         '所有推送均已落库的响应',
       ),
@@ -94,13 +94,13 @@ export function answerSchemas(): Schemas {
     PartialAnswer: partialAnswer(),
     ...queryAnswers(ofQueries),
     OrphansEnd: successSchemaOf(orphanCount).meta(
-      about('The last line of a complete list of orphans', '完整结果的最后一行'),
+      describe('The last line of a complete list of orphans', '完整结果的最后一行'),
     ),
     AliveAnswer: successSchemaOf(processState('alive')).meta(
-      about('The process is alive', '进程存活'),
+      describe('The process is alive', '进程存活'),
     ),
     ReadyAnswer: successSchemaOf(processState('ready')).meta(
-      about('The process is ready', '进程就绪'),
+      describe('The process is ready', '进程就绪'),
     ),
     ErrorAnswer: errorAnswer(reason),
     Reason: reason,
@@ -123,10 +123,10 @@ function queryAnswers(named: Schemas): Schemas {
   const entries = queryRows().map(({ answer }) => {
     const data = named[answer.data];
     if (!data) throw new Error(`the row of ${answer.name} has no schema ${answer.data}`);
-    return [answer.name, successSchemaOf(data).meta(about(...answer.about))] as const;
+    return [answer.name, successSchemaOf(data).meta(describe(...answer.about))] as const;
   });
   return Object.fromEntries(entries);
 }
 
 const processState = (status: 'alive' | 'ready') =>
-  z.object({ status: z.literal(status).meta(about('The state of the process', '进程状态')) });
+  z.object({ status: z.literal(status).meta(describe('The state of the process', '进程状态')) });

@@ -7,11 +7,11 @@ import { isReason } from '../protocol/errors';
 import { isFailure } from '../status/recent-pushes';
 import type { ServiceStatus } from '../status/status';
 import { type AuditEntry, createAuditTrail } from '../storage/audit';
-import { type CountsRead, createReadCounts } from '../storage/push-log';
+import { createPushCountReader, type PeriodCounts } from '../storage/push-log';
 import { HISTORY, type NotedOutage, type QueueHistory, type QueueSample } from './queue-history';
 
 /** Number of pushes of each kind that were received in one minute. */
-export type Minute = Readonly<Record<Kind, number>> & {
+export type MinuteCounts = Readonly<Record<PushKind, number>> & {
   /** Start of the minute, epoch milliseconds. */
   readonly at: number;
 };
@@ -21,13 +21,13 @@ export interface History {
   readonly from: number;
   readonly to: number;
   /** Null if MongoDB is unavailable. */
-  readonly minutes: readonly Minute[] | null;
+  readonly minutes: readonly MinuteCounts[] | null;
   /** Whether the read of the push counts stopped at its limit. Then the oldest minutes can have too few pushes. */
   readonly isCut: boolean;
   /** The samples that this process has taken of the queue since its start. */
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly HistoryEvent[];
   /** Whether `marks` include the audit trail; false if MongoDB is unavailable. */
   readonly hasAudit: boolean;
 }
@@ -42,7 +42,7 @@ type Read = Pick<History, 'minutes' | 'isCut'> & {
 
 /** @returns a reader of the last hour. Its reads never fail and end within TIMEOUT milliseconds */
 export function createHistory(mongo: Connection, queue: QueueHistory) {
-  const counts = createReadCounts(mongo);
+  const counts = createPushCountReader(mongo);
   const trail = createAuditTrail(mongo, systemClock);
   const read = async (from: number, to: number): Promise<Read> => {
     const inTime = <T>(call: Promise<T>) => withTimeout(call, TIMEOUT).catch(() => null);
@@ -50,7 +50,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       inTime(counts.read({ from, to }, 'minute')),
       inTime(trail.list({ since: from }, MAX_ENTRIES)),
     ]);
-    const minutes = counted && minutesOf(counted, from, to);
+    const minutes = counted && countByMinute(counted, from, to);
     return { minutes, isCut: counted?.cutAt !== undefined, audit: entries };
   };
   return {
@@ -65,34 +65,34 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       status: ServiceStatus,
     ): History => {
       const outages = queue.outages();
-      const marks = marksOf({ audit, outages, status, from: read.from });
+      const marks = eventsOf({ audit, outages, status, from: read.from });
       return { ...read, queue: queue.samples(), marks, hasAudit: audit !== null };
     },
   };
 }
 
 /** One element for each minute of the window, including minutes without pushes. */
-function minutesOf({ counts }: CountsRead, from: number, to: number): Minute[] {
-  const none = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
+function countByMinute({ counts }: PeriodCounts, from: number, to: number): MinuteCounts[] {
+  const none = Object.fromEntries(PUSH_KINDS.map((kind) => [kind, 0])) as Record<PushKind, number>;
   const minutes = Array.from({ length: (to - from) / MINUTE }, (_, n) => ({
     ...none,
     at: from + n * MINUTE,
   }));
   for (const { start, result, pushes = 0 } of counts) {
     const minute = minutes[Math.floor((start - from) / MINUTE)];
-    if (minute) minute[kindOf(result)] += pushes;
+    if (minute) minute[pushKindOf(result)] += pushes;
   }
   return minutes;
 }
 
-export const KINDS = ['written', 'unchanged', 'rejected', 'failed'] as const;
-export type Kind = (typeof KINDS)[number];
+export const PUSH_KINDS = ['written', 'unchanged', 'rejected', 'failed'] as const;
+export type PushKind = (typeof PUSH_KINDS)[number];
 
 /** Results of accepted pushes that did not change the matter. */
 const UNCHANGED: readonly string[] = ['STALE_IGNORED', 'REPLAYED', 'ALREADY_DELETED'];
 
 /** @param result an outcome, REPLAYED, or a reason */
-export function kindOf(result: string): Kind {
+export function pushKindOf(result: string): PushKind {
   if (isFailure(result)) return 'failed';
   if (isReason(result)) return 'rejected';
   return UNCHANGED.includes(result) ? 'unchanged' : 'written';
@@ -101,7 +101,7 @@ export function kindOf(result: string): Kind {
 // Events: outages, starts of processes, and audit entries.
 
 /** `at` and `until` in epoch milliseconds. */
-export type Mark = { readonly at: number } & (
+export type HistoryEvent = { readonly at: number } & (
   | {
       readonly kind: 'outage';
       readonly server: ServerName;
@@ -137,9 +137,9 @@ const DEPLOYMENT_SPAN = 60_000;
 const SAME_OUTAGE = 5_000;
 
 /** @returns the events, oldest first */
-function marksOf({ audit, outages, status, from }: EventSources): Mark[] {
+function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {
   const entries = (audit ?? []).map(
-    ({ at, operator, command, subject, outcome }): Mark => ({
+    ({ at, operator, command, subject, outcome }): HistoryEvent => ({
       ...{ kind: 'audit', at: at.getTime(), operator, command, subject, outcome },
     }),
   );
@@ -150,7 +150,7 @@ function marksOf({ audit, outages, status, from }: EventSources): Mark[] {
 
 const isInside = (until: number | null, from: number) => until === null || until >= from;
 
-function outagesOf(noted: readonly NotedOutage[], { servers }: ServiceStatus): Mark[] {
+function outagesOf(noted: readonly NotedOutage[], { servers }: ServiceStatus): HistoryEvent[] {
   const reported = servers.flatMap(({ server, lastOutage }) => {
     if (!lastOutage) return [];
     const { since, lastedMs, error } = lastOutage;
@@ -166,7 +166,7 @@ function outagesOf(noted: readonly NotedOutage[], { servers }: ServiceStatus): M
   }));
 }
 
-function startsOf({ at, processes }: ServiceStatus): Mark[] {
+function startsOf({ at, processes }: ServiceStatus): HistoryEvent[] {
   const now = Date.parse(at);
   const starts = (processes ?? [])
     .map(({ name, version, uptimeMs, silentMs }) => ({

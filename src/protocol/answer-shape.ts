@@ -1,6 +1,6 @@
 /** Parts of the schemas of answers. These schemas document the answers; only tests validate with them. */
 import { z } from 'zod';
-import { about } from './language';
+import { describe } from './language';
 
 /** The read-only type of an answer, from its schema. */
 export type Answer<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
@@ -25,7 +25,7 @@ export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a
 /** The id of a request that has an entry in the push log. */
 export const loggedRequestId = () =>
   requestId().meta(
-    about(
+    describe(
       'Identifies the request in the push log; name it in support requests',
       '凭它可在推送日志中查到本次请求',
     ),
@@ -35,7 +35,7 @@ export const nextCursor = () =>
     .string()
     .nullable()
     .meta(
-      about(
+      describe(
         'The cursor of the next page; null: this is the last page',
         '下一页的游标；null 表示最后一页',
       ),
@@ -43,7 +43,7 @@ export const nextCursor = () =>
 /** The number of pushes without an entry in the push log. */
 export const notRecorded = () =>
   count().meta(
-    about(
+    describe(
       'Pushes of this kind without a log entry, because too many were rejected at once or the database was unavailable; counted by the minute',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),

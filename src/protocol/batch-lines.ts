@@ -47,7 +47,7 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * Reads the lines in steps, because an array of 8 MiB takes long. `inSlices` runs the steps.
+ * Reads the lines in steps, because an array of 8 MiB takes long. `runInSlices` runs the steps.
  *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array

@@ -10,7 +10,7 @@ import { type Answer, count, loggedRequestId, matterId } from './answer-shape';
 import { type Envelope, helpFor } from './envelope';
 import { PushError, type Reason } from './errors';
 import { IDEMPOTENCY_KEY } from './headers';
-import { about, type Language } from './language';
+import { describe, type Language } from './language';
 import { MATTER } from './matter-view';
 import type { bodySchemas } from './requests';
 import { TEXTS, zodMessage } from './texts';
@@ -43,14 +43,14 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
     .union(
       OPERATIONS.map((name) =>
         z.object({
-          op: z.literal(name).meta(about('The operation', '要执行的操作')),
+          op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
-            ...about('The body, as in a single push', '与单独推送时的请求体一致'),
+            ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
             // The document refers to the schema of the body, which has these rules.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
-            about(
+            describe(
               'The idempotency key of this push. Absent: `<X-Idempotency-Key of the batch>/<line number>`, if the batch has that header. Within a batch, each key may occur once per op.',
               '本行的幂等键；未填时为“批次的 X-Idempotency-Key/行号”（批次有该请求头时）。同一批次内同一操作的键不能重复。',
             ),
@@ -58,10 +58,10 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
         }),
       ),
     )
-    .meta(about('One line of a batch: a push', '批次中的一行，即一次推送'));
+    .meta(describe('One line of a batch: a push', '批次中的一行，即一次推送'));
 
 const lineNumber = count().meta(
-  about(
+  describe(
     'The number of the line in the body, from 1; empty lines count. In an array: of the element',
     '行号，从 1 开始，空行计入；数组为元素序号',
   ),
@@ -72,23 +72,26 @@ const lineFields = {
   code: z
     .int()
     .meta(
-      about(
+      describe(
         '0: the push is in the database. Otherwise the code that a single push would get.',
         '0 表示已落库；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
-  message: z.string().meta(about('For people', '供人阅读的说明')),
+  message: z.string().meta(describe('For people', '供人阅读的说明')),
   reason: z
     .string()
     .optional()
     .meta(
-      about('If the line failed: the reason, as in the table of reasons', '失败原因，见错误目录'),
+      describe(
+        'If the line failed: the reason, as in the table of reasons',
+        '失败原因，见错误目录',
+      ),
     ),
   retryable: z
     .boolean()
     .optional()
     .meta(
-      about(
+      describe(
         'If the line failed: whether the same line may succeed later',
         '失败时：同一行稍后重发是否可能成功',
       ),
@@ -97,18 +100,21 @@ const lineFields = {
     .array(fieldError)
     .optional()
     .meta(
-      about(
+      describe(
         'The problems of the line: all unknown users, and at most 20 others; fields are those of its body',
         '该行的问题，最多列出前 20 个（未知用户全部列出），字段以 body 为准',
       ),
     ),
-  warnings: z.array(warning).optional().meta(about('Values that look wrong', '看起来有问题的内容')),
+  warnings: z
+    .array(warning)
+    .optional()
+    .meta(describe('Values that look wrong', '看起来有问题的内容')),
 };
 
 const externalId = z
   .string()
   .nullable()
-  .meta(about('The matter of the push; null if unknown', '涉及的事项，未知时为 null'));
+  .meta(describe('The matter of the push; null if unknown', '涉及的事项，未知时为 null'));
 
 /** The result of one line. */
 export const batchResult = z
@@ -121,7 +127,7 @@ export const batchResult = z
       .enum(OUTCOMES)
       .optional()
       .meta(
-        about(
+        describe(
           'If the code is 0: the outcome, as of a single push',
           'code 为 0 时的处理结果，与单独推送一致',
         ),
@@ -130,43 +136,43 @@ export const batchResult = z
       .literal(true)
       .optional()
       .meta(
-        about(
+        describe(
           'The result is the outcome of an earlier push with the same key and body',
           '返回的是同一幂等键、同一内容首次推送的结果',
         ),
       ),
   })
-  .meta(about('The result of one line', '一行的处理结果'));
+  .meta(describe('The result of one line', '一行的处理结果'));
 export type BatchResult = Answer<typeof batchResult>;
 
 export const totals = {
-  total: count().meta(about('Number of lines that are not empty', '非空行数')),
-  succeeded: count().meta(about('Number of lines with code 0', 'code 为 0 的行数')),
-  failed: count().meta(about('Number of the other lines', '其余行数')),
+  total: count().meta(describe('Number of lines that are not empty', '非空行数')),
+  succeeded: count().meta(describe('Number of lines with code 0', 'code 为 0 的行数')),
+  failed: count().meta(describe('Number of the other lines', '其余行数')),
 };
 
 /** `data` of a batch. */
 export const batchData = z
   .object({
     ...totals,
-    results: z.array(batchResult).meta(about('In the order of the lines', '与各行顺序一致')),
+    results: z.array(batchResult).meta(describe('In the order of the lines', '与各行顺序一致')),
   })
-  .meta(about('The result of each line of a batch', '批次逐行的处理结果'));
+  .meta(describe('The result of each line of a batch', '批次逐行的处理结果'));
 export type BatchData = Answer<typeof batchData>;
 
 /** The result of one line of a dry run. */
 export const verifiedLine = z
   .object({ ...lineFields, externalId })
-  .meta(about('The result of the validation of one line', '一行的校验结果'));
+  .meta(describe('The result of the validation of one line', '一行的校验结果'));
 export type VerifiedLine = Answer<typeof verifiedLine>;
 
 /** `data` of the dry run of a batch. */
 export const verifiedBatch = z
   .object({
     ...totals,
-    results: z.array(verifiedLine).meta(about('In the order of the lines', '与各行顺序一致')),
+    results: z.array(verifiedLine).meta(describe('In the order of the lines', '与各行顺序一致')),
   })
-  .meta(about('The results of the validation of a batch', '批次逐行的校验结果'));
+  .meta(describe('The results of the validation of a batch', '批次逐行的校验结果'));
 export type VerifiedBatch = Answer<typeof verifiedBatch>;
 
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';

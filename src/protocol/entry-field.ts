@@ -1,7 +1,7 @@
 /** Describes a field of a push-log entry: its stored form, its readers and its schema. */
 import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
-import { about, type Bilingual } from './language';
+import { type Bilingual, describe } from './language';
 
 /** The type of the field in the database. `storage/push-log/entry.ts` converts it. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
@@ -41,7 +41,7 @@ export function requiredField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
 ): EntryField<F, false, 'clients', S> {
-  const shown = schema.meta(about(...description));
+  const shown = schema.meta(describe(...description));
   return { stored, optional: false, shownTo: 'clients', schema: shown };
 }
 
@@ -50,7 +50,7 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
 ): EntryField<F, true, 'clients', z.ZodNullable<S>> {
-  const shown = schema.nullable().meta(about(...description));
+  const shown = schema.nullable().meta(describe(...description));
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
@@ -59,7 +59,7 @@ export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual
 ): EntryField<undefined, true, 'clients', S> {
-  const shown = schema.meta(about(...description));
+  const shown = schema.meta(describe(...description));
   return { stored: undefined, optional: true, shownTo: 'clients', schema: shown };
 }
 

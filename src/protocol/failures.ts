@@ -13,7 +13,7 @@ import {
   instant as shownInstant,
 } from './answer-shape';
 import { anyInstant, nullIsAbsent } from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { asInEntry } from './log-entry';
 import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query-body';
 import { absentMeans } from './schema-rules';
@@ -26,36 +26,36 @@ export function failuresSchema(timeZone: string) {
     from: instant,
     to: instant,
     reason: oneOrMoreNames.meta(
-      about(
+      describe(
         'One reason, or a list of reasons of which one must match. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET, which anyone who knows the client id can cause',
         '单个原因，或原因列表（满足其一即可）。未传时为除 SIGNATURE_MISMATCH、TIMESTAMP_OUT_OF_WINDOW、NO_USABLE_SECRET 之外的全部原因（这三种任何知道 client_id 的人都能造成）',
       ),
     ),
     stillFailed: nullIsAbsent(z.boolean()).meta({
       ...absentMeans(false),
-      ...about(
+      ...describe(
         'True: only failures that no later push has mended, without batches rejected as a whole',
         '为 true 时只返回之后没有成功推送的，不含被整体拒绝的批次',
       ),
     }),
-    limit: pageSize(MAX_ROWS).meta(about('Maximum rows of a page', '每页最多行数')),
+    limit: pageSize(MAX_ROWS).meta(describe('Maximum rows of a page', '每页最多行数')),
     cursor,
   });
-  return orderedWindow(body, 'from', 'to').meta(about('A window and reasons', '时间窗与原因'));
+  return orderedWindow(body, 'from', 'to').meta(describe('A window and reasons', '时间窗与原因'));
 }
 
 const MAX_ROWS = 500;
 
 const totals = {
-  pushes: count().meta(about('Failed pushes', '失败的推送数')),
+  pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
-    about(
+    describe(
       'Matters of these pushes; pushes without a matter count by their idempotency key, and without a key one by one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
   stillFailed: count().meta(
-    about(
+    describe(
       'Failed pushes that no later push has mended, without batches rejected as a whole',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
@@ -66,10 +66,10 @@ export type FailureTotals = Answer<typeof failureTotals>;
 
 const times = {
   firstSeen: shownInstant().meta(
-    about('The first of these failures: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'),
+    describe('The first of these failures: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'),
   ),
   lastSeen: shownInstant().meta(
-    about('The last of these failures: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'),
+    describe('The last of these failures: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'),
   ),
 };
 
@@ -79,19 +79,21 @@ export const failureSample = z
     externalId: z
       .string()
       .nullable()
-      .meta(about('The matter of the push; null if unknown', '涉及的事项，未知时为 null')),
+      .meta(describe('The matter of the push; null if unknown', '涉及的事项，未知时为 null')),
   })
-  .meta(about('One failed push', '一次失败的推送'));
+  .meta(describe('One failed push', '一次失败的推送'));
 export type FailureSample = Answer<typeof failureSample>;
 
 export const failureGroup = z
   .object({
-    reason: z.string().meta(about('The reason in the answer to the caller', '返回给调用方的原因')),
+    reason: z
+      .string()
+      .meta(describe('The reason in the answer to the caller', '返回给调用方的原因')),
     field: z
       .string()
       .nullable()
       .meta(
-        about(
+        describe(
           'The field with the problem, without positions in lists, as in `parties[].username`; null: no field',
           '有问题的字段，不含列表下标，如 parties[].username；null 表示与字段无关',
         ),
@@ -100,70 +102,73 @@ export const failureGroup = z
     ...times,
     samples: z
       .array(failureSample)
-      .meta(about('The latest of these failures, at most three', '最近的样本，最多三个')),
+      .meta(describe('The latest of these failures, at most three', '最近的样本，最多三个')),
   })
-  .meta(about('Failures of one reason and field', '同一原因和字段的失败'));
+  .meta(describe('Failures of one reason and field', '同一原因和字段的失败'));
 export type FailureGroup = Answer<typeof failureGroup>;
 
 export const mended = z
   .object({
     requestId: loggedRequestId(),
     at: shownInstant().meta(
-      about('When that push was settled: ISO-8601 in UTC', '完成时间：ISO-8601，UTC'),
+      describe('When that push was settled: ISO-8601 in UTC', '完成时间：ISO-8601，UTC'),
     ),
     outcome: z
       .string()
       .meta(
-        about(
+        describe(
           'The outcome of that push; STALE_IGNORED too, because the ledger then has newer data',
           '推送结果，含 STALE_IGNORED（台账中已有更新的数据）',
         ),
       ),
   })
-  .meta(about('The push that mended the failure', '之后成功的推送'));
+  .meta(describe('The push that mended the failure', '之后成功的推送'));
 export type Mended = Answer<typeof mended>;
 
 /** Why a matter does not exist. */
 const failureCause = z
   .object({
-    requestId: requestId().meta(about('The first failed upsert', '最早失败的 upsert')),
+    requestId: requestId().meta(describe('The first failed upsert', '最早失败的 upsert')),
     reason: z.string().meta(asInEntry('reason')),
-    fields: z.array(z.string()).meta(about('The fields with problems', '有问题的字段')),
+    fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
   })
-  .meta(about('The failure that caused the last one', '导致最近一次失败的失败'));
+  .meta(describe('The failure that caused the last one', '导致最近一次失败的失败'));
 
 /** The last failure of a matter, of an idempotency key, or of a push that has neither. */
 export const failedRow = z
   .object({
-    requestId: requestId().meta(about('The last failure', '最近一次失败的请求')),
+    requestId: requestId().meta(describe('The last failure', '最近一次失败的请求')),
     clientId: z.string().meta(asInEntry('clientId')),
     operation: z.string().meta(asInEntry('operation')),
     externalId: z
       .string()
       .nullable()
-      .meta(about('The matter; null if unknown', '涉及的事项，未知时为 null')),
+      .meta(describe('The matter; null if unknown', '涉及的事项，未知时为 null')),
     idempotencyKey: z.string().nullable().meta(asInEntry('idempotencyKey')),
-    reason: z.string().meta(about('The reason of the last failure', '最近一次失败的原因')),
+    reason: z.string().meta(describe('The reason of the last failure', '最近一次失败的原因')),
     fields: z
       .array(z.string())
-      .meta(about('The fields with problems in the last failure', '有问题的字段')),
+      .meta(describe('The fields with problems in the last failure', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
     cause: failureCause
       .nullable()
       .meta(
-        about(
+        describe(
           'If `reason` is MATTER_NOT_FOUND: the failed upsert that should have created the matter, if this page has it; otherwise null',
           'reason 为 MATTER_NOT_FOUND 时：本应创建该事项的失败 upsert（本页范围内）；否则为 null',
         ),
       ),
     failures: count().meta(
-      about('Failed pushes of this matter, key or push within this page', '本页范围内的失败次数'),
+      describe(
+        'Failed pushes of this matter, key or push within this page',
+        '本页范围内的失败次数',
+      ),
     ),
     refusedBatch: z
       .boolean()
       .meta(
-        about(
+        describe(
           'True: a batch rejected as a whole; the log does not show whether it was sent again',
           '被整体拒绝的批次，日志无法判断是否已重发',
         ),
@@ -172,42 +177,42 @@ export const failedRow = z
     mended: mended
       .nullable()
       .meta(
-        about(
+        describe(
           'The first later push of the same matter that succeeded; without a matter, of the same idempotency key; null: none',
           '之后同一事项（没有事项时为同一幂等键）首次成功的推送；null 表示没有',
         ),
       ),
   })
-  .meta(about('A matter with its last failure', '一个事项及其最近一次失败'));
+  .meta(describe('A matter with its last failure', '一个事项及其最近一次失败'));
 export type FailedRow = Answer<typeof failedRow>;
 
 /** `data` of push-logs/failures. */
 export const failures = z
   .object({
     totals: failureTotals.meta(
-      about('Totals of the failures within this page', '本页范围内的合计'),
+      describe('Totals of the failures within this page', '本页范围内的合计'),
     ),
     groups: z
       .array(failureGroup)
       .meta(
-        about(
+        describe(
           'Failures by reason and field, the largest group first; a push with problems in several fields counts in each group',
           '按原因和字段分组，数量多的在前；涉及多个字段的推送在每个字段中各计一次',
         ),
       ),
     moreGroups: count().meta(
-      about('Number of further groups that are not listed', '未列出的分组数'),
+      describe('Number of further groups that are not listed', '未列出的分组数'),
     ),
     rows: z
       .array(failedRow)
       .meta(
-        about(
+        describe(
           'One row for each matter; without a matter for each idempotency key, without a key for each push; the latest failure first',
           '每个事项一行（没有事项时按幂等键，都没有时按推送），最近失败的在前',
         ),
       ),
     refusedBatches: count().meta(
-      about(
+      describe(
         'Batches rejected as a whole, regardless of `stillFailed`: they name no matter, so the service cannot know whether later pushes mended them',
         '被整体拒绝的批次数，不受 stillFailed 影响；这类批次不涉及具体事项，无法判断之后是否补救',
       ),
@@ -217,20 +222,23 @@ export const failures = z
     complete: z
       .boolean()
       .meta(
-        about(
+        describe(
           'False: there are older failures; continue with `nextCursor`',
           '为 false 时还有更早的失败，请用 nextCursor 继续',
         ),
       ),
     nextCursor: nextCursor(),
     keptSince: shownInstant().meta(
-      about(
+      describe(
         'The push log no longer contains requests from before this time: ISO-8601 in UTC',
         '早于此时间的推送日志已不再保存：ISO-8601，UTC',
       ),
     ),
   })
   .meta(
-    about('Failed pushes by reason and field, and by matter', '按原因和字段、按事项列出的失败推送'),
+    describe(
+      'Failed pushes by reason and field, and by matter',
+      '按原因和字段、按事项列出的失败推送',
+    ),
   );
 export type Failures = Answer<typeof failures>;

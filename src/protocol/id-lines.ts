@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
 import { externalId } from './fields';
-import { about, localized } from './language';
+import { describe, localized } from './language';
 import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
@@ -93,7 +93,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
 /** The schema of a line, for the OpenAPI document. Parsing a million lines with it would take too long. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
-  .meta(about('One line of the list of ids', '业务主键列表的一行'));
+  .meta(describe('One line of the list of ids', '业务主键列表的一行'));
 
 type Line = { id: string; wrong?: never } | { id?: never; wrong: ReturnType<typeof localized> };
 

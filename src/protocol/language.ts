@@ -32,4 +32,4 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
 /** `meta` of a schema: its description in the OpenAPI document. */
-export const about = (...description: Bilingual) => ({ description: bilingual(description) });
+export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

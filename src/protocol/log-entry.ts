@@ -20,7 +20,7 @@ import {
   requiredField,
   TEXT,
 } from './entry-field';
-import { about } from './language';
+import { describe } from './language';
 import { LOG_STATES } from './log-states';
 import { fieldError, warning } from './warnings';
 
@@ -30,23 +30,23 @@ const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();
 /** A field of the matter that a push changed. */
 export const fieldChange = z
   .object({
-    field: z.string().meta(about('The field that changed', '改变的字段')),
+    field: z.string().meta(describe('The field that changed', '改变的字段')),
     from: value().meta(
-      about('The value before, only of states and times', '改变前的值，仅状态和时间'),
+      describe('The value before, only of states and times', '改变前的值，仅状态和时间'),
     ),
     to: value().meta(
-      about('The value after, only of states and times', '改变后的值，仅状态和时间'),
+      describe('The value after, only of states and times', '改变后的值，仅状态和时间'),
     ),
     added: names().meta(
-      about('Added parties, as `ROLE username`', '新增的参与人，形如 ROLE username'),
+      describe('Added parties, as `ROLE username`', '新增的参与人，形如 ROLE username'),
     ),
-    removed: names().meta(about('Removed parties, as `ROLE username`', '移除的参与人')),
+    removed: names().meta(describe('Removed parties, as `ROLE username`', '移除的参与人')),
     unread: names().meta(
-      about('Parties for which the matter became unread again', '重新变为未读的参与人'),
+      describe('Parties for which the matter became unread again', '重新变为未读的参与人'),
     ),
   } satisfies ShapeOf<FieldChange>)
   .meta(
-    about(
+    describe(
       'A field that a push changed; of titles and texts the values are not stored',
       '推送改变的字段；标题和正文只列字段名',
     ),
@@ -154,10 +154,10 @@ export const ENTRY_FIELDS = {
     z
       .object({
         sent: instant().meta(
-          about('The time in the push: ISO-8601 in UTC', '推送中的值：ISO-8601，UTC'),
+          describe('The time in the push: ISO-8601 in UTC', '推送中的值：ISO-8601，UTC'),
         ),
         stored: instant().meta(
-          about('The time in the ledger: ISO-8601 in UTC', '台账中的值：ISO-8601，UTC'),
+          describe('The time in the ledger: ISO-8601 in UTC', '台账中的值：ISO-8601，UTC'),
         ),
       })
       .nullable(),

@@ -1,7 +1,7 @@
 /** `data` of push-logs/query, with the diagnosis of a rejected signature. */
 import { z } from 'zod';
 import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
-import { about } from './language';
+import { describe } from './language';
 import { entryView, fieldChange } from './log-entry';
 
 /** The schemas of a diagnosis. @param causes all codes of docs/signature-causes.md */
@@ -10,43 +10,43 @@ export function diagnosisSchemas(causes: readonly string[]) {
     .object({
       cause: z
         .enum(causes)
-        .meta(about('A stable code; later versions may add codes', '稳定的原因代码，可能新增')),
-      explanation: z.string().meta(about('What went wrong', '错误说明')),
-      fix: z.string().meta(about('How to correct it', '处理办法')),
+        .meta(describe('A stable code; later versions may add codes', '稳定的原因代码，可能新增')),
+      explanation: z.string().meta(describe('What went wrong', '错误说明')),
+      fix: z.string().meta(describe('How to correct it', '处理办法')),
       difference: bodyDifference
         .optional()
         .meta(
-          about(
+          describe(
             'Present if the bytes of the body were changed after signing',
             '请求体的书写形式在签名后发生变化时返回',
           ),
         ),
     })
-    .meta(about('A mistake of the caller, and how to correct it', '发现的一个错误及处理办法'));
+    .meta(describe('A mistake of the caller, and how to correct it', '发现的一个错误及处理办法'));
   const diagnosis = z
     .object({
       findings: z
         .array(finding)
         .meta(
-          about(
+          describe(
             'At least one; several if the caller made several mistakes',
             '至少一条；多个错误同时存在时有多条',
           ),
         ),
       tried: count().meta(
-        about('Number of digests that were computed and compared', '尝试比对的摘要数量'),
+        describe('Number of digests that were computed and compared', '尝试比对的摘要数量'),
       ),
       complete: z
         .boolean()
         .meta(
-          about(
+          describe(
             'False: a limit ended the search before every possibility was tried',
             '为 false 时因时间或次数上限未全部尝试',
           ),
         ),
     })
     .meta(
-      about(
+      describe(
         'The cause of a rejected signature; the correct signature is never shown',
         '签名被拒的原因诊断；不会给出正确的签名',
       ),
@@ -58,12 +58,12 @@ export function diagnosisSchemas(causes: readonly string[]) {
 const bodyDifference = z
   .object({
     offset: count().meta(
-      about('The first byte that differs, from 0', '首个不同字节的位置，从 0 起'),
+      describe('The first byte that differs, from 0', '首个不同字节的位置，从 0 起'),
     ),
     sent: z
       .string()
       .meta(
-        about(
+        describe(
           'The text that was sent there, escaped as in JSON',
           '该处实际发送的内容，按 JSON 转义',
         ),
@@ -71,14 +71,14 @@ const bodyDifference = z
     signed: z
       .string()
       .meta(
-        about(
+        describe(
           'The text that was signed there, escaped as in JSON',
           '该处被签名的内容，按 JSON 转义',
         ),
       ),
   })
   .meta(
-    about(
+    describe(
       'The first difference between the body that was sent and the body that was signed',
       '实际发送的请求体与被签名内容的首个差异',
     ),
@@ -98,25 +98,25 @@ export function logPageSchemas(causes: readonly string[]) {
         .nullable()
         .optional()
         .meta(
-          about(
+          describe(
             'The body as it was sent; if it is not UTF-8, `base64:` and its bytes; null if it is no longer stored',
             '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
           ),
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
-        about(
+        describe(
           'Present only if the request was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, and its own client queries it by `requestId`',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),
     })
-    .meta(about('One request in the push log', '推送日志中的一次请求'));
+    .meta(describe('One request in the push log', '推送日志中的一次请求'));
   const page = z
     .object({
       entries: z
         .array(entry)
         .meta(
-          about(
+          describe(
             'The newest first, or with `oldestFirst` the oldest; a page may be short although more pages follow',
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
@@ -126,13 +126,13 @@ export function logPageSchemas(causes: readonly string[]) {
       notRecorded: notRecorded().optional(),
       count: z
         .object({
-          value: count().meta(about('Counted', '计数值')),
-          exact: z.boolean().meta(about('False: there are more', '为 false 时实际更多')),
+          value: count().meta(describe('Counted', '计数值')),
+          exact: z.boolean().meta(describe('False: there are more', '为 false 时实际更多')),
         })
         .optional()
-        .meta(about('The total number, if `count` requests it', '总数，仅在请求时返回')),
+        .meta(describe('The total number, if `count` requests it', '总数，仅在请求时返回')),
     })
-    .meta(about('A page of the push log', '推送日志的一页'));
+    .meta(describe('A page of the push log', '推送日志的一页'));
   return { LogEntry: entry, FieldChange: fieldChange, ...diagnoses, LogPage: page };
 }
 

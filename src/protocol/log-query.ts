@@ -1,7 +1,7 @@
 /** The body of `push-logs/query`. */
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { asInEntry } from './log-entry';
 import { LOG_STATES } from './log-states';
 import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query-body';
@@ -23,7 +23,7 @@ const requestId = () =>
 const word = nullIsAbsent(z.string().min(1).max(64));
 const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
 
-const FILTER = about(
+const FILTER = describe(
   'One name, or a list of names of which one must match. An entry must match all filters. `outcome` and `reason` exclude each other.',
   '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 );
@@ -33,28 +33,28 @@ export function logQuerySchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z
     .object({
-      requestId: requestId().meta(about('Only this request', '指定的一次请求')),
+      requestId: requestId().meta(describe('Only this request', '指定的一次请求')),
       batchId: requestId().meta(
-        about(
+        describe(
           'The requestId of the answer to a batch: selects its lines, or the batch itself if it was rejected as a whole',
           '批次响应的 requestId：返回该批次的各行；整体被拒绝时返回该批次本身',
         ),
       ),
       idempotencyKey: nullIsAbsent(z.string().min(1).max(255)).meta(asInEntry('idempotencyKey')),
       externalId: nullIsAbsent(z.string().min(1).max(128)).meta(
-        about('The externalId of the matter', '事项的业务主键'),
+        describe('The externalId of the matter', '事项的业务主键'),
       ),
       operation: word.meta(asInEntry('operation')),
       outcome: oneOrMoreNames.meta(FILTER),
       reason: oneOrMoreNames.meta(FILTER),
       failed: flag.meta(
-        about(
+        describe(
           'True: only requests without an effect, which were rejected or have expired',
           '为 true 时只返回未生效的请求（被拒绝或已过期）',
         ),
       ),
       stillFailed: flag.meta(
-        about(
+        describe(
           'True: only failures that are not mended: no later push of the matter was persisted, and no later push with the same client, operation and key took effect. For a push without a key, the key is console/<requestId>, with which the console sends it again. For a push without a matter, its resends count too. A resend counts as the push that it sends again. Batches rejected as a whole are not included.',
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
         ),
@@ -63,18 +63,18 @@ export function logQuerySchema(timeZone: string) {
       from: instant,
       to: instant,
       limit: pageSize(DEFAULT_PAGE).meta(
-        about(
+        describe(
           'Maximum entries of a page; at most 50 with `includeBody`',
           '每页条数；includeBody 为 true 时最多 50',
         ),
       ),
       cursor,
-      count: flag.meta(about('True: the answer has the total number', '是否返回总数')),
+      count: flag.meta(describe('True: the answer has the total number', '是否返回总数')),
       includeBody: flag.meta(
-        about('True: the entries have their bodies as they were sent', '是否返回原始请求体'),
+        describe('True: the entries have their bodies as they were sent', '是否返回原始请求体'),
       ),
       oldestFirst: flag.meta(
-        about(
+        describe(
           'True: the oldest entry comes first, across all pages; otherwise the newest',
           '为 true 时按时间正序返回（翻页同序），否则按时间倒序',
         ),
@@ -89,7 +89,7 @@ export function logQuerySchema(timeZone: string) {
       message: zodMessage(TEXTS.withBodies(MAX_WITH_BODIES)),
     })
     .meta({
-      ...about(
+      ...describe(
         'Filters of the push log; `from` must be before `to`',
         '推送日志的查询条件；from 必须早于 to',
       ),

@@ -10,7 +10,7 @@ const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
 /** A character of an id that readers overlook. */
-export interface Overlooked {
+export interface InvisibleCharacter {
   /** Position of the character in the id, from 1. */
   readonly position: number;
   /** For example `U+3000`. */
@@ -18,7 +18,7 @@ export interface Overlooked {
 }
 
 /** @returns the first character of the id that readers overlook, or undefined */
-export function overlookedIn(id: string): Overlooked | undefined {
+export function findInvisibleCharacter(id: string): InvisibleCharacter | undefined {
   if (lookAlike(id) === id) return undefined;
   const characters = [...id];
   const isPlain = (character: string) => lookAlike(character) !== '';

@@ -1,41 +1,41 @@
 /** `data` of the queries about matters. */
 import { z } from 'zod';
 import { type Answer, count, instant, matterId, nextCursor } from './answer-shape';
-import { about } from './language';
+import { describe } from './language';
 import { MATTER, matterAnswer } from './matter-view';
 
 export const gotMatters = z
   .object({
     /** In the order of the request, without duplicates. */
-    matters: z.array(matterAnswer).meta(about('Deleted ones too', '含已删除的事项')),
+    matters: z.array(matterAnswer).meta(describe('Deleted ones too', '含已删除的事项')),
     missing: z
       .array(z.string())
-      .meta(about('Ids without a matter in the ledger', '台账中从未有过的业务主键')),
+      .meta(describe('Ids without a matter in the ledger', '台账中从未有过的业务主键')),
   })
-  .meta(about('Matters, and the ids without a matter', '事项与缺失的业务主键'));
+  .meta(describe('Matters, and the ids without a matter', '事项与缺失的业务主键'));
 export type GotMatters = Answer<typeof gotMatters>;
 
 export const changesPage = z
   .object({
-    matters: z.array(matterAnswer).meta(about('Deleted ones too', '含已删除的事项')),
+    matters: z.array(matterAnswer).meta(describe('Deleted ones too', '含已删除的事项')),
     /** A page may be short or empty although more pages follow. */
     nextCursor: nextCursor(),
     examined: count()
       .optional()
       .meta(
-        about(
+        describe(
           'Only of a search: the number of matters that the page examined',
           '仅按条件搜索时返回：本页检查的事项数',
         ),
       ),
     watermark: instant().meta(
-      about(
+      describe(
         '`updatedFrom` of the next incremental query: ISO-8601 in UTC',
         '下一次增量查询的 updatedFrom：ISO-8601，UTC',
       ),
     ),
   })
-  .meta(about('Matters in the order in which they changed', '按变更顺序排列的事项'));
+  .meta(describe('Matters in the order in which they changed', '按变更顺序排列的事项'));
 export type ChangesPage = Answer<typeof changesPage>;
 
 /** The values in the ledger of a matter that differs from its line. */
@@ -47,7 +47,9 @@ export const heldView = z
     sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
     deleted: z.boolean().meta(MATTER.deleted),
   })
-  .meta(about('The values in the ledger of a matter that differs', '有差异的事项在台账中的记录'));
+  .meta(
+    describe('The values in the ledger of a matter that differs', '有差异的事项在台账中的记录'),
+  );
 export type HeldView = Answer<typeof heldView>;
 
 /**
@@ -68,36 +70,38 @@ export type MatterDifference = Answer<typeof difference>;
 export const differingMatter = z
   .object({
     externalId: z.string().meta(MATTER.externalId),
-    differences: z.array(difference).meta(about('Every difference of the line', '该行的全部差异')),
+    differences: z
+      .array(difference)
+      .meta(describe('Every difference of the line', '该行的全部差异')),
     here: heldView
       .nullable()
       .meta(
-        about(
+        describe(
           'The values in the ledger; null: the matter is missing',
           '台账中的记录；null 表示没有',
         ),
       ),
   })
-  .meta(about('A line that differs', '有差异的一行'));
+  .meta(describe('A line that differs', '有差异的一行'));
 
 export const matterDiff = z
   .object({
-    compared: count().meta(about('Lines that were compared', '比较的行数')),
-    equal: count().meta(about('Lines without a difference', '一致的行数')),
+    compared: count().meta(describe('Lines that were compared', '比较的行数')),
+    equal: count().meta(describe('Lines without a difference', '一致的行数')),
     differences: z
       .array(differingMatter)
-      .meta(about('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
+      .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
   })
-  .meta(about('Lines that differ, in the order sent', '有差异的行，按发送顺序'));
+  .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序'));
 export type MatterDiff = Answer<typeof matterDiff>;
 
 const digest = z.object({
-  count: count().meta(about('Matters', '事项数')),
+  count: count().meta(describe('Matters', '事项数')),
   hash: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .meta(
-      about(
+      describe(
         'XOR of the first 8 bytes of the SHA-256 of the line of each matter, 16 hex digits. The line: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
         '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
       ),
@@ -113,21 +117,21 @@ export const digestBucket = z
       .meta({ format: 'date' })
       .nullable()
       .meta(
-        about(
+        describe(
           'yyyy-MM-dd; null: matters without `sourceUpdatedAt`',
           'yyyy-MM-dd；没有 sourceUpdatedAt 时为 null',
         ),
       ),
     ...digest.shape,
   })
-  .meta(about('Matters of one bizType and day', '一个业务类型和日期的统计'));
+  .meta(describe('Matters of one bizType and day', '一个业务类型和日期的统计'));
 export type DigestBucket = Answer<typeof digestBucket>;
 
 export const matterDigest = z
   .object({
-    timeZone: z.string().meta(about('Time zone of the days', '日期所用的时区')),
-    total: digest.meta(about('All counted matters', '合计')),
-    buckets: z.array(digestBucket).meta(about('By bizType and day', '按业务类型和日期分组')),
+    timeZone: z.string().meta(describe('Time zone of the days', '日期所用的时区')),
+    total: digest.meta(describe('All counted matters', '合计')),
+    buckets: z.array(digestBucket).meta(describe('By bizType and day', '按业务类型和日期分组')),
   })
-  .meta(about('Counts and hashes by bizType and day', '按业务类型和日期的数量与哈希'));
+  .meta(describe('Counts and hashes by bizType and day', '按业务类型和日期的数量与哈希'));
 export type MatterDigest = Answer<typeof matterDigest>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
 import * as fields from './fields';
 import { fieldErrors } from './json-body';
-import { about } from './language';
+import { describe } from './language';
 import { parseDay } from './local-day';
 import { MATTER, matterView } from './matter-view';
 import { bounded, cursor, orderedWindow, pageSize, readQuery, WINDOW } from './query-body';
@@ -47,44 +47,44 @@ export function matterQuerySchemas(timeZone: string) {
 const getSchema = z
   .object({
     externalIds: bounded(fields.externalId, MAX_IDS).meta(
-      about('The requested matters', '要查询的业务主键'),
+      describe('The requested matters', '要查询的业务主键'),
     ),
   })
-  .meta(about('Ids of matters', '事项的业务主键'));
+  .meta(describe('Ids of matters', '事项的业务主键'));
 
 /** Optional filters of `matters/query`. A matter must match all filters of a query. */
 const searchFields = {
   externalIdPrefix: fields
     .nullIsAbsent(fields.externalId)
     .meta(
-      about(
+      describe(
         'Only matters whose `externalId` begins with this text',
         '只返回 externalId 以此开头的事项',
       ),
     ),
   matterType: fields
     .nullIsAbsent(matterView.shape.matterType)
-    .meta(about('Only matters of this kind', '只返回该事项类型')),
+    .meta(describe('Only matters of this kind', '只返回该事项类型')),
   phase: fields
     .nullIsAbsent(matterView.shape.phase)
-    .meta(about('Only matters in this phase', '只返回处于该阶段的事项')),
+    .meta(describe('Only matters in this phase', '只返回处于该阶段的事项')),
   bizStatus: fields
     .nullIsAbsent(fields.bizStatus)
-    .meta(about('Only matters with this status', '只返回该办理状态的事项')),
+    .meta(describe('Only matters with this status', '只返回该办理状态的事项')),
   username: fields
     .nullIsAbsent(fields.username)
-    .meta(about('Only matters with this user as a party', '只返回该用户参与的事项')),
+    .meta(describe('Only matters with this user as a party', '只返回该用户参与的事项')),
   titleContains: fields
     .nullIsAbsent(fields.searchWords)
     .meta(
-      about(
+      describe(
         'Only matters whose title contains all of these words, in any order, in upper or lower case. Not for a query key without access to bodies',
         '只返回标题包含全部这些词的事项：以空白分隔，不分先后、不分大小写。无正文权限的查询密钥不能使用',
       ),
     ),
   newestFirst: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
-    ...about(
+    ...describe(
       'True: the latest change comes first, across all pages',
       '为 true 时按变更时间倒序返回（翻页同序）',
     ),
@@ -97,13 +97,13 @@ function querySchema(timeZone: string) {
     updatedTo: fields.nullIsAbsent(changeInstant(timeZone)).meta(WINDOW),
     bizType: fields
       .nullIsAbsent(fields.bizType)
-      .meta(about('Only matters of this type', '只返回该业务类型')),
+      .meta(describe('Only matters of this type', '只返回该业务类型')),
     ...searchFields,
-    limit: pageSize(DEFAULT_PAGE).meta(about('Rows of a page', '每页条数')),
+    limit: pageSize(DEFAULT_PAGE).meta(describe('Rows of a page', '每页条数')),
     cursor,
   });
   return orderedWindow(schema, 'updatedFrom', 'updatedTo').meta(
-    about(
+    describe(
       'A window of changes; `updatedFrom` must be before `updatedTo`',
       '变更时间窗；updatedFrom 必须早于 updatedTo',
     ),
@@ -120,14 +120,17 @@ function diffRow(timeZone: string) {
     bizStatus: fields
       .nullIsAbsent(fields.bizStatus)
       .meta(
-        about('The status in the source system; compared if it is present', '来源系统的办理状态'),
+        describe(
+          'The status in the source system; compared if it is present',
+          '来源系统的办理状态',
+        ),
       ),
     externalStatusCode: fields
       .text(128)
       .nullable()
       .optional()
       .meta(
-        about(
+        describe(
           'The original status in the source system; null or empty: none',
           '来源系统的原始状态码；null 或空表示没有',
         ),
@@ -137,14 +140,14 @@ function diffRow(timeZone: string) {
       .nullable()
       .optional()
       .meta(
-        about(
+        describe(
           'The time of the last change in the source system; null: none',
           '来源系统的最后更新时间；null 表示没有',
         ),
       ),
     deleted: fields
       .nullIsAbsent(z.boolean())
-      .meta(about('Whether the matter is deleted in the source system', '来源系统中是否已删除')),
+      .meta(describe('Whether the matter is deleted in the source system', '来源系统中是否已删除')),
   });
 }
 
@@ -153,13 +156,13 @@ function diffSchema(timeZone: string) {
   return z
     .object({
       lines: bounded(diffRow(timeZone), MAX_LINES).meta(
-        about(
+        describe(
           'The matters of the source system; no id may occur twice. Absent fields are not compared.',
           '来源系统的记录，业务主键不能重复。未传的字段不比较。',
         ),
       ),
     })
-    .meta(about('The matters of the source system', '来源系统的事项记录'));
+    .meta(describe('The matters of the source system', '来源系统的事项记录'));
 }
 
 const diffRows = z.object({ lines: z.array(z.unknown()).min(1).max(MAX_LINES) });
@@ -188,7 +191,7 @@ function* readDiff(
   return { lines };
 }
 
-const DAY = about(
+const DAY = describe(
   'A day of `sourceUpdatedAt` in the time zone of the portal, inclusive',
   'sourceUpdatedAt 所在的日期（门户时区），含当天',
 );
@@ -198,12 +201,12 @@ function digestSchema(timeZone: string) {
     .object({
       bizType: fields
         .nullIsAbsent(fields.bizType)
-        .meta(about('Only matters of this type', '只统计该业务类型')),
+        .meta(describe('Only matters of this type', '只统计该业务类型')),
       fromDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
       toDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
       open: fields.nullIsAbsent(z.boolean()).meta({
         ...absentMeans(false),
-        ...about('True: without concluded matters', '为 true 时不含已办结的事项'),
+        ...describe('True: without concluded matters', '为 true 时不含已办结的事项'),
       }),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
@@ -211,7 +214,7 @@ function digestSchema(timeZone: string) {
       message: zodMessage(TEXTS.notEarlier('fromDay')),
     })
     .meta(
-      about(
+      describe(
         'The matters to count; `toDay` must not be before `fromDay`',
         '统计范围；toDay 不能早于 fromDay',
       ),

@@ -3,69 +3,72 @@
 import { z } from 'zod';
 import type { MatterType, PartyRole, Phase } from '../domain/matter';
 import { type Answer, count, instant, matterId, oneOf } from './answer-shape';
-import { about, type Bilingual } from './language';
+import { type Bilingual, describe } from './language';
 
 export const MATTER = {
-  systemCode: about('System code of the client that pushed the matter', '推送方绑定的系统编码'),
-  matterId: about(
+  systemCode: describe('System code of the client that pushed the matter', '推送方绑定的系统编码'),
+  matterId: describe(
     'Id in the portal: 64 bits as a string of decimal digits',
     '门户中的事项编号：64 位整数，以十进制字符串表示',
   ),
-  matterType: about('To-do, notice, alert or reminder', '待办、通知、预警或提醒'),
-  externalId: about(
+  matterType: describe('To-do, notice, alert or reminder', '待办、通知、预警或提醒'),
+  externalId: describe(
     'The business key in the source system. System code and externalId identify a matter. One line, not blank.',
     '来源系统的业务主键，与系统编码一起唯一确定一个事项。单行、不能为空。',
   ),
-  title: about('Title, not blank', '标题，不能为空'),
-  summary: about('Summary', '摘要'),
-  content: about('Body text', '正文'),
-  pcUrl: about(
+  title: describe('Title, not blank', '标题，不能为空'),
+  summary: describe('Summary', '摘要'),
+  content: describe('Body text', '正文'),
+  pcUrl: describe(
     'The page of the matter on a desktop: a URL with http, https or the scheme of an app; not javascript, data, vbscript or file',
     '桌面端跳转地址：http、https 或应用协议；不允许 javascript、data、vbscript、file',
   ),
-  mobileUrl: about(
+  mobileUrl: describe(
     'The page of the matter on a phone, with the same rules',
     '移动端跳转地址，规则同 pcUrl',
   ),
-  bizType: about(
+  bizType: describe(
     'Business type: the second level of the tree of categories. The service removes blanks at both ends.',
     '业务类型，门户分类树的第二级。首尾空白会被去掉。',
   ),
-  priority: about(
+  priority: describe(
     'Lists are sorted by LOW, NORMAL, HIGH and URGENT; any other value counts as NORMAL',
     'LOW、NORMAL、HIGH、URGENT 参与列表排序；其他值按 NORMAL 排序',
   ),
-  bizStatus: about('Handling status', '办理状态'),
-  phase: about(
+  bizStatus: describe('Handling status', '办理状态'),
+  phase: describe(
     'The phase, derived from `bizStatus` and `deleted`',
     '所处阶段，由 bizStatus 和 deleted 得出',
   ),
-  deadlineAt: about(
+  deadlineAt: describe(
     'Deadline: ISO-8601 date-time, local in the time zone of the portal, with a year from 1970 to 9999; an offset is accepted',
     '截止时间：ISO-8601，门户时区的本地时间，年份 1970 到 9999；也接受带时区偏移',
   ),
-  initiatorExtId: about('Id of the initiator in the source system', '发起人在来源系统中的编号'),
-  initiatorUsername: about(
+  initiatorExtId: describe('Id of the initiator in the source system', '发起人在来源系统中的编号'),
+  initiatorUsername: describe(
     'Login name of the initiator in the portal. Recommended for a DRAFT: the portal shows it among the drafts of this user.',
     '发起人的门户登录名。草稿（DRAFT）建议填写，草稿会出现在该用户的草稿箱。',
   ),
-  externalStatusCode: about('Original status code in the source system', '来源系统的原始状态码'),
-  externalStatusLabel: about('Name of that status', '来源系统的原始状态名称'),
-  payloadJson: about('Further data: a JSON document as text', '扩展数据：字符串形式的 JSON 文档'),
-  username: about('Login name of an enabled user of the portal', '门户中已启用用户的登录名'),
-  partyRole: about(
+  externalStatusCode: describe('Original status code in the source system', '来源系统的原始状态码'),
+  externalStatusLabel: describe('Name of that status', '来源系统的原始状态名称'),
+  payloadJson: describe(
+    'Further data: a JSON document as text',
+    '扩展数据：字符串形式的 JSON 文档',
+  ),
+  username: describe('Login name of an enabled user of the portal', '门户中已启用用户的登录名'),
+  partyRole: describe(
     'An ASSIGNEE handles the matter; CC and RECIPIENT only see it',
     '处理人、抄送人或接收人',
   ),
-  deleted: about('Whether the matter is deleted', '是否已删除'),
-  updatedAt: about(
+  deleted: describe('Whether the matter is deleted', '是否已删除'),
+  updatedAt: describe(
     'When the matter last changed in the ledger: ISO-8601 in UTC',
     '台账中的最后变更时间：ISO-8601，UTC',
   ),
   /** Description of instants in answers. */
-  shownTime: about('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
+  shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   /** Description of `sourceUpdatedAt` in a push. */
-  pushedTime: about(
+  pushedTime: describe(
     'When the source system last changed the matter. If it is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
@@ -78,12 +81,12 @@ const STATUS: Bilingual = [
 
 /** Description of `bizStatus` in the body of each operation. */
 export const PUSHED_STATUS = {
-  upsert: about(
+  upsert: describe(
     `${STATUS[0]} A new matter without it gets PENDING; null sets PENDING.`,
     `${STATUS[1]}新事项不传时为 PENDING；传 null 恢复为 PENDING。`,
   ),
-  status: about(...STATUS),
-  reopen: about(`${STATUS[0]} The status is then REOPENED.`, `${STATUS[1]}此时为 REOPENED。`),
+  status: describe(...STATUS),
+  reopen: describe(`${STATUS[0]} The status is then REOPENED.`, `${STATUS[1]}此时为 REOPENED。`),
 };
 
 const text = () => z.string().nullable();
@@ -99,12 +102,12 @@ export const partyView = z
     partyRole: oneOf<PartyRole>({ ASSIGNEE: true, CC: true, RECIPIENT: true }).meta(
       MATTER.partyRole,
     ),
-    displayName: z.string().meta(about('Name in the portal', '门户中的显示名')),
+    displayName: z.string().meta(describe('Name in the portal', '门户中的显示名')),
     unread: z
       .boolean()
-      .meta(about('Whether the party has not read the matter yet', '该参与人是否未读')),
+      .meta(describe('Whether the party has not read the matter yet', '该参与人是否未读')),
   })
-  .meta(about('A party of a matter', '事项的参与人'));
+  .meta(describe('A party of a matter', '事项的参与人'));
 export type PartyView = Answer<typeof partyView>;
 
 /** A matter in answers: JSON-safe. Absent values are null; instants are ISO-8601 UTC unless described otherwise. */
@@ -124,7 +127,7 @@ export const matterView = z
     bizStatus: z.string().meta(MATTER.bizStatus),
     phase: FORMS.phase.meta(MATTER.phase),
     deadlineAt: text().meta(
-      about(
+      describe(
         'Deadline: ISO-8601 date-time, local in the time zone of the portal',
         '截止时间：ISO-8601，门户时区的本地时间',
       ),
@@ -135,16 +138,18 @@ export const matterView = z
     externalStatusLabel: text().meta(MATTER.externalStatusLabel),
     sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
     payloadJson: text().meta(MATTER.payloadJson),
-    parties: z.array(partyView).meta(about('The parties of the matter', '参与人')),
+    parties: z.array(partyView).meta(describe('The parties of the matter', '参与人')),
     deleted: z.boolean().meta(MATTER.deleted),
     deletedAt: instant().nullable().meta(MATTER.shownTime),
     createdAt: instant().meta(MATTER.shownTime),
     updatedAt: instant().meta(MATTER.updatedAt),
     revision: count().meta(
-      about('Number of pushes that have changed the matter', '已被多少次推送改变'),
+      describe('Number of pushes that have changed the matter', '已被多少次推送改变'),
     ),
   })
-  .meta(about('A matter of the ledger; absent values are null', '台账中的事项；缺失的字段为 null'));
+  .meta(
+    describe('A matter of the ledger; absent values are null', '台账中的事项；缺失的字段为 null'),
+  );
 export type MatterView = Answer<typeof matterView>;
 
 /** The texts of a matter. Answers to a query key without access to bodies omit them. */
@@ -154,7 +159,7 @@ const TEXTS_OF_MATTER = { title: true, summary: true, content: true, payloadJson
 export const matterAnswer = matterView
   .partial(TEXTS_OF_MATTER)
   .meta(
-    about(
+    describe(
       'A matter of the ledger; absent values are null. Answers to a query key without access to bodies omit title, summary, content and payloadJson',
       '台账中的事项；缺失的字段为 null。无正文权限的查询密钥得到的结果不含 title、summary、content、payloadJson',
     ),
@@ -180,7 +185,7 @@ export const orphanView = matterView
   .extend(matterView.pick({ phase: true, sourceUpdatedAt: true, updatedAt: true }).shape)
   .partial({ title: true })
   .meta(
-    about(
+    describe(
       'A matter that is open in the ledger and not in the list; without title for a query key without access to bodies',
       '台账中未办结、但不在列表里的事项；无正文权限的查询密钥得到的结果不含 title',
     ),
@@ -190,16 +195,16 @@ export type OrphanView = Answer<typeof orphanView>;
 /** The last line of `matters/orphans`. */
 export const orphanCount = z
   .object({
-    listed: count().meta(about('Number of different ids in the list', '列表中不同的业务主键数')),
+    listed: count().meta(describe('Number of different ids in the list', '列表中不同的业务主键数')),
     open: count().meta(
-      about(
+      describe(
         'Number of matters that are open or drafts in the ledger',
         '台账中未办结或草稿的事项数',
       ),
     ),
     orphans: count().meta(
-      about('Number of these matters that are not in the list', '其中不在列表里的数量'),
+      describe('Number of these matters that are not in the list', '其中不在列表里的数量'),
     ),
   })
-  .meta(about('Numbers of ids and matters', '数量统计'));
+  .meta(describe('Numbers of ids and matters', '数量统计'));
 export type OrphanCount = Answer<typeof orphanCount>;

@@ -3,36 +3,36 @@ import { z } from 'zod';
 import { type PartyRef, type PartyRemoval, partyKey } from '../domain/matter';
 import { MAX_PARTIES } from '../domain/parties';
 import * as fields from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { MATTER } from './matter-view';
 import { absentMeans } from './schema-rules';
 import { TEXTS, zodMessage } from './texts';
 
 const partyRole = z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']);
 
-export const party = z
+export const partyBodySchema = z
   .object({
     username: fields.username.meta(MATTER.username),
     partyRole: partyRole.meta(MATTER.partyRole),
   })
-  .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
+  .meta(describe('A party of a matter, as it is pushed', '推送的参与人'));
 
 /** The username is not looked up in the directory, because users who have left must be removable. */
-export const partyRemoval = z
+export const partyRemovalBodySchema = z
   .object({
     username: fields.username.meta(
-      about('Login name; it may be unknown to the portal', '登录名，可以是门户中不存在的用户'),
+      describe('Login name; it may be unknown to the portal', '登录名，可以是门户中不存在的用户'),
     ),
     partyRole: fields
       .nullIsAbsent(partyRole)
       .meta(
-        about(
+        describe(
           'The role to remove; absent: all roles of the user',
           '要移除的角色；未传则移除该用户的所有角色',
         ),
       ),
   })
-  .meta(about('Parties to remove from a matter', '要移除的参与人'));
+  .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
  * A list whose elements the schema validates after its length. The elements have their type, because the types of
@@ -47,19 +47,19 @@ const listOf = <T extends z.ZodType>(element: T) => {
 export const PARTY_FIELDS = {
   replaceParties: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
-    ...about(
+    ...describe(
       'True: `parties` replaces the list of parties. Parties in both lists keep their read state.',
       '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
     ),
   }),
-  parties: listOf(party).meta(
-    about(
+  parties: listOf(partyBodySchema).meta(
+    describe(
       'Parties, merged by username and role with the existing parties unless `replaceParties` is true; new parties are unread',
       '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
     ),
   ),
-  removeParties: listOf(partyRemoval).meta(
-    about(
+  removeParties: listOf(partyRemovalBodySchema).meta(
+    describe(
       'Parties to remove, after `parties` was applied; a party that the matter does not have is ignored',
       '要移除的参与人，在 parties 生效之后移除；事项中没有的参与人忽略',
     ),

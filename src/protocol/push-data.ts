@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
 import { type Answer, matterId } from './answer-shape';
-import { about } from './language';
+import { describe } from './language';
 import { MATTER } from './matter-view';
 import { warning } from './warnings';
 
@@ -14,7 +14,7 @@ export const pushData = z
     outcome: z
       .enum(OUTCOMES)
       .meta(
-        about(
+        describe(
           'The result. CREATED, UPDATED, DELETED: the matter was changed. REVIVED: an upsert restored a deleted matter. STALE_IGNORED: the push was older than the stored matter and changed nothing. ALREADY_DELETED: the matter was deleted before.',
           '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
         ),
@@ -23,24 +23,24 @@ export const pushData = z
       .array(warning)
       .optional()
       .meta(
-        about(
+        describe(
           'Accepted values that look wrong; at most 20 unknown fields',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),
   })
-  .meta(about('The result of a push', '推送结果'));
+  .meta(describe('The result of a push', '推送结果'));
 export type PushData = Answer<typeof pushData>;
 
 /** `data` of a dry run that passes. */
 export const verified = z
   .object({
-    valid: z.literal(true).meta(about('The push would be accepted', '校验通过')),
+    valid: z.literal(true).meta(describe('The push would be accepted', '校验通过')),
     externalId: z
       .string()
       .nullable()
       .meta(
-        about(
+        describe(
           'The matter of the push; null: the service would assign an id',
           '所属事项的业务主键；null 表示将由服务分配',
         ),
@@ -48,11 +48,11 @@ export const verified = z
     warnings: z
       .array(warning)
       .meta(
-        about(
+        describe(
           'Accepted values that look wrong; at most 20 unknown fields',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),
   })
-  .meta(about('The result of the validation', '校验结果'));
+  .meta(describe('The result of the validation', '校验结果'));
 export type Verified = Answer<typeof verified>;

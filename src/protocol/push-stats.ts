@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { OPERATIONS } from '../domain/operation';
 import { type Answer, count, notRecorded, instant as shownInstant } from './answer-shape';
 import { anyInstant, nullIsAbsent } from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { asInEntry } from './log-entry';
 import { oneOrMoreNames, orderedWindow, WINDOW } from './query-body';
 import { absentMeans } from './schema-rules';
@@ -11,11 +11,11 @@ import { absentMeans } from './schema-rules';
 export const STATS_BUCKETS = ['minute', 'hour', 'day'] as const;
 export type StatsBucket = (typeof STATS_BUCKETS)[number];
 
-const BY = about(
+const BY = describe(
   'The time that a row covers; days and hours are those of the time zone of the portal',
   '统计粒度，按门户时区',
 );
-const FILTER = about(
+const FILTER = describe(
   'One name, or a list of names of which one must match. With both outcome and reason, pushes that match either of them count. REPLAYED: a retry returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
@@ -34,11 +34,11 @@ export function statsSchema(timeZone: string) {
     reason: oneOrMoreNames.meta(FILTER),
   });
   return orderedWindow(body, 'from', 'to').meta(
-    about('The pushes to count; `from` must be before `to`', '统计范围；from 必须早于 to'),
+    describe('The pushes to count; `from` must be before `to`', '统计范围；from 必须早于 to'),
   );
 }
 
-const PERCENTILE = about(
+const PERCENTILE = describe(
   'Milliseconds from receipt to answer, with an error of at most 15 %; null: there were no pushes',
   '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
 );
@@ -49,26 +49,26 @@ const times = {
 
 export const statsTotal = z
   .object({
-    pushes: count().meta(about('Pushes', '推送数')),
-    succeeded: count().meta(about('Answered with code 0', '返回 code 0 的推送数')),
-    failed: count().meta(about('Answered with another code', '返回其他 code 的推送数')),
+    pushes: count().meta(describe('Pushes', '推送数')),
+    succeeded: count().meta(describe('Answered with code 0', '返回 code 0 的推送数')),
+    failed: count().meta(describe('Answered with another code', '返回其他 code 的推送数')),
     notRecorded: notRecorded(),
     ...times,
   })
-  .meta(about('The totals of all rows', '合计'));
+  .meta(describe('The totals of all rows', '合计'));
 export type StatsTotal = Answer<typeof statsTotal>;
 
 export const statsRow = z
   .object({
     start: shownInstant().meta(
-      about('The start of the time of this row: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
+      describe('The start of the time of this row: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
     ),
     operation: z.string().meta(asInEntry('operation')),
     outcome: z
       .string()
       .nullable()
       .meta(
-        about(
+        describe(
           'REPLAYED: retries that returned an earlier outcome; null: the pushes failed',
           'REPLAYED 表示返回了首次结果；失败时为 null',
         ),
@@ -76,13 +76,13 @@ export const statsRow = z
     reason: z
       .string()
       .nullable()
-      .meta(about('Why the pushes failed; null: they succeeded', '失败原因；成功时为 null')),
-    pushes: count().meta(about('Pushes', '推送数')),
+      .meta(describe('Why the pushes failed; null: they succeeded', '失败原因；成功时为 null')),
+    pushes: count().meta(describe('Pushes', '推送数')),
     notRecorded: notRecorded(),
     ...times,
   })
   .meta(
-    about(
+    describe(
       'Pushes of one time, one operation, and one outcome or reason',
       '一个时段、操作、结果或原因的统计',
     ),
@@ -92,20 +92,20 @@ export type StatsRow = Answer<typeof statsRow>;
 /** `data` of push-logs/stats. */
 export const pushStats = z
   .object({
-    timeZone: z.string().meta(about('The time zone of days and hours', '日期所用的时区')),
+    timeZone: z.string().meta(describe('The time zone of days and hours', '日期所用的时区')),
     by: z.enum(STATS_BUCKETS).meta(BY),
     /** `from` and `to` are full minutes, hours or days, like the rows. */
     from: shownInstant().meta(
-      about('The start of the counted window: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
+      describe('The start of the counted window: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
     ),
     to: shownInstant().meta(
-      about('The end of the counted window: ISO-8601 in UTC', '统计窗口的终点：ISO-8601，UTC'),
+      describe('The end of the counted window: ISO-8601 in UTC', '统计窗口的终点：ISO-8601，UTC'),
     ),
-    total: statsTotal.meta(about('The totals of all rows', '合计')),
+    total: statsTotal.meta(describe('The totals of all rows', '合计')),
     rows: z
       .array(statsRow)
       .meta(
-        about(
+        describe(
           'Ordered by time; only combinations with pushes have a row',
           '按时间顺序；没有发生的不返回',
         ),
@@ -113,11 +113,11 @@ export const pushStats = z
     complete: z
       .boolean()
       .meta(
-        about(
+        describe(
           'False: there were too many pushes to count all of them; only those after `from` are counted',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),
   })
-  .meta(about('Numbers and durations of pushes', '推送的结果数量与耗时'));
+  .meta(describe('Numbers and durations of pushes', '推送的结果数量与耗时'));
 export type PushStats = Answer<typeof pushStats>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PushError } from './errors';
 import { nullIsAbsent } from './fields';
 import { fieldErrors } from './json-body';
-import { about } from './language';
+import { describe } from './language';
 import { absentMeans } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
@@ -27,7 +27,7 @@ export const oneOrMoreNames = nullIsAbsent(
 );
 
 export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
-  about(
+  describe(
     '`nextCursor` of the previous page; all other fields must stay unchanged',
     '上一页返回的 nextCursor，其他条件保持不变',
   ),
@@ -38,7 +38,7 @@ export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
 /** Description of the start and the end of a window. */
-export const WINDOW = about(
+export const WINDOW = describe(
   'In any form of `sourceUpdatedAt`; the window includes its start and excludes its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );

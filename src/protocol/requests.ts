@@ -4,7 +4,7 @@ import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
 import { MAX_LENGTH } from './field-rules';
 import * as fields from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { MATTER, PUSHED_STATUS } from './matter-view';
 import { checkRemovals, NO_REMOVAL_IF_REPLACED, PARTY_FIELDS } from './party-fields';
 import { absentMeans, requiredIf } from './schema-rules';
@@ -53,7 +53,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       externalId: fields
         .nullIsAbsent(fields.externalId)
         .meta(
-          about(
+          describe(
             'The business key in the source system; required for a TODO. Without it the service assigns an id that starts with `auto:`; a retry gets the same id. Ids of source systems must not start with `auto:`.',
             '来源系统的业务主键，TODO 必填。不传时由服务分配以 auto: 开头的编号，重试得到同一编号；自有编号不能以 auto: 开头。',
           ),
@@ -82,7 +82,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     })
     .superRefine(checkRemovals, { when: whenRemoving })
     .meta({
-      ...about(
+      ...describe(
         'An absent field stays as it is; null clears a field',
         '未传的字段保持不变，null 清空',
       ),
@@ -175,7 +175,7 @@ const statusFields = (
     .meta(MATTER.pushedTime),
   resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(resetsByDefault),
-    ...about('Whether the matter becomes unread for its ASSIGNEEs', '是否把处理人重新置为未读'),
+    ...describe('Whether the matter becomes unread for its ASSIGNEEs', '是否把处理人重新置为未读'),
   }),
 });
 
@@ -185,7 +185,7 @@ const statusSchema = (settings: ContractSettings) =>
       ...statusFields(settings, 'status', false),
       removeParties: PARTY_FIELDS.removeParties,
     })
-    .meta(about('A change of status', '状态变更'))
+    .meta(describe('A change of status', '状态变更'))
     .transform(
       ({ externalId, resetAssigneeUnread = false, ...rest }): ParsedBody => ({
         externalId,
@@ -196,7 +196,7 @@ const statusSchema = (settings: ContractSettings) =>
 const reopenSchema = (settings: ContractSettings) =>
   z
     .object(statusFields(settings, 'reopen', true))
-    .meta(about('A reopening', '重新打开'))
+    .meta(describe('A reopening', '重新打开'))
     .transform(
       ({ externalId, resetAssigneeUnread = true, ...rest }): ParsedBody => ({
         externalId,
@@ -212,7 +212,7 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
         .nullIsAbsent(fields.pushedInstant(timeZone, clock))
         .meta(MATTER.pushedTime),
     })
-    .meta(about('A soft delete', '软删除'))
+    .meta(describe('A soft delete', '软删除'))
     .transform(
       ({ externalId, ...rest }): ParsedBody => ({
         externalId,

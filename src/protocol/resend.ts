@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Answer, requestId } from './answer-shape';
 import { batchResult, totals } from './batch';
 import { nullIsAbsent } from './fields';
-import { about } from './language';
+import { describe } from './language';
 import { bounded } from './query-body';
 import { absentMeans } from './schema-rules';
 import { TEXTS, zodMessage } from './texts';
@@ -31,7 +31,7 @@ const fieldValue = z
       .regex(FIELD, zodMessage(TEXTS.bodyField))
       .refine((field) => field.split(/[.[]/)[0] !== NOT_SETTABLE, zodMessage(TEXTS.setsMatter))
       .meta({
-        ...about(
+        ...describe(
           'Such as `title` or `parties[].username`. `externalId` cannot be set',
           '如 title 或 parties[].username；不能是 externalId',
         ),
@@ -41,20 +41,20 @@ const fieldValue = z
       .union([z.string(), z.number(), z.boolean()], zodMessage(TEXTS.scalar))
       .optional()
       .meta(
-        about(
+        describe(
           'Only where the invalid value is this one. Without it, wherever the field is invalid',
           '仅替换值为此值的无效字段；不传时替换所有无效的值',
         ),
       ),
-    value: z.unknown().optional().meta(about('The new value', '新值')),
+    value: z.unknown().optional().meta(describe('The new value', '新值')),
     remove: z
       .literal(true)
       .optional()
-      .meta(about('Removes the field instead', '删除该字段，此时不传 value')),
+      .meta(describe('Removes the field instead', '删除该字段，此时不传 value')),
   })
   .refine((set) => 'value' in set !== 'remove' in set, zodMessage(TEXTS.valueOrRemove))
   .meta({
-    ...about('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
+    ...describe('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
     oneOf: [{ required: ['value'] }, { required: ['remove'] }],
   });
 /** A value for an invalid field of stored bodies, or its removal. */
@@ -75,57 +75,60 @@ const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues 
 export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
-      about(
+      describe(
         'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. If it is that of a resend, the body of this resend is sent.',
         '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发。为重发的 requestId 时，使用该次重发的请求体',
       ),
     ),
     dryRun: nullIsAbsent(z.boolean()).meta({
-      ...about('True: answers with the plan, and writes nothing', '为 true 时只返回计划，不写入'),
+      ...describe(
+        'True: answers with the plan, and writes nothing',
+        '为 true 时只返回计划，不写入',
+      ),
       ...absentMeans(false),
     }),
     set: nullIsAbsent(fieldValues).meta(
-      about(
+      describe(
         'Values for invalid fields. A stored body in which the field is invalid is sent with this value; valid fields keep theirs',
         '无效字段的新值：请求体中该字段无效时以此值重发，有效的字段保持不变',
       ),
     ),
   })
-  .meta(about('Logged pushes to send again', '要重发的推送'));
+  .meta(describe('Logged pushes to send again', '要重发的推送'));
 
 /** The result of one push. */
 export const resendResult = batchResult
   .extend({
     line: batchResult.shape.line.meta(
-      about('Position in `requestIds`, from 1', '在 requestIds 中的位置，从 1 开始'),
+      describe('Position in `requestIds`, from 1', '在 requestIds 中的位置，从 1 开始'),
     ),
     requestId: requestId().meta(
-      about(
+      describe(
         'The id of the new push. If no push is sent, as in a dry run: the id of the later push that took effect, otherwise the same as `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
-    resentFrom: requestId().meta(about('The id in `requestIds`', '请求中给出的 requestId')),
+    resentFrom: requestId().meta(describe('The id in `requestIds`', '请求中给出的 requestId')),
     sent: z
       .boolean()
       .meta(
-        about(
+        describe(
           'Whether the push is sent again; in a dry run, whether it would be. If not, `code` 0 means that it took effect before; otherwise `reason` explains it.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),
   })
-  .meta(about('The result for one request id', '一次重发的结果'));
+  .meta(describe('The result for one request id', '一次重发的结果'));
 export type ResendResult = Answer<typeof resendResult>;
 
 /** `data` of `push-logs/resend`. */
 export const resendData = z
   .object({
     ...totals,
-    total: totals.total.meta(about('Number of request ids', 'requestId 的数量')),
+    total: totals.total.meta(describe('Number of request ids', 'requestId 的数量')),
     results: z
       .array(resendResult)
-      .meta(about('In the order of `requestIds`', '与 requestIds 顺序一致')),
+      .meta(describe('In the order of `requestIds`', '与 requestIds 顺序一致')),
   })
-  .meta(about('The results of pushes that were sent again', '各次重发的结果'));
+  .meta(describe('The results of pushes that were sent again', '各次重发的结果'));
 export type ResendData = Answer<typeof resendData>;

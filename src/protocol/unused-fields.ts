@@ -4,7 +4,7 @@ import { batchLine } from './batch';
 import { type JsonObject, shownName } from './json-body';
 import { localized } from './language';
 import { likelyName } from './likely-name';
-import { party, partyRemoval } from './party-fields';
+import { partyBodySchema, partyRemovalBodySchema } from './party-fields';
 import { bodySchemas } from './requests';
 import { unusedText } from './texts';
 import type { LocalizedWarning } from './warnings';
@@ -22,8 +22,8 @@ const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
 };
 /** The fields of the elements of lists. */
 const LISTS: readonly (readonly [list: string, fields: ReadonlySet<string>])[] = [
-  ['parties', new Set(Object.keys(party.shape))],
-  ['removeParties', new Set(Object.keys(partyRemoval.shape))],
+  ['parties', new Set(Object.keys(partyBodySchema.shape))],
+  ['removeParties', new Set(Object.keys(partyRemovalBodySchema.shape))],
 ];
 const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { type JsonObject, parseJsonBody } from './json-body';
-import { about } from './language';
+import { describe } from './language';
 import { readQuery } from './query-body';
 import type { bodySchemas } from './requests';
 
@@ -28,9 +28,9 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
     .union(
       OPERATIONS.map((name) =>
         z.object({
-          operation: z.literal(name).meta(about('The operation to verify', '要校验的操作')),
+          operation: z.literal(name).meta(describe('The operation to verify', '要校验的操作')),
           push: pushes[name].meta({
-            ...about(
+            ...describe(
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
@@ -40,4 +40,4 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
         }),
       ),
     )
-    .meta(about('An operation, and the body of a push with it', '操作，以及该次推送的请求体'));
+    .meta(describe('An operation, and the body of a push with it', '操作，以及该次推送的请求体'));

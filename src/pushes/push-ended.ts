@@ -5,7 +5,7 @@
 import type { OperationName } from '../domain/operation';
 import { PushError } from '../protocol/errors';
 import { BATCH, RESEND } from '../protocol/paths';
-import type { EndedPush } from '../storage/push-log';
+import type { CountedPush } from '../storage/push-log';
 import { outcomeOf, type PushAnswer } from './push';
 
 export interface PushEnded {
@@ -23,13 +23,13 @@ export interface PushEnded {
 }
 
 /** The fields by which the push counts of a system count an ended push. */
-export function countedAs({
+export function toCountedPush({
   clientId,
   systemCode,
   operation,
   receivedAt,
   answer,
-}: PushEnded): EndedPush {
+}: PushEnded): CountedPush {
   const result = answer instanceof PushError ? answer.reason : outcomeOf(answer);
   return { clientId, systemCode, operation, result, receivedAt };
 }

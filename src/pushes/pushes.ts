@@ -36,7 +36,7 @@ export {
   type PushRequest,
   type PushResult,
 } from './push';
-export { commonOperation, countedAs, type PushEnded } from './push-ended';
+export { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 export { createQueueAndWait, type QueueAndWait } from './queue-and-wait';
 export {
   type BatchReader,

@@ -21,7 +21,7 @@ import {
   unauthenticatedEntry,
   withExternalId,
 } from './push';
-import { commonOperation, countedAs, type PushEnded } from './push-ended';
+import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
 /** Maximum entries of one client that a web process logs at once. A developer who corrects a signature needs many. */
@@ -82,7 +82,7 @@ export function createRejectionLog({
   const recording = new Set<Promise<void>>();
   const drop = (push: PushEnded | undefined) => {
     metrics.rejectionUnrecorded();
-    if (push) counts?.unrecorded(countedAs(push), push.lines);
+    if (push) counts?.unrecorded(toCountedPush(push), push.lines);
   };
   const append = async (
     { clientId, entry, push }: LoggedRejection,

@@ -49,7 +49,7 @@ export interface SubmitSteps {
   /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
   readonly read: typeof readPushes;
   /** Called with recorded pushes before they are queued. It rejects pushes that another push has overtaken. */
-  readonly recheck?: (pushes: readonly Push[], left: number) => Promise<void>;
+  readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
 
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
@@ -115,10 +115,10 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
     permit = takePermit(deps.loadShedder, caller, lineCount);
     // A batch that is signed with a query-only key counts as one push, because its lines are not parsed.
     const counted = isQueryOnly(caller) ? 1 : count;
-    const rate = await deps.admit(request, left(deps, submission), counted);
+    const rate = await deps.admit(request, remainingTime(deps, submission), counted);
     checkMayPush(caller);
     request.onAdmitted(rate);
-    const times = { timeout, left: left(deps, submission) };
+    const times = { timeout, left: remainingTime(deps, submission) };
     const pushes = await submission.steps.read(deps, request, lines, times);
     await replayOrReject(deps, submission, pushes);
     // In the access log, a request without a valid push has only the stage `verify`.
@@ -134,7 +134,8 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
 }
 
 /** Milliseconds until the deadline. */
-const left = ({ clock }: SubmitDependencies, { deadline }: Submission) => deadline - clock();
+const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) =>
+  deadline - clock();
 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
@@ -160,7 +161,10 @@ async function replayOrReject(
   const invalid = pushes.filter(({ answer }) => answer !== undefined);
   if (invalid.length === 0) return;
   const fingerprints = invalid.flatMap(({ fingerprint }) => fingerprint ?? []);
-  const firsts = await deps.idempotency.firstAttempts(fingerprints, left(deps, submission));
+  const firsts = await deps.idempotency.firstAttempts(
+    fingerprints,
+    remainingTime(deps, submission),
+  );
   const now = deps.clock();
   for (const push of invalid) {
     const first = firsts.get(push.fingerprint ?? '');
@@ -191,12 +195,12 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
   if (pushes.length === 0) return;
   const { deps, submission, stages, access } = context;
   // After half of the timeout all remaining lines start together, because the batch must end by its deadline.
-  const part = await access.take(left(deps, submission) - submission.timeout / 2);
+  const part = await access.take(remainingTime(deps, submission) - submission.timeout / 2);
   try {
     stages?.mark('admit');
     const first = pushes.slice(0, part.lines);
-    await recordPushes(deps, first, left(deps, submission));
-    await submission.steps.recheck?.(first, left(deps, submission));
+    await recordPushes(deps, first, remainingTime(deps, submission));
+    await submission.steps.recheck?.(first, remainingTime(deps, submission));
     stages?.mark('log');
     const applied = applyPart(context, first).then(part.release);
     await Promise.all([applied, applyInParts(context, pushes.slice(part.lines))]);

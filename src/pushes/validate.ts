@@ -8,7 +8,7 @@ import { type Problem, PushError, problem } from '../protocol/errors';
 import { externalId, looksLikeHost } from '../protocol/fields';
 import { fieldErrors, type JsonObject, parseJsonBody } from '../protocol/json-body';
 import { localized } from '../protocol/language';
-import { overlookedIn } from '../protocol/look-alike';
+import { findInvisibleCharacter } from '../protocol/look-alike';
 import type { BodyParser } from '../protocol/requests';
 import { TEXTS } from '../protocol/texts';
 import { EARLIEST_LIKELY } from '../protocol/time';
@@ -156,7 +156,7 @@ const pushWarnings = (
 ];
 
 function idWarning(externalId: string | undefined): LocalizedWarning[] {
-  const found = externalId === undefined ? undefined : overlookedIn(externalId);
+  const found = externalId === undefined ? undefined : findInvisibleCharacter(externalId);
   if (!found) return [];
   const text = TEXTS.overlooked(found.position, found.codePoint);
   return [{ field: 'externalId', ...localized(text), kind: 'LOOK_ALIKE_ID' }];

@@ -20,7 +20,7 @@ export type LedgerValues = Pick<
 >;
 
 /** @returns every difference, in the order of `MatterDifference`; empty if all compared fields are equal */
-export function compare(
+export function compareWithLedger(
   expected: ExpectedFields,
   stored: LedgerValues | undefined,
 ): MatterDifference[] {

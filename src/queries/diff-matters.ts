@@ -3,7 +3,7 @@
  */
 import type { HeldView, MatterDiff } from '../protocol/matter-answers';
 import type { ComparedMatter, MatterReader } from '../storage/ledger';
-import { compare, type ExpectedFields } from './compare';
+import { compareWithLedger, type ExpectedFields } from './compare';
 
 export function createDiffMatters(reader: Pick<MatterReader, 'forComparison'>) {
   return async (
@@ -16,7 +16,7 @@ export function createDiffMatters(reader: Pick<MatterReader, 'forComparison'>) {
       stored.set(matter.externalId, matter);
     const differing = lines.flatMap((line) => {
       const here = stored.get(line.externalId);
-      const differences = compare(line, here);
+      const differences = compareWithLedger(line, here);
       if (differences.length === 0) return [];
       return [{ externalId: line.externalId, differences, here: here ? toView(here) : null }];
     });

@@ -13,7 +13,7 @@ import type {
   LogFilter,
   LogSearch,
   MendingEntry,
-  ReadCounts,
+  PushCountReader,
 } from '../storage/push-log';
 import {
   type FailedSubject,
@@ -30,7 +30,7 @@ import type { AnswerQuery } from './signed-query';
 export interface FailuresDependencies {
   readonly search: Pick<LogSearch, 'all'>;
   readonly findMended: FindMended;
-  readonly counts: Pick<ReadCounts, 'unrecorded'>;
+  readonly counts: Pick<PushCountReader, 'unrecorded'>;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
   /** PUSH_LOG_RETENTION, milliseconds. */
@@ -43,8 +43,8 @@ export interface FailuresDependencies {
 const MAX_CHECKED = 5_000;
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * The reasons of a query without `reason`. The list omits the reasons that a request with only a client id can cause:
- * with such requests, an attacker could hide the failed pushes of the client.
+ * The reasons of a query without `reason`. The list omits the reasons that a request with only a client id can cause.
+ * Otherwise an attacker could hide the failed pushes of the client behind such requests.
  */
 const OWN_FAILURES = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 

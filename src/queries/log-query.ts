@@ -13,7 +13,7 @@ import type {
   LogEntry,
   LogFilter,
   LogSearch,
-  ReadCounts,
+  PushCountReader,
 } from '../storage/push-log';
 import { bodyText } from './body-text';
 import { countQueryOf, isCountable } from './not-recorded';
@@ -25,7 +25,7 @@ export interface LogQueryDependencies {
   readonly keyUses: FindKeyUses;
   readonly bodies: Bodies;
   readonly diagnose: DiagnoseEntry;
-  readonly counts: Pick<ReadCounts, 'unrecorded'>;
+  readonly counts: Pick<PushCountReader, 'unrecorded'>;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
 }
@@ -100,8 +100,8 @@ const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis =>
 
 /**
  * The signature diagnosis of an entry. A diagnosis may take a tenth of a second, so only a query for one request
- * contains it. The diagnosis uses the secret of the client, so only this client may query it: another client of the
- * system could send guesses with the id of this client and learn how close they are.
+ * contains it. The diagnosis uses the secret of the client, so only this client may query it. Otherwise another client of
+ * the system could send guesses with the id of this client and learn how close they are.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

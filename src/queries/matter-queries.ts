@@ -1,6 +1,6 @@
 /** The queries with which a source system compares its data with the ledger. */
 import type { Clock } from '../concurrency/timing';
-import { inSlices } from '../concurrency/turns';
+import { runInSlices } from '../concurrency/turns';
 import { fieldNotAllowed } from '../protocol/errors';
 import type { ChangesPage, GotMatters } from '../protocol/matter-answers';
 import { createMatterQueryReaders } from '../protocol/matter-queries';
@@ -52,7 +52,7 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
       return visibleTo(signed, await query(signed.systemCode, asked));
     },
     diff: async ({ systemCode, body }: SystemQuery) =>
-      diff(systemCode, await inSlices(read.diff(body))),
+      diff(systemCode, await runInSlices(read.diff(body))),
     digest: ({ systemCode, body }: SystemQuery) => digest(systemCode, read.digest(body)),
   };
 }

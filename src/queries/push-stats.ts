@@ -15,7 +15,7 @@ import {
 } from '../protocol/push-stats';
 import { readQuery } from '../protocol/query-body';
 import { TEXTS } from '../protocol/texts';
-import type { Counted, ReadCounts } from '../storage/push-log';
+import type { PeriodCount, PushCountReader } from '../storage/push-log';
 import type { AnswerQuery } from './signed-query';
 
 const MINUTE = 60_000;
@@ -29,7 +29,7 @@ const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
-  readonly counts: ReadCounts;
+  readonly counts: PushCountReader;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
   readonly clock: Clock;
@@ -116,7 +116,7 @@ function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
 }
 
 /** Adds up the counts of each bucket, operation and result. @returns the sums, oldest bucket first */
-function sumUp(counts: readonly Counted[], startOf: StartOf): Sum[] {
+function sumUp(counts: readonly PeriodCount[], startOf: StartOf): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { operation, result, pushes = 0, unrecorded = 0, times = {}, ...count } of counts) {
     const start = startOf(count.start);

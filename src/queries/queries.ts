@@ -14,7 +14,7 @@ import {
   createBodies,
   createFindMended,
   createLogSearch,
-  createReadCounts,
+  createPushCountReader,
   type FindKeyUses,
 } from '../storage/push-log';
 import { createFailures } from './failures';
@@ -43,7 +43,7 @@ export type Queries = { readonly [Name in QueryName]: AnswerQuery<QueryAnswers[N
 export function createQueries(deps: QueriesDependencies): Queries {
   const { mongo, keyRing, keyUses, clock, retention, settings } = deps;
   const { timeZone } = settings;
-  const counts = createReadCounts(mongo);
+  const counts = createPushCountReader(mongo);
   const search = createLogSearch(mongo);
   const secrets = createFindStoredSecrets(mongo, keyRing);
   const limit = { time: DIAGNOSIS_TIME, clock: processorTime };

@@ -4,7 +4,6 @@ import type { Clock } from '../concurrency/timing';
 import { PushError } from '../protocol/errors';
 import { readQuery } from '../protocol/query-body';
 import {
-  type CheckedUsers,
   type ClientRate,
   type ClientSelf,
   clientSelfSchema,
@@ -12,8 +11,8 @@ import {
   type Retentions,
   type SecretView,
   type ServiceLimits,
-  usersCheckSchema,
 } from '../protocol/self';
+import { type CheckedUsers, usersCheckSchema } from '../protocol/users-check';
 import { VERSION } from '../protocol/version';
 import {
   createCheckUsers,

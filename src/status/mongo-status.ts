@@ -1,6 +1,6 @@
 /**
- * Reads the part of the status that comes from MongoDB: the state of MongoDB, the clients, recent pushes, and failed
- * pushes that an operator can resend.
+ * Reads the part of the status that comes from MongoDB. This part is the state of MongoDB, the clients, recent pushes, and
+ * failed pushes that an operator can resend.
  */
 import { type Connection, Types } from 'mongoose';
 import { connectMongo, DatabaseSetupError, nativeCollection } from '../infra/mongo';
@@ -19,15 +19,15 @@ import {
 import { findMissingIndexes } from '../storage/schema';
 import { type RecentPushes, readRecentPushes } from './recent-pushes';
 
-export type ClientFacts = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
+export type ClientWithoutKeys = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
 
-export interface MongoFacts {
+export interface MongoStatus {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
   /** The cause of rejected pushes while MongoDB answers: missing indexes. Null if no index is missing. */
   readonly problem: string | null;
-  readonly clients: readonly ClientFacts[];
+  readonly clients: readonly ClientWithoutKeys[];
   readonly recent: RecentPushes;
   readonly resendable: Resendable;
 }
@@ -57,7 +57,7 @@ export class MongoStatusReader {
   }
 
   /** @throws an error if MongoDB is unavailable; a later call may succeed */
-  async look(): Promise<MongoFacts> {
+  async look(): Promise<MongoStatus> {
     const db = await this.#connection();
     if (!isMongoReady(db)) throw new Error('the driver knows no primary');
     const admin = db.getClient().db('admin');
@@ -69,7 +69,7 @@ export class MongoStatusReader {
       .find({}, { secrets: 0, queryKeys: 0 })
       .sort({ _id: 1 })
       .maxTimeMS(2_000)
-      .lean<ClientFacts[]>();
+      .lean<ClientWithoutKeys[]>();
     const missing = await findMissingIndexes(db);
     const recent = await readRecentPushes(db, Date.now());
     const codes = new Set(clients.flatMap(({ systemCode }) => systemCode ?? []));

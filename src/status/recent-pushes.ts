@@ -2,7 +2,7 @@
 import type { Connection } from 'mongoose';
 import { addDurations, type Durations, percentile } from '../infra/durations';
 import { isReason, PushError } from '../protocol/errors';
-import { type Counted, createReadCounts } from '../storage/push-log';
+import { createPushCountReader, type PeriodCount } from '../storage/push-log';
 
 export interface RecentPushes {
   /** Length of the window in milliseconds. */
@@ -53,11 +53,11 @@ export async function readRecentPushes(connection: Connection, now: number): Pro
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
   // The window ends a minute after now, because the clocks of web processes may be ahead of this clock.
   const window = { from, to: now + MINUTE };
-  const { counts } = await createReadCounts(connection).read(window, 'minute');
+  const { counts } = await createPushCountReader(connection).read(window, 'minute');
   return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };
 }
 
-function resultsOf(counts: readonly Counted[]): ResultStatus[] {
+function resultsOf(counts: readonly PeriodCount[]): ResultStatus[] {
   const sums = new Map<string, { count: number; times: Record<string, number> }>();
   for (const { result, pushes = 0, times = {} } of counts) {
     const sum = sums.get(result) ?? { count: 0, times: {} };
@@ -78,7 +78,7 @@ function wholeMs(times: Durations, share: number): number | null {
   return ms === undefined ? null : Math.round(ms);
 }
 
-function clientsOf(counts: readonly Counted[], now: number): Map<string, ClientPushes> {
+function clientsOf(counts: readonly PeriodCount[], now: number): Map<string, ClientPushes> {
   const clients = new Map<string, ClientPushes>();
   for (const { clientId, result, latest, pushes = 0 } of counts) {
     const client = clients.get(clientId) ?? NO_PUSHES;

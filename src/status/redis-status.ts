@@ -9,7 +9,7 @@ import { createQueueView, type PartitionView, type QueueView } from '../queue/in
 import type { RedisKeys } from '../queue/keys';
 import { isQueuePaused, UNPAUSE } from '../queue/probe';
 
-export interface RedisFacts {
+export interface RedisStatus {
   readonly version: string;
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
@@ -44,7 +44,7 @@ export class RedisStatusReader {
   }
 
   /** @throws an error if Redis is unavailable; a later call may succeed */
-  async look(): Promise<RedisFacts> {
+  async look(): Promise<RedisStatus> {
     await this.#ready();
     const keys = await this.#readKeys();
     const view = await this.#viewOf(keys);

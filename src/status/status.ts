@@ -6,9 +6,9 @@ import { withTimeout } from '../concurrency/timing';
 import type { ServerName } from '../infra/outages';
 import type { SeenProcess } from '../queue/heartbeat';
 import type { PartitionView } from '../queue/inspect/view';
-import type { ClientFacts, MongoFacts, MongoStatusReader, Resendable } from './mongo-status';
+import type { ClientWithoutKeys, MongoStatus, MongoStatusReader, Resendable } from './mongo-status';
 import { type ClientPushes, NO_PUSHES, type ResultStatus } from './recent-pushes';
-import type { RedisFacts, RedisStatusReader } from './redis-status';
+import type { RedisStatus, RedisStatusReader } from './redis-status';
 
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
@@ -54,7 +54,7 @@ const readOrError = <T>(look: () => Promise<T>): Promise<ReadResult<T>> =>
 
 function serverStatus(
   server: ServerName,
-  asked: ReadResult<MongoFacts | RedisFacts>,
+  asked: ReadResult<MongoStatus | RedisStatus>,
   processes: readonly SeenProcess[] | null,
 ): ServerStatus {
   const lastOutage = lastOutageOf(server, processes ?? []);
@@ -83,7 +83,7 @@ function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): Se
 }
 
 function clientsOf(
-  { clients, recent }: MongoFacts,
+  { clients, recent }: MongoStatus,
   {
     processes,
     servers,
@@ -96,7 +96,10 @@ function clientsOf(
   }));
 }
 
-function stateOf({ enabled, paused }: ClientFacts, servers: readonly ServerStatus[]): ClientState {
+function stateOf(
+  { enabled, paused }: ClientWithoutKeys,
+  servers: readonly ServerStatus[],
+): ClientState {
   if (!enabled) return 'disabled';
   if (paused) return 'paused';
   if (servers.some(({ isReachable }) => !isReachable)) return 'unknown';
@@ -104,7 +107,7 @@ function stateOf({ enabled, paused }: ClientFacts, servers: readonly ServerStatu
 }
 
 function clientStatus(
-  { _id: clientId, systemCode, enabled, limit, paused }: ClientFacts,
+  { _id: clientId, systemCode, enabled, limit, paused }: ClientWithoutKeys,
   pushes: ClientPushes,
   usual: number | null,
 ): Omit<ClientStatus, 'state'> {

@@ -7,7 +7,7 @@
  * - `createFinalize`, `createExpireLost`: write the final state of pushes that take no effect.
  * - `createLogLookups`: finds earlier entries while a push is processed.
  * - `createLogSearch`, `createFindMended`, `createBodies`: searches for queries and tools.
- * - `createPushCounts`, `createReadCounts`: count the pushes that have an answer, and read these counts.
+ * - `createPushCounts`, `createPushCountReader`: count the pushes that have an answer, and read these counts.
  */
 import type { Connection } from 'mongoose';
 import { nativeCollection } from '../infra/mongo';

@@ -1,7 +1,7 @@
 /** A day to look at: pushes of which some failed, spread over the working hours of yesterday, and a file that differs. */
 import { type Connection, Types } from 'mongoose';
 import { bodyModel, entryModel, type LogEntry } from '../../src/storage/push-log/entry';
-import { countModel, type PushCount } from '../../src/storage/push-log/read-counts';
+import { countModel, type PushCountRecord } from '../../src/storage/push-log/read-counts';
 import { seedLedger } from './ledger-seed';
 import { pushDay } from './planted-day';
 import type { Service } from './service';
@@ -75,7 +75,7 @@ async function spread(db: Connection): Promise<ReadonlyMap<string, string>> {
 
 /** As the service counts them: by hour. */
 async function count(db: Connection, entries: readonly LogEntry[]): Promise<void> {
-  const counts = new Map<string, PushCount>();
+  const counts = new Map<string, PushCountRecord>();
   for (const { systemCode, clientId, operation, result, receivedAt } of entries) {
     if (!systemCode || !clientId || !operation || !result) continue;
     const hour = new Date(Math.floor(receivedAt.getTime() / HOUR) * HOUR);

@@ -4,7 +4,7 @@ import { logQuerySchema } from '../../src/protocol/log-query';
 import { createMatterQueryReaders } from '../../src/protocol/matter-queries';
 import { statsSchema } from '../../src/protocol/push-stats';
 import { createBodyParsers } from '../../src/protocol/requests';
-import { usersCheckSchema } from '../../src/protocol/self';
+import { usersCheckSchema } from '../../src/protocol/users-check';
 import { CONTRACT } from './bodies';
 import { resultOf } from './steps';
 

@@ -12,7 +12,7 @@ import producer = require('../../src/queue/producer');
 import ledgers = require('../../src/storage/ledger');
 import log = require('../../src/storage/push-log');
 
-import { CONFIRMED } from '../../src/infra/mongo';
+import { MAJORITY_WRITE_CONCERN } from '../../src/infra/mongo';
 
 import { SessionPool } from '../../src/storage/sessions';
 import { isMechanism, type Mechanism } from './mechanisms';
@@ -159,7 +159,7 @@ function withoutWaitForCommit(): void {
 
 /** A write counts as confirmed when the primary has it in memory. */
 function withoutMajority(): void {
-  Object.assign(CONFIRMED, { w: 1, journal: false });
+  Object.assign(MAJORITY_WRITE_CONCERN, { w: 1, journal: false });
 }
 
 /** Workers do not check whether a push with the same key and body took effect before. */

@@ -34,12 +34,11 @@ export type { MatterAnswer as MatterView, PartyView } from '../../src/protocol/m
 export type { PushData, Verified } from '../../src/protocol/push-data';
 export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../src/protocol/push-stats';
 export type {
-  CheckedUsers,
   ClientRate,
   ClientSelf,
   Retentions,
   SecretView,
   ServiceLimits,
-  UserState,
 } from '../../src/protocol/self';
+export type { CheckedUsers, UserState } from '../../src/protocol/users-check';
 export type { FieldError, Warning, WarningKind } from '../../src/protocol/warnings';

@@ -2,7 +2,7 @@
  * `npm start`: runs the servers, the release step, the demo client, a web process and the workers until it is stopped.
  */
 import { join } from 'node:path';
-import { clearedVariables } from '../../src/infra/setting-files';
+import { unsetSettings } from '../../src/infra/setting-files';
 import { startApp } from './app-process';
 import { bringServers, type StartContext } from './backing';
 import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
@@ -52,7 +52,7 @@ async function bringUp(startContext: StartContext): Promise<void> {
   const env = {
     ...process.env,
     // The settings are passed as values, because a process with both value and file of a setting does not start.
-    ...clearedVariables('MONGO_URL', 'REDIS_URL', 'SECRET_KEYS'),
+    ...unsetSettings('MONGO_URL', 'REDIS_URL', 'SECRET_KEYS'),
     MONGO_URL: mongo,
     REDIS_URL: redis,
     SECRET_KEYS: secretKeys,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Config, type Environment, readConfig } from '../../src/infra/config';
 import {
-  bothVariables,
-  clearedVariables,
   isSettingSet,
+  pickSetting,
   placeholdersFor,
+  unsetSettings,
 } from '../../src/infra/setting-files';
 import { CommandFailure } from './failure';
 import type { ChosenServer, QueueSettings } from './tool';
@@ -33,7 +33,7 @@ interface Here {
 export function mongoOf({ env, dataDirs }: Here): ChosenServer {
   if (isSettingSet(env, 'MONGO_URL')) {
     const chosen = env.MONGO_URL ? 'from MONGO_URL' : 'from MONGO_URL_FILE';
-    return { url: check(bothVariables(env, 'MONGO_URL')).MONGO_URL, chosen };
+    return { url: check(pickSetting(env, 'MONGO_URL')).MONGO_URL, chosen };
   }
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
@@ -58,7 +58,7 @@ export function publicUrlOf({ env: { PUBLIC_URL }, dataDirs }: Here): string {
 
 /** The encryption keys of client secrets. */
 export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
-  if (isSettingSet(env, 'SECRET_KEYS')) return check(bothVariables(env, 'SECRET_KEYS')).SECRET_KEYS;
+  if (isSettingSet(env, 'SECRET_KEYS')) return check(pickSetting(env, 'SECRET_KEYS')).SECRET_KEYS;
   const keys = firstOf(dataDirs, readSecretKeys);
   if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
   throw new CommandFailure(
@@ -68,7 +68,7 @@ export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
 
 /** The settings of the queue. */
 export function queueOf({ env, dataDirs }: Here): QueueSettings {
-  const others = { ...env, ...clearedVariables('MONGO_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN') };
+  const others = { ...env, ...unsetSettings('MONGO_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN') };
   if (isSettingSet(env, 'REDIS_URL')) return check(others);
   const REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl;
   if (REDIS_URL) return check({ ...others, REDIS_URL });

@@ -1,7 +1,7 @@
 /** The handlers of `matters/batch` (many pushes, one per line) and of its dry run `verify/batch`. */
 import type { Middleware } from 'koa';
 import { readPushHeaders } from '../../auth/auth-headers';
-import { inSlices } from '../../concurrency/turns';
+import { runInSlices } from '../../concurrency/turns';
 import type { BatchResult, VerifiedLine } from '../../protocol/batch';
 import { type BatchLimits, readBatchLines } from '../../protocol/batch-lines';
 import { renderAll, renderWarnings } from '../../protocol/envelope';
@@ -37,7 +37,7 @@ export function throwIfRejected([first]: readonly PushResult[]): void {
 }
 
 async function readLines(state: RequestState, limits: BatchLimits) {
-  const lines = await inSlices(readBatchLines(state.rawBody, limits));
+  const lines = await runInSlices(readBatchLines(state.rawBody, limits));
   // All lines count as failed until they are answered.
   state.lineCounts = { total: lines.length, failed: lines.length };
   return lines;
@@ -49,7 +49,7 @@ export function verifyBatchRoute(reader: BatchReader, timeout: number): Middlewa
     const { rawBody, language } = state;
     const headers = readPushHeaders(req.rawHeaders);
     checkBatchHeaders(headers);
-    const lines = await inSlices(readBatchLines(rawBody, reader.limits));
+    const lines = await runInSlices(readBatchLines(rawBody, reader.limits));
     const checked = await databaseCall(checkLines(reader, lines, headers), timeout);
     const results = checked.map(({ line, read, checked: result }): VerifiedLine => {
       const sentId = result instanceof PushError ? read?.body.externalId : result.externalId;

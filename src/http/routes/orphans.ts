@@ -1,5 +1,5 @@
 /**
- * The handler of `matters/orphans`: receives a list of ids, and answers with the open matters and drafts of the ledger
+ * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the ledger
  * that the list does not contain.
  */
 import type { Middleware } from 'koa';
@@ -9,9 +9,9 @@ import { createIdLines } from '../../protocol/id-lines';
 import { databaseCall } from '../../pushes/pushes';
 import { createBulkhead } from '../../queries/bulkhead';
 import type { FindOrphans } from '../../queries/orphans';
-import { type Lines, startLines, whenOver } from '../line-answer';
+import { type LineGroups, onResponseEnd, startLines } from '../line-answer';
 import type { RequestState } from '../request';
-import type { StreamedRoute } from '../streamed-body';
+import type { StreamedUpload } from '../streamed-body';
 
 /** Concurrent requests of one client, and of all. A list of a million ids takes some hundred megabytes of memory. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
@@ -20,8 +20,8 @@ const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** An id that no client can have, because an empty header is rejected. */
 const NO_CLIENT = '';
 
-/** Receives the list of ids into `ctx.state.ids`. @param bodyLimit bytes */
-export function orphansList(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedRoute {
+/** Creates the upload that parses the list of ids into `ctx.state.ids`. @param bodyLimit bytes */
+export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
   // An unknown client takes and releases a slot of known clients, so both kinds are rejected at the same load. A
@@ -31,9 +31,9 @@ export function orphansList(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): Stre
     bulkhead.acquire(NO_CLIENT)();
     return unknown.acquire(clientId);
   };
-  const begin: StreamedRoute['begin'] = ({ res, state }, clientId, isKnown) => {
+  const begin: StreamedUpload['begin'] = ({ res, state }, clientId, isKnown) => {
     // The slot is released when the last line is sent or the client has disconnected.
-    whenOver(res, acquire(clientId, isKnown));
+    onResponseEnd(res, acquire(clientId, isKnown));
     state.ids = createIdLines();
     return state.ids.take;
   };
@@ -60,9 +60,9 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
 
 /** Limits the time for each group of lines. Reads no further group if the service is not ready. */
 async function* withTimeLimit(
-  groups: Lines,
+  groups: LineGroups,
   { checkReady, database, timeout }: Omit<OrphansRouteDependencies, 'find'>,
-): Lines {
+): LineGroups {
   try {
     let step = await databaseCall(database.guard(groups.next()), timeout);
     while (!step.done) {

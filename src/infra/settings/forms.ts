@@ -1,7 +1,7 @@
 /** The types of settings: each checks the text of a variable and converts it into the value of the setting. */
 import { z } from 'zod';
 
-export const whole = (min: number, max: number) =>
+export const wholeNumberSetting = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be a whole number')
@@ -15,7 +15,7 @@ const list = z.string().transform((value) =>
 );
 
 /** Parses a duration such as `10s`, `5m`, `24h`, `30d`, or a number of milliseconds. The value is in milliseconds. */
-export const span = (minMs: number, maxMs: number) =>
+export const durationSetting = (minMs: number, maxMs: number) =>
   z
     .string()
     .regex(/^\d+(ms|s|m|h|d)?$/, 'must be a number with ms, s, m, h or d, for example 10s')
@@ -28,10 +28,10 @@ export const span = (minMs: number, maxMs: number) =>
     );
 
 /** Parses a duration or `off`. */
-export const spanOrOff = (minMs: number, maxMs: number) =>
+export const durationOrOffSetting = (minMs: number, maxMs: number) =>
   z.string().transform((value, ctx) => {
     if (value === 'off') return value;
-    const parsed = span(minMs, maxMs).safeParse(value);
+    const parsed = durationSetting(minMs, maxMs).safeParse(value);
     if (parsed.success) return parsed.data;
     for (const { message } of parsed.error.issues) ctx.addIssue(`${message}, or off`);
     return z.NEVER;

@@ -2,18 +2,15 @@
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from '../examples/self';
 import { LARGE_QUERY_LIMIT } from '../id-lines';
 import {
-  type CheckedUsers,
   type ClientSelf,
-  checkedUser,
-  checkedUsers,
   clientRate,
   clientSelf,
   clientSelfSchema,
   retentions,
   secretView,
   serviceLimits,
-  usersCheckSchema,
 } from '../self';
+import { type CheckedUsers, checkedUser, checkedUsers, usersCheckSchema } from '../users-check';
 import { signedQuery } from './endpoint';
 
 /** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */

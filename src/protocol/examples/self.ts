@@ -1,5 +1,6 @@
 /** Examples of the queries `users/check` and `clients/me`, and of the answers to them. */
-import type { CheckedUsers, ClientSelf } from '../self';
+import type { ClientSelf } from '../self';
+import type { CheckedUsers } from '../users-check';
 
 export const USERS_CHECK = { usernames: ['li.lei', 'han.meimei', 'lilei'] };
 export const CHECKED_USERS: CheckedUsers = {

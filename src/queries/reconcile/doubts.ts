@@ -1,6 +1,7 @@
 /**
- * Finds ids of a file that the ledger probably has in another form: a spreadsheet has converted the id to a number, or
- * it differs in blanks. An upsert of such an id would create a second matter. Pure; the console imports this file too.
+ * Finds ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id to a
+ * number, or the id differs in blanks. An upsert of such an id would create a second matter. Pure; the console imports
+ * this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -8,8 +9,8 @@ export type DoubtKind = 'DAMAGED_ID' | 'LOOK_ALIKE';
 
 export interface Doubt {
   readonly kind: DoubtKind;
-  /** The id in the ledger that the file probably means; undefined if that id is unknown. */
-  readonly meant: string | undefined;
+  /** The id that the matter probably has in the ledger; undefined if no such id is known. */
+  readonly probableId: string | undefined;
 }
 
 /** How a spreadsheet shows a long number, for example `1.23E+17` or, in other languages, `1,23E+17`. */
@@ -29,7 +30,7 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
  * @param open ids of the open matters of the ledger that are not in the file
  * @returns a function that takes an id of the file that is not in the ledger, and returns what is doubtful about it
  */
-export function createDoubts(
+export function createDoubtFinder(
   ofFile: Iterable<string>,
   open: Iterable<string>,
 ): (id: string) => Doubt | undefined {
@@ -39,10 +40,12 @@ export function createDoubts(
   return (id) => {
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
-    if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', meant: alike };
+    if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
     // The ledger may have the id without blanks in a concluded matter. `open` does not contain concluded matters.
-    if (plain !== id) return { kind: 'LOOK_ALIKE', meant: plain };
-    return seen.isDamaged(id) ? { kind: 'DAMAGED_ID', meant: seen.meantBy(id) } : undefined;
+    if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
+    return seen.isDamaged(id)
+      ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
+      : undefined;
   };
 }
 
@@ -79,12 +82,12 @@ class SeenIds {
   }
 
   isDamaged(id: string): boolean {
-    if (isExponent(id) || this.meantBy(id) !== undefined) return true;
+    if (isExponent(id) || this.probableIdOf(id) !== undefined) return true;
     const isShort = WITHOUT_ZEROS.test(id) && id.length < this.#longestWithZeros;
     return (this.#haveLostZeros && isShort) || (this.#areRounded && ROUNDED.test(id));
   }
 
-  meantBy(id: string): string | undefined {
+  probableIdOf(id: string): string | undefined {
     if (LONG_NUMBER.test(id) && id.endsWith('0')) return this.#byKeptDigits.get(keptDigits(id));
     return WITHOUT_ZEROS.test(id) ? this.#byNumber.get(id) : undefined;
   }

@@ -18,17 +18,17 @@ export interface Row {
   /**
    * Precision of the times in milliseconds, because spreadsheets leave out seconds. Absent: exact to the millisecond.
    */
-  readonly steps?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
+  readonly precisions?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
 
 /** A whole matter, computed from a file of pushes: the result of all pushes of this matter. */
-export interface Folded {
+export interface FoldedMatter {
   readonly kind: 'folded';
   readonly expected: Matter;
 }
 
 /** The values that a file states for one matter. */
-export type ExpectedMatter = Row | Folded;
+export type ExpectedMatter = Row | FoldedMatter;
 
 /**
  * Fields of a line that are not in ExpectedFields. The comparison checks these fields, and an upsert that corrects the

@@ -3,7 +3,7 @@
 import { type ContentField, contentDifferences } from '../../domain/full-upsert';
 import { type Matter, partyKey } from '../../domain/matter';
 import type { MatterDifference } from '../../protocol/matter-answers';
-import { compare } from '../compare';
+import { compareWithLedger } from '../compare';
 import type { Doubt, DoubtKind } from './doubts';
 import type { ExpectedMatter } from './expected';
 import { contentOf, ledgerTimeIfEqual, rowDifferences } from './row-content';
@@ -11,12 +11,12 @@ import { contentOf, ledgerTimeIfEqual, rowDifferences } from './row-content';
 export type MatterFinding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
 
 /** Values of one side (the file or the ledger) as JSON; null if this side does not have the matter. */
-export type Side = Readonly<Record<string, unknown>> | null;
+export type SideValues = Readonly<Record<string, unknown>> | null;
 
 export interface FoundDifference {
   readonly finding: MatterFinding;
-  readonly yours: Side;
-  readonly here: Side;
+  readonly yours: SideValues;
+  readonly here: SideValues;
 }
 
 type ShownField = ContentField | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted';
@@ -33,7 +33,10 @@ const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
 };
 
 /** @returns the differences in the fields that the file states; empty if there are none */
-export function find(stated: ExpectedMatter, stored: Matter | undefined): FoundDifference[] {
+export function findDifferences(
+  stated: ExpectedMatter,
+  stored: Matter | undefined,
+): FoundDifference[] {
   const expectedMatter = withLedgerTime(stated, stored);
   const isRow = expectedMatter.kind === 'row';
   const rowContent = isRow ? contentOf(expectedMatter, stored) : {};
@@ -47,7 +50,7 @@ export function find(stated: ExpectedMatter, stored: Matter | undefined): FoundD
   };
   const isShown = (field: ShownField) =>
     yours[field] !== undefined && (!stored || yours[field] !== stored[field]);
-  const found = compare(expectedMatter.expected, stored).map((difference) =>
+  const found = compareWithLedger(expectedMatter.expected, stored).map((difference) =>
     describe(difference, SHOWN[difference].filter(isShown)),
   );
   // The fields of a deleted matter are not compared.
@@ -61,29 +64,32 @@ export function find(stated: ExpectedMatter, stored: Matter | undefined): FoundD
 /** The finding instead of MISSING if the ledger probably has the matter under another id. */
 export function doubtDifference(
   { expected }: ExpectedMatter,
-  { kind, meant }: Doubt,
+  { kind, probableId }: Doubt,
 ): FoundDifference {
   const yours = { externalId: expected.externalId };
-  return { finding: kind, yours, here: meant === undefined ? null : { externalId: meant } };
+  return {
+    finding: kind,
+    yours,
+    here: probableId === undefined ? null : { externalId: probableId },
+  };
 }
 
 /**
- * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file:
- * spreadsheets leave out seconds. Otherwise every matter would differ, and a push with the time of the file would be
- * stale.
+ * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file.
+ * Spreadsheets leave out seconds, so every matter would differ, and a push with the time of the file would be stale.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;
-  const { expected, steps } = matter;
+  const { expected, precisions } = matter;
   const { sourceUpdatedAt: theirs } = expected;
-  const at = ledgerTimeIfEqual(theirs, stored?.sourceUpdatedAt, steps?.sourceUpdatedAt);
+  const at = ledgerTimeIfEqual(theirs, stored?.sourceUpdatedAt, precisions?.sourceUpdatedAt);
   return at === theirs || at === undefined
     ? matter
     : { ...matter, expected: { ...expected, sourceUpdatedAt: at } };
 }
 
 /** The named fields as JSON. Instants are ISO-8601 in UTC, parties are `ROLE username`. */
-export function toSide(fields: Fields, names: readonly ShownField[]): NonNullable<Side> {
+export function toSide(fields: Fields, names: readonly ShownField[]): NonNullable<SideValues> {
   return Object.fromEntries(names.map((name) => [name, toJson(name, fields[name] ?? null)]));
 }
 

@@ -59,9 +59,9 @@ function toRow(fields: Readonly<Record<string, unknown>>, updated: Time, deadlin
   const pushed = Object.entries(fields).filter(
     ([name, value]) => value !== undefined && PUSHED_FIELDS.has(name),
   );
-  const steps = {
-    ...(updated.step > 1 && { sourceUpdatedAt: updated.step }),
-    ...(deadline.step > 1 && { deadlineAt: deadline.step }),
+  const precisions = {
+    ...(updated.precision > 1 && { sourceUpdatedAt: updated.precision }),
+    ...(deadline.precision > 1 && { deadlineAt: deadline.precision }),
   };
   const expected = {
     externalId,
@@ -79,7 +79,7 @@ function toRow(fields: Readonly<Record<string, unknown>>, updated: Time, deadlin
     },
     ...(deadline.at !== undefined && { deadlineAt: deadline.at }),
     ...(isList(assignee) && { assignees: assignee }),
-    ...(Object.keys(steps).length > 0 && { steps }),
+    ...(Object.keys(precisions).length > 0 && { precisions }),
   };
 }
 
@@ -92,7 +92,7 @@ interface Time {
   /** The time in the form that the service reads. */
   readonly text?: string;
   /** Precision in milliseconds. */
-  readonly step: number;
+  readonly precision: number;
   /** Whether the file contains the time as a serial number of a spreadsheet. */
   readonly isSerial?: boolean;
 }
@@ -102,10 +102,10 @@ function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,
 ): Time | undefined {
-  if (isNothing(value)) return { at: value, step: 1 };
+  if (isNothing(value)) return { at: value, precision: 1 };
   if (typeof value === 'number') {
     const at = parse(value as T);
-    return at === undefined ? undefined : { at, step: 1 };
+    return at === undefined ? undefined : { at, precision: 1 };
   }
   const time = typeof value === 'string' ? readFileTime(value.trim()) : undefined;
   const at = time && parse(time.text as T);

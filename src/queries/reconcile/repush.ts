@@ -4,7 +4,7 @@ import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
 import type { DoubtKind } from './doubts';
-import type { ExpectedMatter, Folded, Row } from './expected';
+import type { ExpectedMatter, FoldedMatter, Row } from './expected';
 import { type MatterFinding, withLedgerTime } from './find';
 import { contentOf, statedParties } from './row-content';
 
@@ -35,14 +35,14 @@ export interface RepushOptions {
 }
 
 /** A matter that differs between the file and the ledger, and its differences. */
-export interface Differing {
+export interface MatterMismatch {
   readonly expectedMatter: ExpectedMatter;
   readonly stored: Matter | undefined;
   readonly findings: readonly MatterFinding[];
 }
 
-export function repush(
-  { expectedMatter: stated, stored, findings }: Differing,
+export function createRepushLine(
+  { expectedMatter: stated, stored, findings }: MatterMismatch,
   options: RepushOptions,
 ): RepushLine | Obstacle {
   const doubt = findings.find((finding) => finding === 'DAMAGED_ID' || finding === 'LOOK_ALIKE');
@@ -70,7 +70,7 @@ export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undef
 }
 
 function upsertOf(
-  { expected }: Folded,
+  { expected }: FoldedMatter,
   stamp: number | undefined,
   { formatLocal }: RepushOptions,
 ): RepushLine {
@@ -85,11 +85,10 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row. If the row does not state type or title, the push has those of the ledger.
+ * The push for a row. If the row does not state a type or a title, the push has that of the ledger.
  *
- * A row without a title does not state the whole matter. Its push has the time of the ledger and not of the row:
- * otherwise an earlier push that was lost would become stale, and its content would be missing forever without being
- * noticed.
+ * A row without a title does not state the whole matter. Its push has the time of the ledger and not of the row. With
+ * the time of the row, a resend of an earlier lost push would be stale, and its content would be missing unnoticed.
  */
 function rowLine(
   row: Row,

@@ -10,11 +10,11 @@ export type RowContent = Partial<Pick<Matter, ContentField>>;
 const TEXTS = ['matterType', 'title', ...CONTENT_FIELDS] as const;
 
 /**
- * @param held the matter of the ledger. Its deadline replaces that of the row if both are equal within the file's
- *   precision
+ * @param stored the matter of the ledger. Its deadline replaces that of the row if both are equal within the precision
+ *   of the file
  */
 export function contentOf(row: Row, stored: Matter | undefined): RowContent {
-  const { pushed, deadlineAt, steps } = row;
+  const { pushed, deadlineAt, precisions } = row;
   const texts = TEXTS.filter((field) => field !== 'externalStatusCode' && field !== 'deadlineAt')
     .filter((field) => pushed[field] !== undefined)
     .map((field) => [field, field === 'bizType' ? trimmed(pushed[field]) : pushed[field]]);
@@ -22,7 +22,7 @@ export function contentOf(row: Row, stored: Matter | undefined): RowContent {
   return {
     ...Object.fromEntries(texts),
     ...(deadlineAt !== undefined && {
-      deadlineAt: ledgerTimeIfEqual(deadlineAt, stored?.deadlineAt, steps?.deadlineAt),
+      deadlineAt: ledgerTimeIfEqual(deadlineAt, stored?.deadlineAt, precisions?.deadlineAt),
     }),
     ...(parties && { parties }),
   };
@@ -39,16 +39,16 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 }
 
 /**
- * @returns the time of the ledger (`ours`) if it equals that of the file within its precision `step`; otherwise
- *   `theirs`
+ * @param precision precision of the file in milliseconds
+ * @returns the time of the ledger (`ours`) if it equals that of the file (`theirs`) within the precision; otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
   theirs: T,
   ours: number | null | undefined,
-  step = 1,
+  precision = 1,
 ): T | number {
   if (typeof theirs !== 'number' || typeof ours !== 'number') return theirs;
-  return ours >= theirs && ours < theirs + step ? ours : theirs;
+  return ours >= theirs && ours < theirs + precision ? ours : theirs;
 }
 
 /** The service stores a blank bizType as null. */

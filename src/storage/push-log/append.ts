@@ -12,7 +12,7 @@ import {
   isTransient,
   isUnconfirmed,
 } from '../../infra/driver-errors';
-import { CONFIRMED, nativeCollection } from '../../infra/mongo';
+import { MAJORITY_WRITE_CONCERN, nativeCollection } from '../../infra/mongo';
 import { type Metrics, NO_METRICS } from '../../observability/metrics';
 import type { Tracing } from '../../observability/tracing';
 import { bodyModel, entryModel, type LogEntry, type LoggedBody } from './entry';
@@ -150,8 +150,8 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 }
 
 /**
- * An entry with the state QUEUED must not be inserted after its deadline: the search for lost pushes (`finalize.ts`)
- * may have passed the id of the entry, so the entry would stay QUEUED.
+ * An entry with the state QUEUED must not be inserted after its deadline. The search for lost pushes (`finalize.ts`) may
+ * have passed the id of the entry already, and the entry would stay QUEUED.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
@@ -169,7 +169,10 @@ async function insertAll<T extends { _id: unknown }>(
   if (items.length === 0) return new Map();
   const documents = items.map(documentOf) as mongo.OptionalUnlessRequiredId<T>[];
   try {
-    await collection.insertMany(documents, { ordered: false, writeConcern: CONFIRMED });
+    await collection.insertMany(documents, {
+      ordered: false,
+      writeConcern: MAJORITY_WRITE_CONCERN,
+    });
     return new Map();
   } catch (error) {
     const each = errorsOfDocuments(error);

@@ -9,10 +9,10 @@ import { errorsOfDocuments } from '../../infra/driver-errors';
 import { durationBucket } from '../../infra/durations';
 import type { Logger } from '../../infra/logger';
 import { nativeCollection } from '../../infra/mongo';
-import { countModel, type PushCount } from './read-counts';
+import { countModel, type PushCountRecord } from './read-counts';
 
 /** A push that was answered, with the result in its answer. */
-export interface EndedPush {
+export interface CountedPush {
   readonly clientId: string;
   readonly systemCode: string;
   readonly operation: string;
@@ -29,9 +29,9 @@ export interface PushCounts {
    * @param ms milliseconds from receipt to answer
    * @param pushes number of pushes with the same result, such as the lines of a batch
    */
-  ended(push: EndedPush, ms: number, pushes?: number): void;
+  ended(push: CountedPush, ms: number, pushes?: number): void;
   /** Counts answered pushes that have no entry in the push log. The caller also calls `ended` for them. */
-  unrecorded(push: EndedPush, pushes?: number): void;
+  unrecorded(push: CountedPush, pushes?: number): void;
   /** Writes the remaining counts if the database is available, and stops. */
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface PushCountsOptions {
   readonly interval?: number;
 }
 
-interface Pending extends EndedPush {
+interface Pending extends CountedPush {
   readonly minute: number;
   /** Time of receipt of the last push, epoch milliseconds. */
   latest: number;
@@ -68,7 +68,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 }
 
 class PushCounter implements PushCounts {
-  private readonly collection: mongo.Collection<PushCount>;
+  private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
   /** Number of pushes that were not counted since the last write, because of `MAX_PENDING`. */
   private lost = 0;
@@ -78,7 +78,7 @@ class PushCounter implements PushCounts {
     connection: Connection,
     private readonly options: PushCountsOptions,
   ) {
-    this.collection = nativeCollection<PushCount>(countModel(connection));
+    this.collection = nativeCollection<PushCountRecord>(countModel(connection));
     const { interval = INTERVAL } = options;
     this.writing = startPollLoop(
       () => this.write(),
@@ -87,7 +87,7 @@ class PushCounter implements PushCounts {
     );
   }
 
-  ended(push: EndedPush, ms: number, pushes = 1): void {
+  ended(push: CountedPush, ms: number, pushes = 1): void {
     const count = this.pendingOf(push);
     if (!count) return;
     count.pushes += pushes;
@@ -95,7 +95,7 @@ class PushCounter implements PushCounts {
     count.times.set(at, (count.times.get(at) ?? 0) + pushes);
   }
 
-  unrecorded(push: EndedPush, pushes = 1): void {
+  unrecorded(push: CountedPush, pushes = 1): void {
     const count = this.pendingOf(push);
     if (count) count.unrecorded += pushes;
   }
@@ -105,7 +105,7 @@ class PushCounter implements PushCounts {
     await this.write().catch((error) => this.noteFailure(error));
   }
 
-  private pendingOf(push: EndedPush): Pending | undefined {
+  private pendingOf(push: CountedPush): Pending | undefined {
     const minute = Math.floor(push.receivedAt / MINUTE);
     const key = `${minute} ${push.clientId} ${push.operation} ${push.result}`;
     const known = this.pending.get(key);
@@ -171,7 +171,7 @@ function failedOf(error: unknown, counts: readonly Pending[]): readonly Pending[
 function toCountWrite(
   { minute, latest, pushes, unrecorded, times, clientId, systemCode, operation, result }: Pending,
   hourOf: (at: number) => number,
-): mongo.AnyBulkWriteOperation<PushCount> {
+): mongo.AnyBulkWriteOperation<PushCountRecord> {
   const hour = hourOf(minute * MINUTE);
   const minutePath = `minutes.${Math.floor((minute * MINUTE - hour) / MINUTE)}.`;
   const counts: [string, number][] = [
@@ -190,6 +190,6 @@ function toCountWrite(
   const _id = [new Date(hour).toISOString(), clientId, operation, result].join(' ');
   const filter = { _id };
   const $max = { latest: new Date(latest) };
-  const update = { $inc, $max, $setOnInsert } as mongo.UpdateFilter<PushCount>;
+  const update = { $inc, $max, $setOnInsert } as mongo.UpdateFilter<PushCountRecord>;
   return { updateOne: { filter, update, upsert: true } };
 }

@@ -9,7 +9,7 @@ import { type Settlement, settlementOf } from './settlement';
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
 /** These reads return only writes that the majority has confirmed, because answers to callers depend on these reads. */
-const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
+const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
   idempotencyFingerprint: 1,
@@ -47,7 +47,7 @@ export function createLogLookups(connection: Connection): LogLookups {
   return {
     settlements: async (ids) => {
       const found = await collection
-        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
+        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, MAJORITY_READ)
         .project<LogEntry>({ state: 1, result: 1, matterId: 1, duplicateOf: 1, warnings: 1 })
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
@@ -68,11 +68,11 @@ export function createLogLookups(connection: Connection): LogLookups {
     },
     entries: (clientId, ids) => {
       const _id = { $in: ids.map((id) => new Types.ObjectId(id)) };
-      return collection.find({ _id, clientId }, CONFIRMED_READ).toArray();
+      return collection.find({ _id, clientId }, MAJORITY_READ).toArray();
     },
     resent: async (ids) => {
       const found = await collection
-        .find({ resentFrom: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
+        .find({ resentFrom: { $in: ids.map((id) => new Types.ObjectId(id)) } }, MAJORITY_READ)
         .project<LogEntry>({ resentFrom: 1, state: 1 })
         .toArray();
       const done = found.filter(({ state }) => state === 'PERSISTED' || state === 'REPLAYED');

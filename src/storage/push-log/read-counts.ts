@@ -4,7 +4,7 @@ import type { Durations } from '../../infra/durations';
 import { nativeCollection } from '../../infra/mongo';
 
 /** The counts of an hour or of a minute. */
-export interface Count {
+export interface CountValues {
   pushes?: number;
   /** Pushes without an entry in the push log. */
   unrecorded?: number;
@@ -13,7 +13,7 @@ export interface Count {
 }
 
 /** The document that counts the pushes of one client, operation and result in one hour. */
-export interface PushCount extends Count {
+export interface PushCountRecord extends CountValues {
   /** Hour, client, operation and result, separated by blanks. */
   _id: string;
   systemCode: string;
@@ -26,10 +26,10 @@ export interface PushCount extends Count {
   /** Time of receipt of the last push. */
   latest: Date;
   /** Counts by minute, 0 to 59. */
-  minutes?: Readonly<Record<string, Count>>;
+  minutes?: Readonly<Record<string, CountValues>>;
 }
 
-const countSchema = new Schema<PushCount>(
+const countSchema = new Schema<PushCountRecord>(
   {
     _id: { type: String, required: true },
     systemCode: { type: String, required: true },
@@ -54,8 +54,8 @@ countSchema.index(
   { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
 );
 
-export function countModel(connection: Connection): Model<PushCount> {
-  return connection.models.PushCount ?? connection.model<PushCount>('PushCount', countSchema);
+export function countModel(connection: Connection): Model<PushCountRecord> {
+  return connection.models.PushCount ?? connection.model<PushCountRecord>('PushCount', countSchema);
 }
 
 export interface CountQuery {
@@ -73,7 +73,7 @@ export interface CountQuery {
 }
 
 /** The count of one client, operation and result in a minute or an hour. */
-export interface Counted extends Count {
+export interface PeriodCount extends CountValues {
   /** Start of the minute or hour, epoch milliseconds. */
   readonly start: number;
   readonly clientId: string;
@@ -83,9 +83,9 @@ export interface Counted extends Count {
   readonly result: string;
 }
 
-export interface CountsRead {
+export interface PeriodCounts {
   /** The counts, newest hour first. */
-  readonly counts: readonly Counted[];
+  readonly counts: readonly PeriodCount[];
   /**
    * Start of the oldest hour in `counts`, epoch milliseconds, if the window had too many documents. Undefined if the
    * whole window was read.
@@ -93,8 +93,8 @@ export interface CountsRead {
   readonly cutAt: number | undefined;
 }
 
-export interface ReadCounts {
-  read(query: CountQuery, by: 'minute' | 'hour'): Promise<CountsRead>;
+export interface PushCountReader {
+  read(query: CountQuery, by: 'minute' | 'hour'): Promise<PeriodCounts>;
   /** The number of pushes in the window that have no entry in the push log. */
   unrecorded(query: CountQuery): Promise<number>;
 }
@@ -109,15 +109,20 @@ const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 const TIMEOUT = 10_000;
 
 /** @param maxDocuments maximum documents that one call reads; tests set a lower one */
-export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCUMENTS): ReadCounts {
-  const collection = nativeCollection<PushCount>(countModel(connection));
+export function createPushCountReader(
+  connection: Connection,
+  maxDocuments = MAX_DOCUMENTS,
+): PushCountReader {
+  const collection = nativeCollection<PushCountRecord>(countModel(connection));
   return {
     read: async (query, by) => {
       const isByMinute = by === 'minute';
       const max = Math.min(maxDocuments, isByMinute ? MAX_DOCUMENTS_WITH_MINUTES : MAX_DOCUMENTS);
       const documents = await collection
         .find(filterOf(query), { maxTimeMS: TIMEOUT })
-        .project<PushCount>(isByMinute ? { pushes: 0, unrecorded: 0, times: 0 } : { minutes: 0 })
+        .project<PushCountRecord>(
+          isByMinute ? { pushes: 0, unrecorded: 0, times: 0 } : { minutes: 0 },
+        )
         .sort({ hour: -1 })
         .limit(max + 1)
         .toArray();
@@ -125,7 +130,7 @@ export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCU
       const cut = documents.length > max ? documents[max]?.hour.getTime() : undefined;
       const whole = documents.filter(({ hour }) => cut === undefined || hour.getTime() > cut);
       const counts = whole.flatMap((document) =>
-        isByMinute ? minutesOf(document, query) : [hourOf(document)],
+        isByMinute ? toMinuteCounts(document, query) : [toHourCount(document)],
       );
       return { counts, cutAt: cut === undefined ? undefined : cut + HOUR };
     },
@@ -133,10 +138,10 @@ export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCU
       const documents = await collection
         .find({ ...filterOf(query), unrecorded: { $gt: 0 } }, { maxTimeMS: TIMEOUT })
         .hint('unrecorded')
-        .project<PushCount>({ pushes: 0, times: 0 })
+        .project<PushCountRecord>({ pushes: 0, times: 0 })
         .limit(maxDocuments)
         .toArray();
-      const minutes = documents.flatMap((document) => minutesOf(document, query));
+      const minutes = documents.flatMap((document) => toMinuteCounts(document, query));
       return minutes.reduce((sum, { unrecorded = 0 }) => sum + unrecorded, 0);
     },
   };
@@ -144,7 +149,7 @@ export function createReadCounts(connection: Connection, maxDocuments = MAX_DOCU
 
 /** Selects every hour that overlaps the window, because a minute of such an hour may begin in the window. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
-  const filter: mongo.Filter<PushCount> = {
+  const filter: mongo.Filter<PushCountRecord> = {
     ...(systemCode !== undefined && { systemCode }),
     hour: { $gt: new Date(Math.max(from - HOUR, -1)), $lt: new Date(to) },
     ...(operation !== undefined && { operation }),
@@ -153,15 +158,15 @@ function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   return filter;
 }
 
-function hourOf({ hour, latest, ...count }: PushCount): Counted {
+function toHourCount({ hour, latest, ...count }: PushCountRecord): PeriodCount {
   return { ...count, start: hour.getTime(), latest: latest.getTime() };
 }
 
-function minutesOf({ hour, minutes = {}, ...document }: PushCount, query: CountQuery) {
+function toMinuteCounts({ hour, minutes = {}, ...document }: PushCountRecord, query: CountQuery) {
   const { clientId, operation, result } = document;
   const latest = document.latest.getTime();
   return Object.entries(minutes)
-    .map(([minute, count]): Counted => {
+    .map(([minute, count]): PeriodCount => {
       const start = hour.getTime() + Number(minute) * MINUTE;
       return { ...count, start, clientId, latest, operation, result };
     })

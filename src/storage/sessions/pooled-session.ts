@@ -7,7 +7,7 @@ import { type Connection, mongo } from 'mongoose';
 import { createMutex, type Mutex } from '../../concurrency/turns';
 import { isRejectedPermanently, throwAsDriverError } from '../../infra/driver-errors';
 import type { Logger } from '../../infra/logger';
-import { CONFIRMED } from '../../infra/mongo';
+import { MAJORITY_WRITE_CONCERN } from '../../infra/mongo';
 
 export type Work<T> = (session: mongo.ClientSession) => Promise<T>;
 
@@ -62,7 +62,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   // This call precedes `try`: `startTransaction` throws if another caller's transaction is active, and `catch` must not
   // abort that transaction.
-  session.startTransaction({ writeConcern: CONFIRMED });
+  session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
     await session.commitTransaction().catch(throwAsDriverError);

@@ -1,5 +1,6 @@
 /** users/check and clients/me through HTTP: what a client asks about users and about itself. */
-import type { CheckedUsers, ClientSelf } from '../../../src/protocol/self';
+import type { ClientSelf } from '../../../src/protocol/self';
+import type { CheckedUsers } from '../../../src/protocol/users-check';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { userModel } from '../../../src/storage/directory/user-model';

@@ -8,7 +8,7 @@ import { openFile, readSource } from '../../../browser/console/screens/reconcile
 import { sampleText } from '../../../browser/console/screens/reconcile/sample';
 import { RECONCILE } from '../../../browser/console/screens/reconcile/words';
 import { OPERATIONS } from '../../../src/domain/operation';
-import { guess } from '../../../src/files/columns';
+import { guessMapping } from '../../../src/files/columns';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { encode } from '../../support/encode';
 
@@ -21,7 +21,7 @@ test('a field has words, so that its column can be chosen', () => {
 test.each(['en', 'zh'])('the sample file is read whole, with its heads in %s', async (name) => {
   language.value = name;
   const opened = await open(sampleText());
-  const mapping = guess(opened.records[0]?.cells ?? []);
+  const mapping = guessMapping(opened.records[0]?.cells ?? []);
   expect(mapping).toEqual([
     ...['externalId', 'title', 'matterType', 'bizType', 'bizStatus', 'sourceUpdatedAt', 'assignee'],
   ]);
@@ -38,7 +38,7 @@ const open = (content: string | Uint8Array<ArrayBuffer>, name = 'a.csv') =>
   openFile(file(content), name);
 async function read(content: string, name = 'a.csv') {
   const opened = await open(content, name);
-  const mapping = guess(opened.records[0]?.cells ?? []);
+  const mapping = guessMapping(opened.records[0]?.cells ?? []);
   return readSource(opened, { mapping, hasHead: true, portal: PORTAL, onLine: () => undefined });
 }
 
@@ -100,7 +100,7 @@ describe('a file', () => {
       // As a browser says it of a file that is another one by now.
       const refuse = () => Promise.reject(new DOMException('changed', 'NotReadableError'));
       const gone = Object.assign(file(content), { slice: () => ({ arrayBuffer: refuse }) });
-      const reading = { mapping: guess(['externalId']), hasHead: true, portal: PORTAL };
+      const reading = { mapping: guessMapping(['externalId']), hasHead: true, portal: PORTAL };
       const again = readSource(
         { ...opened, file: gone as unknown as Blob },
         { ...reading, onLine: () => undefined },
@@ -132,7 +132,7 @@ describe('a file', () => {
           deleted: false,
         },
         pushed: { title: '=1+1' },
-        steps: { sourceUpdatedAt: 1_000 },
+        precisions: { sourceUpdatedAt: 1_000 },
       },
       { kind: 'row', expected: { externalId: 'F' }, pushed: {} },
     ]);
@@ -185,7 +185,7 @@ describe('a file of a spreadsheet', () => {
       {
         expected: { externalId: 'A', sourceUpdatedAt: Date.UTC(2026, 10, 25, 1, 20) },
         pushed: { deadlineAt: '2026-11-26T00:00:00' },
-        steps: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 },
+        precisions: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 },
       },
       { expected: { externalId: 'B', sourceUpdatedAt: Date.UTC(2026, 10, 25, 1, 20) } },
     ]);

@@ -5,7 +5,7 @@ import { contentDifferences, toFullUpsert } from '../../../src/domain/full-upser
 import { type Matter, phaseOf, priorityRank } from '../../../src/domain/matter';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { formatLocal } from '../../../src/protocol/time';
-import { compare } from '../../../src/queries/compare';
+import { compareWithLedger } from '../../../src/queries/compare';
 import { partyRefs, wellFormedText } from '../../support/arbitraries';
 import { aMatter, aParty, decisionContext, NOW } from '../../support/builders';
 
@@ -142,7 +142,9 @@ describe('property', () => {
         expect(decision.outcome === 'STALE_IGNORED').toBe(isOlder);
         if (isOlder) return;
         expect(contentDifferences(alive, decision.matter)).toEqual([]);
-        expect(compare({ ...alive, sourceUpdatedAt: undefined }, decision.matter)).toEqual([]);
+        expect(
+          compareWithLedger({ ...alive, sourceUpdatedAt: undefined }, decision.matter),
+        ).toEqual([]);
       }),
     );
   });

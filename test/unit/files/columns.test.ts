@@ -1,8 +1,8 @@
 /** Which column is which field: guessed by its name, or as the user says. */
 import { fieldsOf } from '../../../src/files/cells';
 import {
-  guess,
-  isHead,
+  guessMapping,
+  isHeaderRow,
   MATTER_COLUMNS,
   mapColumns,
   missingColumns,
@@ -10,31 +10,35 @@ import {
 } from '../../../src/files/columns';
 
 test('names are compared without case, blanks and signs, in both languages', () => {
-  expect(guess(['EXTERNALID', 'External_Status Code', '标题', '截止时间*', '部门'])).toEqual([
-    'externalId',
-    'externalStatusCode',
-    'title',
-    'deadlineAt',
-    undefined,
-  ]);
-  expect(guess(['登录名', '姓名'], USER_COLUMNS)).toEqual(['username', 'displayName']);
+  expect(guessMapping(['EXTERNALID', 'External_Status Code', '标题', '截止时间*', '部门'])).toEqual(
+    ['externalId', 'externalStatusCode', 'title', 'deadlineAt', undefined],
+  );
+  expect(guessMapping(['登录名', '姓名'], USER_COLUMNS)).toEqual(['username', 'displayName']);
 });
 
 test('names of other things are no field, whatever they are', () => {
-  expect(guess(['单号', '状态', '状态码', '业务类型', '类型', '是否删除'])).toEqual([
+  expect(guessMapping(['单号', '状态', '状态码', '业务类型', '类型', '是否删除'])).toEqual([
     ...['externalId', 'bizStatus', 'externalStatusCode', 'bizType', undefined, 'deleted'],
   ]);
-  expect(guess(['__proto__', 'constructor', ''])).toEqual([undefined, undefined, undefined]);
-  expect(isHead(['PR-1', 'DONE', '2026-01-01 08:00:00'])).toBe(false);
-  expect(isHead(['PR-1', 'status'])).toBe(true);
+  expect(guessMapping(['__proto__', 'constructor', ''])).toEqual([undefined, undefined, undefined]);
+  expect(isHeaderRow(['PR-1', 'DONE', '2026-01-01 08:00:00'])).toBe(false);
+  expect(isHeaderRow(['PR-1', 'status'])).toBe(true);
 });
 
 test('a field has one column: that whose name fits best', () => {
-  expect(guess(['编号', 'externalId', '单据号'])).toEqual([undefined, 'externalId', undefined]);
+  expect(guessMapping(['编号', 'externalId', '单据号'])).toEqual([
+    undefined,
+    'externalId',
+    undefined,
+  ]);
 });
 
 test('what mostly holds names of people is not taken for logins', () => {
-  expect(guess(['处理人', '发起人', '处理人登录名'])).toEqual([undefined, undefined, 'assignee']);
+  expect(guessMapping(['处理人', '发起人', '处理人登录名'])).toEqual([
+    undefined,
+    undefined,
+    'assignee',
+  ]);
 });
 
 test('the user goes before what is guessed', () => {
@@ -59,10 +63,10 @@ test('a column that is not there, or there twice, is told', () => {
 
 test('what is missing is told with what is there', () => {
   const head = ['login', '', '部门'];
-  expect(missingColumns(head, guess(head, USER_COLUMNS), ['username', 'displayName'])).toBe(
+  expect(missingColumns(head, guessMapping(head, USER_COLUMNS), ['username', 'displayName'])).toBe(
     'the header has no column displayName; the columns are: login, 部门',
   );
-  expect(isHead(['A-1', 'DONE'])).toBe(false);
+  expect(isHeaderRow(['A-1', 'DONE'])).toBe(false);
 });
 
 describe('the cells of a record', () => {

@@ -31,8 +31,8 @@ test.each<[string, string, number]>([
   ['2026-11-259:20', '2026-11-259:20', 1],
   ['2026/1/29:20', '2026/1/29:20', 1],
   ['2026年1月5日T T9:20', '2026年1月5日T T9:20', 1],
-])('%s', (cell, text, step) => {
-  expect(readFileTime(cell)).toEqual({ text, step, isSerial: false });
+])('%s', (cell, text, precision) => {
+  expect(readFileTime(cell)).toEqual({ text, precision, isSerial: false });
 });
 
 test.each<[string, string]>([

@@ -1,6 +1,6 @@
 /** A document is compressed for who takes that, once, and is not sent again to who has it. */
 import { gunzipSync } from 'node:zlib';
-import { answerDocument, takesGzip, toPlainDocument } from '../../../src/http/documents';
+import { acceptsGzip, answerDocument, toPlainDocument } from '../../../src/http/documents';
 
 const TEXT = 'export const word = "word";\n'.repeat(100);
 const file = toPlainDocument(Buffer.from(TEXT), 'text/javascript');
@@ -21,7 +21,7 @@ test.each([
   ['gzipped', false],
   ['gzip;q=x', false],
 ])('Accept-Encoding: %s takes gzip: %s', (accepted, takes) => {
-  expect(takesGzip(accepted)).toBe(takes);
+  expect(acceptsGzip(accepted)).toBe(takes);
 });
 
 test('each encoding has its own bytes, length and ETag, and a cache is told what they depend on', () => {

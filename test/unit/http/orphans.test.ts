@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HmacAuthDependencies } from '../../../src/http/authenticate';
 import { createEndRequest } from '../../../src/http/end-request';
-import { orphansList, orphansRoute } from '../../../src/http/routes/orphans';
+import { createOrphansUpload, orphansRoute } from '../../../src/http/routes/orphans';
 import { koaStreamedHmacAuth } from '../../../src/http/streamed-body';
 import { createLogger } from '../../../src/infra/logger';
 import { PushError } from '../../../src/protocol/errors';
@@ -80,7 +80,7 @@ beforeAll(async () => {
       database: { guard: <T>(call: Promise<T>) => call },
     }),
   );
-  app = await startKoaApp(answers, koaStreamedHmacAuth(auth, orphansList(LIMIT)), route);
+  app = await startKoaApp(answers, koaStreamedHmacAuth(auth, createOrphansUpload(LIMIT)), route);
 });
 afterAll(() => app.stop());
 beforeEach(() => {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discardRest } from '../../../src/http/body';
-import { type Lines, startLines, writeLines } from '../../../src/http/line-answer';
+import { type LineGroups, startLines, writeLines } from '../../../src/http/line-answer';
 import { receiveBody } from '../../../src/http/streamed-body';
 import { successEnvelope } from '../../../src/protocol/envelope';
 import { until } from '../../support/wait';
@@ -113,7 +113,7 @@ describe('an answer', () => {
     failure: () => successEnvelope('failure', 'id', 0),
   };
   const answer =
-    (lines: Lines, stall: number): RequestListener =>
+    (lines: LineGroups, stall: number): RequestListener =>
     async (req, res) => {
       req.resume();
       pipeline(writeLines(res, await startLines(res, lines), last, stall), res, () => undefined);
@@ -121,7 +121,7 @@ describe('an answer', () => {
 
   test('that nobody takes is ended, and what it was read from is closed', async () => {
     let closed = false;
-    const endless = async function* (): Lines {
+    const endless = async function* (): LineGroups {
       try {
         for (;;) yield ['x'.repeat(100_000)];
       } finally {
@@ -134,7 +134,7 @@ describe('an answer', () => {
   });
 
   test('that is long in the making is not', async () => {
-    const slow = async function* (): Lines {
+    const slow = async function* (): LineGroups {
       yield ['one'];
       await sleep(600);
       yield ['two'];

@@ -111,7 +111,10 @@ describe('CSV', () => {
       {
         expected: { externalId: 'A-1', sourceUpdatedAt: INSTANT },
         pushed: { deadlineAt: '2024-06-01T00:00:00' },
-        ...{ deadlineAt: deadline, steps: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 } },
+        ...{
+          deadlineAt: deadline,
+          precisions: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 },
+        },
       },
       {
         expected: { externalId: 'A-2', sourceUpdatedAt: INSTANT },

@@ -1,7 +1,7 @@
 /** What the screen of `matterctl status` says of clients while a server is away or rejects pushes. */
 
-import type { MongoFacts } from '../../../src/status/mongo-status';
-import type { RedisFacts } from '../../../src/status/redis-status';
+import type { MongoStatus } from '../../../src/status/mongo-status';
+import type { RedisStatus } from '../../../src/status/redis-status';
 import { readStatus } from '../../../src/status/status';
 import { screenOf } from '../../../tools/matterctl/status/screen';
 
@@ -9,7 +9,7 @@ const NONE = {
   ...{ systemCode: 'OA', type: 'CONFIDENTIAL' as const, createdAt: new Date(0) },
   enabled: true,
 };
-const mongo = (problem: string | null = null): MongoFacts => ({
+const mongo = (problem: string | null = null): MongoStatus => ({
   version: '8',
   role: 'primary',
   problem,
@@ -21,7 +21,7 @@ const mongo = (problem: string | null = null): MongoFacts => ({
   recent: { spanMs: 250_000, results: [], clients: new Map() },
   resendable: { count: 0, reasons: {}, isCut: false },
 });
-const redis = (problem: string | null = null): RedisFacts => ({
+const redis = (problem: string | null = null): RedisStatus => ({
   version: '8',
   role: 'master',
   problem,
@@ -29,7 +29,7 @@ const redis = (problem: string | null = null): RedisFacts => ({
   partitions: [],
 });
 
-const lookWith = (facts: MongoFacts, queue: () => Promise<RedisFacts>) =>
+const lookWith = (facts: MongoStatus, queue: () => Promise<RedisStatus>) =>
   readStatus({ look: async () => facts }, { look: queue });
 const statesOf = async (...args: Parameters<typeof lookWith>) => {
   const { clients } = await lookWith(...args);
@@ -55,7 +55,7 @@ test('with Redis a client without pushes has none', async () => {
   expect(screen).toMatch(/^free +ok +0 +0 +0 +-/m);
 });
 
-test.each<[string, MongoFacts, RedisFacts]>([
+test.each<[string, MongoStatus, RedisStatus]>([
   ['a paused queue', mongo(), redis('the queue is paused')],
   ['a database that is not prepared', mongo('not prepared'), redis()],
 ])('%s blocks every client', async (_what, facts, queue) => {

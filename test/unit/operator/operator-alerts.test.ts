@@ -1,7 +1,7 @@
 /** Alerts of the operator's screen: their limits, severities and sections are those of the rules. */
 import { alertsOf, LIMITS, SHED } from '../../../src/operator/alerts';
 import { createWrongTokens } from '../../../src/operator/changes';
-import { kindOf } from '../../../src/operator/history';
+import { pushKindOf } from '../../../src/operator/history';
 import type { ServiceStatus } from '../../../src/status/status';
 import { alerts } from '../../support/prometheus';
 
@@ -58,7 +58,7 @@ test.each([
   ['CLIENT_PAUSED', 'rejected'],
   ['CONFIRMATION_TIMEOUT', 'failed'],
 ])('%s counts as %s', (result, kind) => {
-  expect(kindOf(result)).toBe(kind);
+  expect(pushKindOf(result)).toBe(kind);
 });
 
 test('ten wrong tokens of an address are looked at in a minute, those of another one too', () => {

@@ -3,7 +3,7 @@
  * loop is compared with that of a plain, legal body of the same size: a ratio holds on a slow and on a busy machine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inSlices } from '../../../src/concurrency/turns';
+import { runInSlices } from '../../../src/concurrency/turns';
 import { readBatchLines } from '../../../src/protocol/batch-lines';
 import { createIdLines } from '../../../src/protocol/id-lines';
 import { parseJsonBody } from '../../../src/protocol/json-body';
@@ -31,7 +31,7 @@ const push = (raw: Buffer) => validatePush(checkBody, raw, CONTEXT);
 const batch = async (raw: Buffer) =>
   checkLines(
     { checkBodies: createCheckBodies(deps), limits: LIMITS },
-    await inSlices(readBatchLines(raw, LIMITS)),
+    await runInSlices(readBatchLines(raw, LIMITS)),
     HEADERS,
   );
 const list = (raw: Buffer) => {
@@ -193,7 +193,7 @@ test.each([
     );
   }),
   ...cases('a query', PUSHES, (raw) => queries.get(parseJsonBody(raw))),
-  ...cases('a comparison', DIFFS, async (raw) => inSlices(queries.diff(parseJsonBody(raw)))),
+  ...cases('a comparison', DIFFS, async (raw) => runInSlices(queries.diff(parseJsonBody(raw)))),
   ...cases('a batch', BATCHES, batch),
   ...cases('a list', LISTS, list),
 ])(

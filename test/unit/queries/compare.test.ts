@@ -1,5 +1,9 @@
 /** How what is here differs from what another system believes: every rule, and that they add up. */
-import { compare, type ExpectedFields, type LedgerValues } from '../../../src/queries/compare';
+import {
+  compareWithLedger,
+  type ExpectedFields,
+  type LedgerValues,
+} from '../../../src/queries/compare';
 
 const held = (over: Partial<LedgerValues> = {}): LedgerValues => ({
   bizStatus: 'PENDING',
@@ -74,5 +78,5 @@ test.each<[string, Omit<ExpectedFields, 'externalId'>, LedgerValues | undefined,
     ['NEWER_HERE', 'STATUS_DIFFERS'],
   ],
 ])('%s', (_, expected, here, differences) => {
-  expect(compare({ externalId: 'HD-1', ...expected }, here)).toEqual(differences);
+  expect(compareWithLedger({ externalId: 'HD-1', ...expected }, here)).toEqual(differences);
 });

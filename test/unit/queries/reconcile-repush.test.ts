@@ -2,8 +2,12 @@
 
 import type { Matter } from '../../../src/domain/matter';
 import type { ExpectedMatter, Row } from '../../../src/queries/reconcile/expected';
-import { find } from '../../../src/queries/reconcile/find';
-import { type Obstacle, type RepushLine, repush } from '../../../src/queries/reconcile/repush';
+import { findDifferences } from '../../../src/queries/reconcile/find';
+import {
+  createRepushLine,
+  type Obstacle,
+  type RepushLine,
+} from '../../../src/queries/reconcile/repush';
 import { aMatter, aParty, NOW } from '../../support/builders';
 
 const MINUTE = 60_000;
@@ -28,9 +32,9 @@ const plan = (
   overwriteNewer = false,
   matterType?: string,
 ) => {
-  const findings = find(expectedMatter, here).map(({ finding }) => finding);
+  const findings = findDifferences(expectedMatter, here).map(({ finding }) => finding);
   const formatLocal = (instant: number) => `local ${instant}`;
-  const pushed = repush(
+  const pushed = createRepushLine(
     { expectedMatter, stored: here, findings },
     { overwriteNewer, formatLocal, matterType },
   );
@@ -66,7 +70,7 @@ describe('a folded matter', () => {
       held({ deleted: true, title: 'x', bizStatus: 'DONE', sourceUpdatedAt: 1 }),
     ],
   ])('%s is no difference', (_, expectedMatter, here) => {
-    expect(find(expectedMatter, here)).toEqual([]);
+    expect(findDifferences(expectedMatter, here)).toEqual([]);
   });
 
   test('its deadline is said in the form that the caller gives', () => {
@@ -227,7 +231,10 @@ describe('a row', () => {
 
 describe('what a row states is compared', () => {
   const found = (matter: ExpectedMatter, here: Matter) =>
-    find(matter, here).map(({ finding, yours }) => [finding, ...Object.keys(yours ?? {})]);
+    findDifferences(matter, here).map(({ finding, yours }) => [
+      finding,
+      ...Object.keys(yours ?? {}),
+    ]);
   const assigned = (...assignees: string[]): ExpectedMatter => ({
     ...(row({}) as Row),
     assignees,
@@ -269,18 +276,18 @@ describe('what a row states is compared', () => {
       { parties: [aParty('a', 'ASSIGNEE'), aParty('c', 'CC'), aParty('b', 'ASSIGNEE')] },
     ],
   ])('%s is no difference', (_, matter, here) => {
-    expect(find(matter, held(here))).toEqual([]);
+    expect(findDifferences(matter, held(here))).toEqual([]);
   });
 
   test('a deadline is an instant, whatever its form; a minute is not less than a second', () => {
     const due = (deadlineAt: number, step?: number): ExpectedMatter => ({
       ...(row({}, { deadlineAt: '2024-06-01T08:00:00' }) as Row),
       deadlineAt,
-      ...(step && { steps: { deadlineAt: step } }),
+      ...(step && { precisions: { deadlineAt: step } }),
     });
-    expect(find(due(NOW), held({ deadlineAt: NOW }))).toEqual([]);
-    expect(find(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE - 1 }))).toEqual([]);
-    const other = find(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE }));
+    expect(findDifferences(due(NOW), held({ deadlineAt: NOW }))).toEqual([]);
+    expect(findDifferences(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE - 1 }))).toEqual([]);
+    const other = findDifferences(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE }));
     expect(other).toMatchObject([{ finding: 'CONTENT_DIFFERS', yours: { deadlineAt: ISO } }]);
     const { pushed } = plan(
       { ...(due(NOW, MINUTE) as Row), pushed: { title: 'x', deadlineAt: '2024-06-01T08:00:00' } },
@@ -293,7 +300,7 @@ describe('what a row states is compared', () => {
   test('a time of a spreadsheet is that of the ledger, where it may be', () => {
     const at = (sourceUpdatedAt: number, step: number): ExpectedMatter => ({
       ...(row({ sourceUpdatedAt, bizStatus: 'DONE' }) as Row),
-      steps: { sourceUpdatedAt: step },
+      precisions: { sourceUpdatedAt: step },
     });
     const here = held({ sourceUpdatedAt: NOW + 30_500 });
     expect(plan(at(NOW, MINUTE), here)).toMatchObject({
@@ -391,6 +398,8 @@ describe('both sides of a difference', () => {
     ],
     ['a deadline', folded({ deadlineAt: NOW }), held(), { deadlineAt: ISO }, { deadlineAt: null }],
   ])('%s', (_, expectedMatter, here, yours, ours) => {
-    expect(find(expectedMatter, here)).toEqual([{ finding: expect.anything(), yours, here: ours }]);
+    expect(findDifferences(expectedMatter, here)).toEqual([
+      { finding: expect.anything(), yours, here: ours },
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { type ColumnOptions, withColumns } from '../column-options';
 import { CommandFailure, EXIT_FAILED, usageFailure } from '../failure';
 import { wholeNumber } from '../option-values';
 import { note, printJson, printLines } from '../print';
-import { describe, isEqual, notComparable, type Summary } from '../reconcile/report';
+import { describeSummary, isEqual, notComparable, type Summary } from '../reconcile/report';
 import type { Source } from '../reconcile/source';
 import { type SourceOptions, withSource } from '../source/options';
 import { withServiceRules } from '../source/with-sources';
@@ -102,7 +102,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   const { compareFile } = await import('../reconcile/compare-file.js');
   const summary = await compareFile(source, job, tool);
   if (options.json) await printJson(tool.stdout, { summary });
-  else await printLines(tool.stdout, describe(summary));
+  else await printLines(tool.stdout, describeSummary(summary));
   if (summary.differences.MISSING === summary.compared) {
     const whose =
       systemCode === undefined ? 'this the right client' : `${systemCode} the right system`;

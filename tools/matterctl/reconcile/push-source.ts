@@ -8,7 +8,7 @@ import type { Matter } from '../../../src/domain/matter';
 import { PushError } from '../../../src/protocol/errors';
 import { fieldErrors, parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
-import type { Folded } from '../../../src/queries/reconcile/expected';
+import type { FoldedMatter } from '../../../src/queries/reconcile/expected';
 import { type PushLine, parsePushLine } from '../push/push-line';
 import type { TextLine } from '../streams';
 import type { Problems, Source } from './source';
@@ -70,7 +70,7 @@ function toSource(
     size: matters,
     names: (externalId) => states.has(externalId) || ofBadLines.has(externalId),
     ids: () => new Set([...states.keys(), ...ofBadLines]),
-    expectedMatters: async function* (): AsyncGenerator<Folded> {
+    expectedMatters: async function* (): AsyncGenerator<FoldedMatter> {
       for (const { matter } of states.values()) {
         if (matter) yield { kind: 'folded', expected: matter };
       }

@@ -1,6 +1,6 @@
 /** Prints the result of a comparison: all differences as NDJSON or the first ones as a table, and the summary. */
 
-import type { Side } from '../../../src/queries/reconcile/find';
+import type { SideValues } from '../../../src/queries/reconcile/find';
 import type { Obstacle } from '../../../src/queries/reconcile/repush';
 import { shortTime, timeHead } from '../local-time';
 import { type Cell, printJson, printLine, printTable } from '../print';
@@ -48,7 +48,7 @@ function toRow({ externalId, difference, yours, here, repush }: Entry, timeZone:
 }
 
 /** A side with its times in the time zone that the title of the column names. */
-function localSide(side: Side, timeZone: string): Side {
+function localSide(side: SideValues, timeZone: string): SideValues {
   if (!side) return null;
   const fields = Object.entries(side).map(([name, value]) => {
     const isTime = name.endsWith('At') && typeof value === 'string';
@@ -57,7 +57,7 @@ function localSide(side: Side, timeZone: string): Side {
   return Object.fromEntries(fields);
 }
 
-function sides(yours: Side, here: Side): string {
+function sides(yours: SideValues, here: SideValues): string {
   if (!yours) return `not in the file → ${values(here)}`;
   if (!here) return `${values(yours)} → not here`;
   const names = Object.keys(yours);
@@ -68,7 +68,7 @@ function sides(yours: Side, here: Side): string {
   return changes.join(', ');
 }
 
-const values = (side: Side) =>
+const values = (side: SideValues) =>
   Object.values(side ?? {})
     .map(toText)
     .join(' ');
@@ -123,7 +123,7 @@ export function summarize(
 export const isEqual = ({ differences }: DifferenceCounts) => Object.keys(differences).length === 0;
 
 /** The summary as lines of text. */
-export function describe(summary: Summary): string[] {
+export function describeSummary(summary: Summary): string[] {
   const { compared, equal, differences, elapsedMs } = summary;
   const rows = [
     ...notComparable(summary),

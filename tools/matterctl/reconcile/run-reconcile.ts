@@ -3,22 +3,22 @@
 import { inBatches } from '../../../src/concurrency/batcher';
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
-import { createDoubts, type Doubt, isExponent } from '../../../src/queries/reconcile/doubts';
+import { createDoubtFinder, type Doubt, isExponent } from '../../../src/queries/reconcile/doubts';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
 import {
   doubtDifference,
   type FoundDifference,
-  find,
-  type Side,
+  findDifferences,
+  type SideValues,
   toSide,
   withLedgerTime,
 } from '../../../src/queries/reconcile/find';
 import {
+  createRepushLine,
   isNewerHere,
   type Obstacle,
   type RepushLine,
   type RepushOptions,
-  repush,
 } from '../../../src/queries/reconcile/repush';
 import type { MatterSource } from '../source/sources';
 import type { Source } from './source';
@@ -28,8 +28,8 @@ import type { DifferenceTally, FindingKind } from './tally';
 export interface Entry {
   readonly externalId: string;
   readonly difference: FindingKind;
-  readonly yours: Side;
-  readonly here: Side;
+  readonly yours: SideValues;
+  readonly here: SideValues;
   /** The operation of the line in the re-push file for this matter, or why there is no line. */
   readonly repush: OperationName | Obstacle | null;
 }
@@ -79,7 +79,7 @@ type DoubtOf = (externalId: string) => Promise<Doubt | undefined>;
 async function readDoubts({ source, ledger, systemCode }: Reconciling) {
   const open: string[] = [];
   for await (const { externalId } of ledger.orphans(systemCode, source)) open.push(externalId);
-  return createDoubts(source.ids(), open);
+  return createDoubtFinder(source.ids(), open);
 }
 
 async function findOrDoubt(
@@ -87,7 +87,7 @@ async function findOrDoubt(
   stored: Matter | undefined,
   doubtOf: DoubtOf,
 ): Promise<readonly FoundDifference[]> {
-  const found = find(expectedMatter, stored);
+  const found = findDifferences(expectedMatter, stored);
   const { externalId, deleted } = expectedMatter.expected;
   if (!isExponent(externalId) && (stored || deleted)) return found;
   const doubt = await doubtOf(externalId);
@@ -108,7 +108,7 @@ async function reportFound(
   const findings = found.map(({ finding }) => finding);
   tally.compared(findings);
   if (found.length === 0) return undefined;
-  const push = repush({ expectedMatter, stored, findings }, options);
+  const push = createRepushLine({ expectedMatter, stored, findings }, options);
   if (typeof push === 'string') tally.notRepushed(push);
   else tally.repushed(push, isNewerHere(withLedgerTime(expectedMatter, stored), stored));
   for (const { finding, yours, here } of found) {

@@ -16,7 +16,7 @@ import {
   createBodies,
   createKeyUses,
   createLogSearch,
-  createReadCounts,
+  createPushCountReader,
   type LogEntry,
 } from '../../../src/storage/push-log';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
@@ -30,7 +30,7 @@ const BATCH = 500;
 
 export function createDatabaseLog(connection: Connection, tool: Tool): LogSource {
   const search = createLogSearch(connection);
-  const counts = createReadCounts(connection);
+  const counts = createPushCountReader(connection);
   const keyUses = createKeyUses(connection);
   const toView = (entry: LogEntry): ShownEntry => toOperatorEntryView(entry, undefined);
   return {

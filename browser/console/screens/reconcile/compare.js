@@ -3,14 +3,14 @@
 import { priorityRank } from '../../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX } from '../../../../src/domain/operation';
 import { formatUnambiguous, parseDateTime } from '../../../../src/protocol/time';
-import { find, toSide } from '../../../../src/queries/reconcile/find';
-import { repush } from '../../../../src/queries/reconcile/repush';
+import { findDifferences, toSide } from '../../../../src/queries/reconcile/find';
+import { createRepushLine } from '../../../../src/queries/reconcile/repush';
 import { AskError, ask, askLines } from '../../read/ask.js';
 import { patiently } from './patiently.js';
 
 /** @typedef {import('../../../../src/queries/reconcile/expected').ExpectedMatter} ExpectedMatter */
 /** @typedef {import('../../../../src/domain/matter').Matter} Matter */
-/** @typedef {import('../../../../src/queries/reconcile/find').Side} Side */
+/** @typedef {import('../../../../src/queries/reconcile/find').SideValues} Side */
 /** @typedef {import('../../../../src/queries/reconcile/find').MatterFinding | 'ORPHAN'} Kind */
 /** @typedef {import('../../../../src/queries/reconcile/repush').RepushLine} RepushLine */
 /** @typedef {import('../../../../src/queries/reconcile/repush').Obstacle} Obstacle */
@@ -51,10 +51,13 @@ export async function compareMatters(matters, how) {
       const { externalId } = matter.expected;
       if (held.equal?.has(externalId)) continue;
       const here = held.matters.get(externalId);
-      const found = find(matter, here);
+      const found = findDifferences(matter, here);
       if (found.length === 0) continue;
       const kinds = found.map(({ finding }) => finding);
-      const push = repush({ expectedMatter: matter, stored: here, findings: kinds }, options);
+      const push = createRepushLine(
+        { expectedMatter: matter, stored: here, findings: kinds },
+        options,
+      );
       const yours = Object.assign({}, ...found.map((it) => it.yours));
       const theirs = here ? Object.assign({}, ...found.map((it) => it.here)) : null;
       differences.push({ externalId, kinds, yours, here: theirs, push, matter });

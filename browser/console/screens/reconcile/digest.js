@@ -72,7 +72,7 @@ export function comparableBy(matters) {
 
 /** A spreadsheet writes no seconds: the digest of such a time is not that of the ledger. @param {ExpectedMatter} matter */
 const leavesSecondsOpen = (matter) =>
-  matter.kind === 'row' && (matter.steps?.sourceUpdatedAt ?? 0) > 1_000;
+  matter.kind === 'row' && (matter.precisions?.sourceUpdatedAt ?? 0) > 1_000;
 
 /** @param {ExpectedMatter} matter */
 const typeOf = (matter) => {

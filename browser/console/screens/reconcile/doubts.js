@@ -1,5 +1,5 @@
 /** Matters that are missing here and are probably here under another id: nothing is sent for them. Pure. */
-import { createDoubts, isExponent } from '../../../../src/queries/reconcile/doubts';
+import { createDoubtFinder, isExponent } from '../../../../src/queries/reconcile/doubts';
 import { doubtDifference } from '../../../../src/queries/reconcile/find';
 
 /** @typedef {import('./compare.js').Difference} Difference */
@@ -21,7 +21,7 @@ export const openIds = (open) => open.map(({ externalId }) => externalId);
  * @returns {Difference[]} in the order of the file
  */
 export function withDoubts(rows, { matters, ids }, open) {
-  const doubtOf = createDoubts(ids, open);
+  const doubtOf = createDoubtFinder(ids, open);
   const known = new Map(rows.map((row) => [row.externalId, row]));
   return matters.flatMap((matter) => {
     const { externalId } = matter.expected;

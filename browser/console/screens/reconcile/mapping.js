@@ -1,5 +1,5 @@
 /** Which column of a file holds which field: as it was mapped before in this tab, else guessed by the rules of matterctl. */
-import { guess, MATTER_COLUMNS } from '../../../../src/files/columns';
+import { guessMapping, MATTER_COLUMNS } from '../../../../src/files/columns';
 import { inStore } from '../../kit/store.js';
 
 /** @typedef {import('../../../../src/files/columns').Mapping} Mapping */
@@ -20,7 +20,7 @@ export function remember(head, mapping) {
 /** @param {readonly string[]} head @returns {Mapping} as it was remembered, else guessed */
 export function mappingFor(head) {
   const known = stored()[headKey(head)];
-  if (!Array.isArray(known) || known.length !== head.length) return guess(head);
+  if (!Array.isArray(known) || known.length !== head.length) return guessMapping(head);
   return known.map((field) => (FIELDS.includes(field) ? field : undefined));
 }
 

@@ -1,7 +1,7 @@
 /** What the reconciliation does, step by step; it can be stopped at any of them. */
 
 import { effect } from '@preact/signals';
-import { isHead } from '../../../../src/files/columns';
+import { isHeaderRow } from '../../../../src/files/columns';
 import { AskError, ask } from '../../read/ask.js';
 import { self } from '../../read/self.js';
 import { session } from '../../read/session.js';
@@ -55,7 +55,7 @@ export const chooseFile = (file) =>
     const opened = await openFile(file, file.name, signal);
     signal.throwIfAborted();
     const first = opened.records[0]?.cells ?? [];
-    setOptions({ hasHead: isHead(first) });
+    setOptions({ hasHead: isHeaderRow(first) });
     state.mapping.value = mappingFor(first);
     state.opened.value = opened;
     state.step.value = 'columns';

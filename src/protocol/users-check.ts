@@ -1,0 +1,48 @@
+/** The query about users of the portal (`users/check`). */
+import { z } from 'zod';
+import type { Answer } from './answer-shape';
+import * as fields from './fields';
+import { describe } from './language';
+import { bounded } from './query-body';
+
+/** Maximum usernames in one body. */
+const MAX_USERNAMES = 1_000;
+
+/** Checks the length of the list before its elements, so that a far too long list causes one error. */
+export const usersCheckSchema = z
+  .object({
+    usernames: bounded(fields.username, MAX_USERNAMES).meta(
+      describe('Login names that a push is going to contain', '推送中将要使用的登录名'),
+    ),
+  })
+  .meta(describe('Login names', '登录名列表'));
+
+export const checkedUser = z
+  .object({
+    username: z.string().meta(describe('The name in the request', '所查询的登录名')),
+    state: z
+      .enum(['ENABLED', 'DISABLED', 'UNKNOWN'])
+      .meta(
+        describe(
+          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with the name is rejected with UNKNOWN_USER',
+          'ENABLED 可用于推送；DISABLED（已停用）与 UNKNOWN（不存在）在推送中会以 UNKNOWN_USER 被拒绝',
+        ),
+      ),
+  })
+  .meta(describe('One name', '一个登录名'));
+export type UserState = Answer<typeof checkedUser>['state'];
+
+/** `data` of users/check. */
+export const checkedUsers = z
+  .object({
+    allEnabled: z
+      .boolean()
+      .meta(describe('Whether a push may contain all of the names', '是否全部可以在推送中使用')),
+    users: z
+      .array(checkedUser)
+      .meta(
+        describe('In the order of the request, each name once', '按请求顺序返回，每个登录名一次'),
+      ),
+  })
+  .meta(describe('The state of each name', '登录名的状态'));
+export type CheckedUsers = Answer<typeof checkedUsers>;
