@@ -9,6 +9,7 @@ COPY scripts/build.mjs ./scripts/build.mjs
 COPY scripts/lib ./scripts/lib
 COPY src ./src
 COPY browser ./browser
+COPY docs/alerts.md docs/runbook.md ./docs/
 COPY workers ./workers
 COPY tools/client ./tools/client
 COPY tools/matterctl ./tools/matterctl

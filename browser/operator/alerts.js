@@ -1,6 +1,7 @@
 /** What needs somebody: alerts as far as the figures tell, and stuck work. */
 import { h } from 'preact';
 import { say, sayName, sayWith } from '../console/kit/speech.js';
+import { manualOf } from './manual.js';
 import { Card, Quiet, Table, Unknown } from './parts.js';
 import { WORDS } from './words.js';
 
@@ -33,7 +34,12 @@ function Alert({ alert: { name, severity, runbook, about, value } }) {
     h('strong', {}, `${sayName(WORDS.severities, severity)}: ${say(title)}`),
     about && h('span', {}, ` (${about})`),
     value !== null && h('span', {}, ` ${valueText(name, value)}`),
-    h('div', { class: 'quiet' }, sayWith(WORDS.runbook, ''), h('code', {}, runbook)),
+    h(
+      'div',
+      { class: 'quiet' },
+      sayWith(WORDS.runbook, ''),
+      h('a', { href: manualOf(runbook) }, h('code', {}, runbook)),
+    ),
   );
 }
 

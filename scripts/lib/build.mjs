@@ -29,7 +29,11 @@ export const BUILDS = {
   all: [...START, 'tools/harness', 'tools/bench', 'tools/chaos'],
 };
 
-const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json'];
+/** Files beside the sources on which a build depends. */
+const SETTINGS = [
+  ...['tsconfig.json', 'package.json', 'package-lock.json'],
+  ...['scripts/lib/pages.mjs', 'scripts/lib/manual.mjs'],
+];
 const STAMP = 'built-from';
 /**
  * esbuild exports every name through two getters. Plain properties cost a caller 6 ns less, and a push crosses

@@ -14,7 +14,7 @@ import { lockSubset, REGISTRY, withArchives } from './lock-subset.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
 /** The devDependencies of the build. */
-const BUILD = ['esbuild', '@noble/hashes', '@preact/signals', 'preact'];
+const BUILD = ['esbuild', 'marked', '@noble/hashes', '@preact/signals', 'preact'];
 /** The devDependencies that a set-up needs beside all dependencies; `all`: every one of them. */
 export const DEV_MODULES = {
   start: BUILD,

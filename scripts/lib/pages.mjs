@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { MANUAL_SOURCES, writeManual } from './manual.mjs';
 
 const BROWSER = 'browser';
 const PAGES = ['console', 'docs', 'operator'];
@@ -25,19 +26,24 @@ const OPTIONS = {
 const ENTRY = /(?<=<(?:link|script)\b[^>]*\s(?:href|src)=")[^"]+/g;
 
 /** @returns the files of the pages, relative to the folder of the project */
-export const pageFiles = (root) =>
-  readdirSync(join(root, BROWSER), { recursive: true, withFileTypes: true })
+export const pageFiles = (root) => [
+  ...readdirSync(join(root, BROWSER), { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => relative(root, join(file.parentPath, file.name)))
-    .sort();
+    .sort(),
+  ...MANUAL_SOURCES,
+];
 
 /**
- * Writes a folder for each page: its index.html and the hashed files.
+ * Writes a folder for each page: its index.html and the hashed files. The folder `manual` contains pages of `docs`.
  * @param {Function} bundle `build` of esbuild
  * @throws if a page imports a file that does not exist, or a module of Node
  */
 export const bundlePages = (bundle, root, outdir) =>
-  Promise.all(PAGES.map((page) => bundlePage(bundle, root, { page, outdir: join(outdir, page) })));
+  Promise.all([
+    ...PAGES.map((page) => bundlePage(bundle, root, { page, outdir: join(outdir, page) })),
+    writeManual(bundle, OPTIONS, root, join(outdir, 'manual')),
+  ]);
 
 async function bundlePage(bundle, root, { page, outdir }) {
   const source = join(BROWSER, page, 'index.html');

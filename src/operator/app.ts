@@ -25,7 +25,7 @@ const HEADERS = {
 /** @throws Error if a file of the page cannot be read */
 export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
   const screen = createScreen(parts, queue);
-  const files = readPage(PAGE, '/');
+  const files = new Map([...readPage(PAGE, '/'), ...readPage(MANUAL, '/manual')]);
   const tries = createWrongTokens();
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const [address = ''] = (req.url ?? '').split('?');
@@ -63,5 +63,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
 
-/** The bundled page, relative to dist/src/operator. */
+/** The bundled page, and the pages about alerts, relative to dist/src/operator. */
 const PAGE = path.join(__dirname, '../../browser/operator');
+const MANUAL = path.join(__dirname, '../../browser/manual');

@@ -13,8 +13,8 @@ export interface Operator extends OperatorPage {
   close(): Promise<void>;
 }
 
-/** Paths of the page, of its JSON data, of its files, and of the console files that it uses. */
-const PATHS = /^\/(?:$|status$|operator\/|console\/)/;
+/** Paths of the page, of its JSON data, of its files, of the pages about alerts, and of the console files that it uses. */
+const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;
 

@@ -25,6 +25,7 @@ const COPIED = [
   'src',
   'workers',
   'browser',
+  'docs',
   'examples',
   'tools',
   'dist',

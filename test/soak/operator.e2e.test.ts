@@ -143,6 +143,15 @@ inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, 
       `!document.querySelector('.processes').textContent.includes('worker-')`,
     );
     expect(await flaws()).toEqual([[], 0]);
+    await press(page, '.alerts a');
+    await page.waitForSelector('#matterpushnoworker:target');
+    expect(await page.title()).toBe('Alerts – Matter Push');
+    for (const width of [1280, 390]) {
+      await page.setViewport({ width, height: 800 });
+      expect([width, ...(await flaws())]).toEqual([width, [], 0]);
+    }
+    await page.goBack();
+    await shows(page, 'critical: No worker is alive', '.alerts');
     await service().startWorker();
     await shows(page, 'None', '.alerts');
     await shows(page, 'worker-', '.processes');

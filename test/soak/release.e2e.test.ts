@@ -61,7 +61,15 @@ test('the image context has what docker reads, and what the Dockerfile builds', 
   mkdirSync(context);
   await run('tar', ['-xf', join(first, FILES[0] ?? ''), '-C', context]);
   expect(readdirSync(context).sort()).toEqual([
-    ...['.dockerignore', '.npmrc', 'Dockerfile', 'browser', 'examples', 'package-lock.json'],
+    ...[
+      '.dockerignore',
+      '.npmrc',
+      'Dockerfile',
+      'browser',
+      'docs',
+      'examples',
+      'package-lock.json',
+    ],
     ...['package.json', 'scripts', 'src', 'tools', 'tsconfig.json', 'workers'],
   ]);
   symlinkSync(join(ROOT, 'node_modules'), join(context, 'node_modules'));

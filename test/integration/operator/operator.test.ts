@@ -95,6 +95,27 @@ test('it is no secret of its own, may not be put into another page, and is read 
   expect((await fetch(`${service.urlOf()}/status`)).status).toBe(404);
 });
 
+test('it serves the runbook of alerts, which loads nothing from elsewhere and runs no script', async () => {
+  const answer = await ask('/manual/alerts.html');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(answer.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self'; .*frame-ancestors 'none'/,
+  );
+  expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  const html = await answer.text();
+  expect(html).toContain('<h3 id="matterpushnoworker">');
+  const [style = ''] = /main-\w+\.css/.exec(html) ?? [];
+  expect((await ask(`/manual/${style}`)).status).toBe(200);
+  expect((await ask('/manual/runbook.html', {}, 1)).status).toBe(200);
+  expect((await ask('/manual/alerts.html', { method: 'POST' })).status).toBe(405);
+  for (const place of ['/manual/', '/manual/alerts.md', '/manual/..%2foperator%2fmain.css']) {
+    expect((await ask(place)).status).toBe(404);
+  }
+  // Callers do not get it.
+  expect((await fetch(`${service.urlOf()}/manual/alerts.html`)).status).toBe(404);
+});
+
 test.each<[string, Readonly<Record<string, string>>, number, string]>([
   ['no token', { Authorization: '' }, 401, 'TOKEN_MISSING'],
   ['another scheme', { Authorization: `Basic ${TOKEN}` }, 401, 'TOKEN_MISSING'],

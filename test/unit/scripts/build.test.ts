@@ -59,7 +59,9 @@ test('the image is built from what the Dockerfile copies, and contains only what
     'tools',
     'workers',
   ]);
-  expect(readdirSync(join(folder, 'dist/browser')).sort()).toEqual(['console', 'docs', 'operator']);
+  expect(readdirSync(join(folder, 'dist/browser')).sort()).toEqual([
+    ...['console', 'docs', 'manual', 'operator'],
+  ]);
   expect(readdirSync(join(folder, 'dist/tools')).sort()).toEqual(['client', 'matterctl']);
   expect(filesIn('dist').filter((name) => /bench|chaos|harness/.test(name))).toEqual([]);
   for (const name of ['src/web.js', 'src/release.js', 'workers/main.js']) {
@@ -76,7 +78,15 @@ test('the image is built from what the Dockerfile copies, and contains only what
 
 test('the image copies nothing that it does not need, and docker is given no more', () => {
   expect(copiedBy(BUILD_STAGE).sort()).toEqual([
-    ...['.npmrc', 'browser', 'package-lock.json', 'package.json', 'scripts/build.mjs'],
+    ...[
+      '.npmrc',
+      'browser',
+      'docs/alerts.md',
+      'docs/runbook.md',
+      'package-lock.json',
+      'package.json',
+      'scripts/build.mjs',
+    ],
     ...['scripts/lib', 'src', 'tools/client', 'tools/matterctl', 'tsconfig.json', 'workers'],
   ]);
   expect(copiedBy(FINAL_STAGE).sort()).toEqual(['examples/signing']);
@@ -138,7 +148,10 @@ test('docker run IMAGE matterctl runs the command, in any folder', () => {
 });
 
 test('a build is made again when its sources differ, and a larger one does for a smaller one', () => {
-  project([...SETTINGS, 'src/domain', 'src/files', 'src/protocol', 'src/queries', 'browser']);
+  project([
+    ...[...SETTINGS, 'src/domain', 'src/files', 'src/protocol', 'src/queries', 'browser'],
+    ...['docs/alerts.md', 'docs/runbook.md'],
+  ]);
   for (const name of ['src', 'workers', ...TOOLS.map((it) => `tools/${it}`)]) {
     mkdirSync(join(folder, name), { recursive: true });
     writeFileSync(join(folder, name, 'main.ts'), 'export const main = 1;\n');
@@ -155,6 +168,8 @@ test('a build is made again when its sources differ, and a larger one does for a
     ...[false, true, false, false],
   ]);
   appendFileSync(join(folder, 'browser/console/kit/route.js'), '\nexport const more = 1;\n');
+  expect([built('all'), built('all')]).toEqual([true, false]);
+  appendFileSync(join(folder, 'docs/alerts.md'), '\nOne more sentence.\n');
   expect([built('all'), built('all')]).toEqual([true, false]);
   rmSync(join(folder, 'src/old.ts'));
   appendFileSync(join(folder, 'tools/local/main.ts'), '\nexport const more = 1;\n');
