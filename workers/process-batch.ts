@@ -91,8 +91,8 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 
 /**
  * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. They must not
- * lock the documents of this batch. They must not commit after its decisions either: a push without an effect changes no
- * revision, so no guard would detect that commit.
+ * lock the documents of this batch. They must not commit later either: a push without an effect in this batch writes no
+ * matter, so no guard would detect that the matter has changed.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
@@ -140,7 +140,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
   // Read after the matters: if the effect of a first attempt is in them, its result must be among the prior results.
-  // A push that a dead worker has committed finds itself here. The guard of the commit rejects that plan.
+  // If a dead worker has committed a push, the prior results contain the push itself. The guard of the commit then rejects
+  // the plan.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -173,8 +174,8 @@ function planOrFail(
  * the next owner reads and plans the same pushes again. This guard then aborts its whole transaction with a `CommitConflict`,
  * and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the others.
  *
- * The guards do not detect a change that another worker made before the load. So the worker must also still hold the partitions
- * after the load.
+ * Another worker may have applied later pushes before the load. The guards do not detect this. So the worker must still hold
+ * the partitions after the load.
  */
 async function commitPlan(
   deps: BatchDependencies,

@@ -118,7 +118,7 @@ export function secretsToTry(
   return [...valid, ...dummies];
 }
 
-/** The client comes from a cache of a second, in which a query key may have expired. */
+/** The client comes from a cache and is up to one second old. A query key may have expired in that second. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Reads a body as bytes into memory, within a limit of size and time, and limits the requests and bytes in one web
- * process. A request starts as an upload, and a newer upload may replace it. When its body is complete, it takes one of
- * MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not sent a complete request occupies no slot.
+ * process. A request starts as an upload. If there are too many uploads, a new one disconnects the oldest one. When the body
+ * of a request is complete, it takes one of MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not sent a complete
+ * request occupies no slot.
  */
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
@@ -15,7 +16,7 @@ import type { RequestState } from './request';
 
 /**
  * Maximum bytes of all uploads together. A second limit of the same size applies to the complete bodies of unanswered
- * requests. These include the bodies of this process that wait in Redis.
+ * requests. These include the bodies of pushes that this process has queued in Redis.
  */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Milliseconds for which the server discards the rest of a rejected body before it answers. */
@@ -118,7 +119,7 @@ export interface HeldRequest {
 }
 
 export interface InFlight {
-  /** Counts a request whose head has arrived as an upload; may disconnect the oldest upload. */
+  /** Counts a request as an upload when its head has arrived. May disconnect the oldest upload. */
   begin(req: IncomingMessage): HeldRequest;
 }
 

@@ -61,7 +61,7 @@ export class BatchWindow {
   private readonly waiting = new Set<WaitingBatch>();
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
-  /** Lines of all batches that have not started yet. Single pushes overtake them. */
+  /** Number of batch lines that have not started yet, also those of batches that have started. Single pushes overtake them. */
   linesWaiting = 0;
 
   /** @param clock monotonic, milliseconds */

@@ -108,7 +108,7 @@ export async function finalizeWaiting(
   const settlement = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
   const until = clock() + FINALIZE_GRACE;
   await Promise.all(
-    inbox.overdue(0).map(async (id) => {
+    inbox.waitingFor(0).map(async (id) => {
       const finalState = await finalizer.finalize({ id, settlement }, until);
       if (finalState) inbox.deliver(id, finalState);
     }),
@@ -132,20 +132,20 @@ export interface LostReplyDependencies {
 /** Looks up waiting pushes in the push log, because a reply can be lost (Redis restart, worker dead after commit). */
 export function startLostReplyLookup(deps: LostReplyDependencies): PollLoop {
   return startPollLoop(
-    () => lookUpOverdue(deps),
+    () => lookUpLostReplies(deps),
     LOOKUP_INTERVAL,
     (error) =>
       deps.logger.debug({ error: String(error) }, 'lookup of lost replies failed, retrying'),
   );
 }
 
-async function lookUpOverdue(deps: LostReplyDependencies): Promise<void> {
+async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
-  const overdue = inbox.overdue(LOOKUP_AGE);
-  if (overdue.length === 0) return;
+  const waiting = inbox.waitingFor(LOOKUP_AGE);
+  if (waiting.length === 0) return;
   // A random slice if there are too many: the first ones may be waiting for a slow worker.
-  const from = Math.floor(Math.random() * Math.max(0, overdue.length - MAX_LOOKUPS + 1));
-  const ids = overdue.slice(from, from + MAX_LOOKUPS);
+  const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
+  const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {
     if (!settlement) continue;
     const waiting = inbox.size;

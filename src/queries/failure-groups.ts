@@ -32,11 +32,11 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 }
 
 /** Whether the subject is a batch that was rejected as a whole. The log does not show whether it was sent again. */
-export const isBatch = ({ entries: [last] }: FailedSubject) =>
+export const isRefusedBatch = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
 export const isStillFailed = (subject: FailedSubject) =>
-  subject.mended === null && !isBatch(subject);
+  subject.mended === null && !isRefusedBatch(subject);
 
 export function totalsOf(subjects: readonly FailedSubject[]): FailureTotals {
   return {

@@ -18,7 +18,7 @@ import type {
 import {
   type FailedSubject,
   groupsOf,
-  isBatch,
+  isRefusedBatch,
   isStillFailed,
   rowOf,
   subjectOf,
@@ -81,7 +81,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
       rows: subjects.map((subject) => rowOf(subject, language)),
-      refusedBatches: all.filter(isBatch).length,
+      refusedBatches: all.filter(isRefusedBatch).length,
       notRecorded,
       complete: next === undefined,
       nextCursor: next === undefined ? null : encodeCursor(query, next),

@@ -53,8 +53,8 @@ export interface Share {
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * How far a worker may be below the fair share before the others release partitions. The larger value applies: a number
- * of partitions, or a part of the fair share.
+ * Minimum distance of a worker below the fair share at which the others release partitions: the larger of a number of
+ * partitions and a part of the fair share.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;

@@ -52,7 +52,7 @@ export interface ReplyInbox<S> {
     onReply?: (settlement: S) => void,
   ): Promise<(S | undefined)[]>;
   /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
-  overdue(age: number): string[];
+  waitingFor(age: number): string[];
   /** Delivers a settlement from another source, such as the push log. */
   deliver(id: string, settlement: S): void;
   readonly size: number;
@@ -117,7 +117,7 @@ function createInbox<S>(): ReplyInbox<S> {
         for (const [index, id] of ids.entries()) waiting.set(id, { call, index });
         if (ids.length === 0) end();
       }),
-    overdue: (age) => {
+    waitingFor: (age) => {
       const before = performance.now() - age;
       return [...waiting].filter(([, { call }]) => call.since <= before).map(([id]) => id);
     },

@@ -58,7 +58,7 @@ const FIRST_LOOKUP = 500;
 /** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
 const COMMAND_TIMEOUT = 10_000;
 const SEARCH_TIME = 4_000;
-/** `prefix + LAST` sorts after all external ids with this prefix, because these have at most 128 UTF-16 units. */
+/** `prefix + END_OF_PREFIX` sorts after all external ids with this prefix: an id has at most 128 UTF-16 units. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;

@@ -58,7 +58,7 @@ const MAX_BATCH = 500;
  * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.
  */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push, so that the limit of the weight limits both number and bytes. */
+/** Minimum weight of a push, so that one limit of weight covers both the number of pushes and their bytes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /**
  * Milliseconds that an insert runs before a second insert may start beside it. A normal insert is faster than this.

@@ -29,7 +29,7 @@ function settling(finalize: Finalize) {
         waiters.set(id, resolve);
         setTimeout(() => deliver(id, undefined), timeout).unref();
       }),
-    overdue: () => [],
+    waitingFor: () => [],
     deliver,
     get size() {
       return waiters.size;
