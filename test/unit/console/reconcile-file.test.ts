@@ -275,7 +275,10 @@ describe('bodies that remove parties', () => {
   const name = fc.constantFrom('li', 'wang', 'sun');
   const partyRole = fc.constantFrom('ASSIGNEE', 'CC');
   const party = fc.record({ username: name, partyRole });
-  const removal = fc.record({ username: name, partyRole }, { requiredKeys: ['username'] });
+  const removal = fc.record(
+    { username: name, partyRole: fc.oneof(partyRole, fc.constant(null)) },
+    { requiredKeys: ['username'] },
+  );
   const change = fc.record(
     {
       parties: fc.array(party, { maxLength: 2 }),

@@ -135,13 +135,16 @@ const areParties = (value) => areNamed(value, isRole);
 function removalsOf({ removeParties }, wrong) {
   if (isNothing(removeParties)) return {};
   if (areNamed(removeParties, (role) => isNothing(role) || isRole(role)))
-    return { removeParties: removeParties.map(partyOf) };
+    return { removeParties: removeParties.map(removalOf) };
   wrong.push('removeParties');
   return {};
 }
 
 /** @template T @param {{ username: string, partyRole: T }} party */
 const partyOf = ({ username, partyRole }) => ({ username, partyRole });
+
+/** A role of `null` is an absent role: all roles of the user. @param {{ username: string, partyRole?: PartyRemoval['partyRole'] | null }} removal */
+const removalOf = ({ username, partyRole }) => ({ username, ...(partyRole && { partyRole }) });
 
 /** @param {Readonly<Record<string, any>>} body @param {string[]} wrong @param {Reading} reading */
 function readStatus(body, wrong, { op, stamp }) {
