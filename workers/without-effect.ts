@@ -1,7 +1,8 @@
 /**
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an earlier
- * owner of the partition has settled, and lines behind a failed line. They get a final state, because otherwise an earlier
- * owner could persist them after later pushes. The functions return the remaining pushes, which may take effect.
+ * owner of the partition has settled, and lines behind a failed line. Each gets a final state. Otherwise an earlier owner
+ * could still commit it after this batch has committed later pushes. The functions return the remaining pushes, which may
+ * take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -45,8 +46,8 @@ export async function finalizeLate(
 }
 
 /**
- * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. Such an entry has
- * expired, or an old backup was restored. Without it no guard prevents a second effect of the push.
+ * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is missing if
+ * it was deleted at its `expireAt`, or if an old backup was restored. Without an entry, no guard prevents a second effect.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
  */
@@ -61,7 +62,7 @@ export async function separateSettled(
   const failedIds = [...withoutEntry.map(({ id }) => id), ...failed.map(([id]) => id)];
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
   const { remaining, skipped } = splitBehind(queued, new Set(failedIds));
-  // After an election an entry that seems absent may exist, so its final state is written to the log too.
+  // After an election, an entry may exist although it was not found. So these final states are written to the log too.
   const ended = await finalize([...withFinalState(withoutEntry, UNAVAILABLE), ...skipped]);
   return { remaining, states: new Map([...settled, ...ended]) };
 }
@@ -97,13 +98,13 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
 }
 
 /**
- * Skips the lines behind an earlier line that is past its deadline or has left its partition, if that line failed with a
- * retryable error.
+ * Skips a line if its `previous` failed with a retryable error. The `previous` is past its deadline, or is no longer in its
+ * partition.
  *
  * - An earlier line without a final state gets one. Otherwise it could be committed after the lines behind it were
  *   skipped.
- * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it are in
- *   neither list: they leave their partition without an effect, and their web process finalizes them.
+ * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it are
+ *   neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes them.
  *
  * @param late the final states of the pushes of this batch that are past their deadline
  */
@@ -130,7 +131,7 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates the pushes of a matter while an open transaction locks the entry of a push of that matter that is past its deadline.
+ * Separates the pushes of a matter if one of its late pushes has a log entry that an open transaction locks.
  * The transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes get a
  * retryable rejection.
  *

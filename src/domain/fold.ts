@@ -1,6 +1,6 @@
 /**
- * Folds all waiting operations of one group in their order: one new matter, and one result for each push. Folding a
- * list at once equals folding it push by push.
+ * Applies the pushes of one matter in their order. The result is one new matter, and one result for each push. A list
+ * that is applied at once has the same result as its pushes one by one.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';

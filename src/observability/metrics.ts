@@ -13,7 +13,7 @@ import type { PushError } from '../protocol/errors';
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** The targets into which one command can write several pushes: entries of the push `log`, or partitions (`queue`). */
+/** What `web` writes for several pushes at once: entries of the push log (`log`), or items of partitions (`queue`). */
 export const BATCH_KINDS = ['log', 'queue'] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 
@@ -58,7 +58,7 @@ export interface Metrics {
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log, because the reply of the worker did not arrive. */
   replyLost(): void;
-  /** A rejected request has no entry in the push log, because the rate of such entries is limited. */
+  /** A rejected request was not recorded in the push log: too many of them in a second, or the write failed. */
   rejectionUnrecorded(): void;
 }
 

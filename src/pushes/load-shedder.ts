@@ -20,7 +20,7 @@ export interface Permit {
 export interface LoadShedderOptions {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** MAX_IN_FLIGHT: the limit while no push in flight is old enough to show the speed of the workers. */
+  /** MAX_IN_FLIGHT: the limit while the oldest push in flight is younger than the latency floor. */
   readonly maxInFlight: number;
   /** Lines of batches that wait because other clients send single pushes (batch-window.ts). */
   readonly linesWaiting: () => number;
@@ -36,8 +36,8 @@ const MIN_CONCURRENCY = 128;
 /** A client below its fair share may exceed the limit by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which an answer counts for about a third in the measured rate. This is longer than other workers need
- * to take over from a dead worker.
+ * Milliseconds after which a processed push has about a third of its first weight in the measured rate. This is longer than
+ * other workers need to take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */
@@ -61,7 +61,7 @@ export class LoadShedder {
   private processed = 0;
   private busy = 0;
   private measuredAt: number;
-  /** Maximum milliseconds that a push may have to wait. Half of the timeout is a reserve for errors of this estimate. */
+  /** Milliseconds: half of the timeout. Pushes are admitted that workers can process in this time, by the measured rate. */
   private readonly maxWait: number;
   /** Milliseconds. While the oldest push in flight is younger, pushes do not pile up, and only MAX_IN_FLIGHT is the limit. */
   private readonly latencyFloor: number;
@@ -102,7 +102,7 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // The age of the oldest push only selects the limit. A push may be old because only its own partition is blocked.
+    // Age alone rejects nothing: perhaps only the partition of the oldest push is blocked. It decides which limit applies.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));

@@ -22,8 +22,8 @@ export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
 /**
- * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. All other
- * values: it is certainly not queued, because a limit rejected it or its `previous`.
+ * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. Any other value:
+ * the push is certainly not queued. A limit rejected it, or the earlier line of its matter in the batch (`previous`).
  */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
@@ -60,8 +60,8 @@ export interface GroupQueueOptions {
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /**
- * Minimum weight of a push, so that one weight limit covers both pushes and bytes. The lines of a caller's batch are appended
- * together, even if they exceed the limit.
+ * A push weighs its bytes, but at least this. So MAX_BYTES also limits an append to MAX_APPEND pushes. The lines of a
+ * caller's batch are appended together, even if they exceed the limit.
  */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
@@ -154,8 +154,8 @@ async function appendAll(
 }
 
 /**
- * If a partition rejects a push, it rejects all later pushes of the client in the same append. This function gives a push whose
- * `previous` was rejected the result `SKIPPED_AFTER_FAILURE`.
+ * If a partition rejects a push, it rejects all later pushes of the client in the same append. If the `previous` of such a
+ * push was rejected too, this function changes its result to `SKIPPED_AFTER_FAILURE`.
  */
 function skipBehindRejected(
   pushes: readonly PushMessage[],

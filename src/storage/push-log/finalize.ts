@@ -34,7 +34,10 @@ export type Finalize = (
 
 /** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
-/** If a transaction locks some entries: concurrent commands, each for one push, and milliseconds for all of them. */
+/**
+ * If a transaction locks entries, pushes are tried one by one: maximum concurrent commands, and the milliseconds in which new
+ * commands may start.
+ */
 const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
 
@@ -98,12 +101,11 @@ async function settleEach(
 // Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
 // data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Request ids are in the
 // order of receipt, so each entry is checked once, after its deadline. All workers share the position of this check in
-// the database. The check reads the index of ids, so that no index of the state is needed, which each settlement would
-// update.
+// the database. The check reads the index of ids. An index of the state would cost an update with each settlement.
 
 /**
- * Expires the entries that are still QUEUED among those received before `before` and not checked yet. One call checks
- * at most 250,000 entries.
+ * Takes the entries received before the time `before` that no call has checked yet, and expires those that are still
+ * QUEUED. One call checks at most 250,000 entries.
  *
  * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier have passed
  * @param stopping ends the check early; the next call continues there
