@@ -104,7 +104,7 @@ async function settleEach(
 // the database. The check reads the index of ids. An index of the state would cost an update with each settlement.
 
 /**
- * Takes the entries received before the time `before` that no call has checked yet, and expires those that are still
+ * Takes the entries received before the time `before` that no call has checked yet, and expires each entry that is still
  * QUEUED. One call checks at most 250,000 entries.
  *
  * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier have passed
