@@ -12,8 +12,10 @@ module.exports = {
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
   // Most of a file's time is waiting, and no wait in a test is short: so there are more workers than cores.
   maxWorkers: availableParallelism() + 3,
-  // A file that is run alone has a worker too, as it has beside others.
+  // A file that is run alone has a worker too: what the services of `shared-host.ts` are is not its own.
   workerIdleMemoryLimit: '4GB',
+  globalSetup: '<rootDir>/test/support/shared-host.ts',
+  globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // Here, not in the folder for temporary files: how long each file took is known to the next run.
   cacheDirectory: '<rootDir>/.embedded/jest',

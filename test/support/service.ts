@@ -1,8 +1,8 @@
 /**
  * A running service for tests against the test servers, in a database and a Redis namespace of its own.
  * Web and worker run in the process of jest, or, where signals, crashes or several processes are the
- * subject, in processes of their own. Who needs no settings of its own, and stops no process, takes the
- * database that is there already (`shared-service.ts`).
+ * subject, in processes of their own. Who needs no settings of its own, and stops no process, takes the shared
+ * one (`shared-service.ts`), which is there at once.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,41 +1,24 @@
 /**
- * A service for test files that need no settings of their own. It runs in the process of jest: a web and a worker that
- * wait for the next file in processes of their own take a twentieth of a core. The files of one of jest's workers share
- * its database, one after the other. For each file, the ledger and the log are empty, and there is a new client.
+ * The service that the test files of one of jest's workers share, one after the other: for those that
+ * need no settings of their own, and stop no process. To each its ledger and its log are empty, and it
+ * has a client of its own. But rejections of the file before are recorded up to a second late: a file that reads the
+ * whole log of a system takes a system that no other file has.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startInProcess } from './in-process';
+import { connectMongo } from '../../src/infra/mongo';
 import { push } from './pusher';
-import {
-  introduce,
-  noteLog,
-  openDatabase,
-  type SharedService,
-  settingsOf,
-  testServers,
-  withPatience,
-} from './service';
+import { introduce, noteLog, type SharedService } from './service';
+import type { Running } from './shared-host';
 
 export async function sharedService(systemCode = 'TEST'): Promise<SharedService> {
-  const { mongoUrl, redisUrl } = testServers();
-  const name = `shared-${process.env.JEST_WORKER_ID}`;
-  const env = settingsOf(name, { mongoUrl: withPatience(mongoUrl), redisUrl });
-  const db = await openDatabase(env.MONGO_URL);
+  const { env, web, worker } = await running();
+  for (const { logFile } of [web, worker]) noteLog(logFile);
+  const db = await connectMongo(env.MONGO_URL ?? '');
   // What an earlier file left; the users too, and all of the clients.
   const collections = (await db.listCollections()).filter(({ type }) => type === 'collection');
-  await Promise.all(collections.map(({ name: one }) => db.collection(one).deleteMany({})));
+  await Promise.all(collections.map(({ name }) => db.collection(name).deleteMany({})));
   const clientId = `tester-${randomBytes(4).toString('hex')}`;
   const { secret } = await introduce(db, clientId, systemCode);
-  const logs = mkdtempSync(path.join(tmpdir(), 'matter-push-shared-'));
-  const start = (kind: 'web' | 'worker') => {
-    const logFile = path.join(logs, `${kind}.log`);
-    noteLog(logFile);
-    return startInProcess(kind, { env: { PORT: '0', METRICS_PORT: '0', ...env }, logFile });
-  };
-  const [web, worker] = await Promise.all([start('web'), start('worker')]);
   const urlOf = () => String(web.url);
   return {
     webs: [web],
@@ -47,10 +30,13 @@ export async function sharedService(systemCode = 'TEST'): Promise<SharedService>
     urlOf,
     push: (operation, body, more) =>
       push({ url: urlOf(), clientId, secret, operation, body, ...more }),
-    stop: async () => {
-      await Promise.all([web.stop(), worker.stop()]);
-      await db.close();
-      rmSync(logs, { recursive: true, force: true });
-    },
+    stop: () => db.close(),
   };
+}
+
+async function running(): Promise<Running> {
+  const { TEST_SHARED_URL: url, JEST_WORKER_ID: id } = process.env;
+  const answer = await fetch(`${url}/${id}`);
+  if (!answer.ok) throw new Error(`the shared service does not run: ${await answer.text()}`);
+  return (await answer.json()) as Running;
 }

@@ -8,18 +8,18 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { entryModel } from '../../../src/storage/push-log/entry';
 import { seedLedger } from '../../support/ledger-seed';
 import { connectRaw, rawPush } from '../../support/raw-http';
-import { type Service, startService } from '../../support/service';
+import type { SharedService } from '../../support/service';
+import { sharedService } from '../../support/shared-service';
 import { until } from '../../support/wait';
 
 const PATH = '/api/open/matters/orphans';
 const OPEN = 30_000;
 const idOf = (n: number) => `HD-${String(n).padStart(6, '0')}`;
 
-let service: Service;
+let service: SharedService;
 let stranger: Sending;
 beforeAll(async () => {
-  // A process of its own: a test measures its memory.
-  service = await startService({ processes: true, workers: 0 });
+  service = await sharedService();
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
   const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });
