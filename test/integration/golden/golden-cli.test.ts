@@ -149,5 +149,10 @@ test('the fields of --json', async () => {
     const found = await jsonFields('queue partitions', []);
     return found.includes('[].job.jobId') && found;
   });
+  // The service writes its counts once in a while, also that of the push with a wrong signature.
+  fields['log report'] = await until('the count of the push with a wrong signature', async () => {
+    const found = await jsonFields('log report', signer());
+    return found.includes('unauthenticatedReasons[].reason') && found;
+  });
   expectGolden('matterctl-json.json', fields);
 });
