@@ -125,8 +125,8 @@ async function planOf(id, clientId, signal) {
 }
 
 /**
- * "Resend anyway" confirms what the page shows, not what has happened since. A queued resend may take effect, and nobody
- * can confirm that it will not.
+ * "Resend anyway" confirms what the page shows, not what has happened since. While a resend is queued, the form offers no
+ * confirmation: that resend may still take effect.
  *
  * @param {Refusal} objection @param {Refusal | undefined} before
  */
