@@ -1,9 +1,12 @@
 /** Waiting for what other processes bring about. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** @throws Error naming `what` where it does not come about within `timeout` ms */
+/**
+ * @param what a function is asked when the time is over: it tells what was seen instead
+ * @throws Error naming `what` where it does not come about within `timeout` ms
+ */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   probe: () => Promise<T | undefined | false>,
   timeout = 120_000,
 ): Promise<T> {
@@ -11,7 +14,10 @@ export async function until<T>(
   for (;;) {
     const found = await probe();
     if (found) return found;
-    if (Date.now() > end) throw new Error(`waited ${timeout} ms for ${what}`);
+    if (Date.now() > end) {
+      const missing = typeof what === 'string' ? what : what();
+      throw new Error(`waited ${timeout} ms for ${missing}`);
+    }
     await sleep(50);
   }
 }
