@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createDemo } from '../../tools/local/prepare-data';
+import { untilKnown } from '../support/known-client';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
@@ -44,6 +45,7 @@ function tryFirstPush(): void {
     service = await sharedService();
     // The function by which npm start makes the demo client and the users that the block names.
     demo = await createDemo({ ...process.env, ...service.env, DATA_DIR: dataDir });
+    await untilKnown({ url: service.urlOf(), ...demo });
   });
   afterAll(async () => {
     await service?.stop();

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connectMongo } from '../../src/infra/mongo';
+import { untilKnown } from './known-client';
 import { push } from './pusher';
 import { introduce, noteLog, type SharedService } from './service';
 import type { Running } from './shared-host';
@@ -20,6 +21,7 @@ export async function sharedService(systemCode = 'TEST'): Promise<SharedService>
   const clientId = `tester-${randomBytes(4).toString('hex')}`;
   const { secret } = await introduce(db, clientId, systemCode);
   const urlOf = () => String(web.url);
+  await untilKnown({ url: urlOf(), clientId, secret });
   return {
     webs: [web],
     workers: [worker],

@@ -2,6 +2,7 @@
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterctl } from '../../support/cli-tool';
+import { untilKnown } from '../../support/known-client';
 import { runbookCommands } from '../../support/runbook';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
@@ -13,6 +14,7 @@ beforeAll(async () => {
   const ring = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, ring, Date.now);
   const { secret } = await admin.create({ clientId: 'oa', systemCode: 'OA' });
+  await untilKnown({ url: service.urlOf(), clientId: 'oa', secret: String(secret) });
   const body = { matterType: 'TODO', externalId: 'RUNBOOK', title: 'x' };
   const answer = await service.push('upsert', body, { clientId: 'oa', secret: String(secret) });
   requestId = String(answer.requestId);

@@ -1,11 +1,13 @@
 /** `matters/orphans` through HTTP: large lists in, streams out, and nothing left behind. */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sign } from '../../../src/protocol/signature';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { entryModel } from '../../../src/storage/push-log/entry';
+import { untilKnown } from '../../support/known-client';
 import { seedLedger } from '../../support/ledger-seed';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import type { SharedService } from '../../support/service';
@@ -22,8 +24,10 @@ beforeAll(async () => {
   service = await sharedService();
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
-  const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });
-  stranger = { clientId: 'stranger', secret: String(secret) };
+  const clientId = `stranger-${randomBytes(4).toString('hex')}`;
+  const { secret } = await admin.create({ clientId, systemCode: 'OTHER' });
+  stranger = { clientId, secret: String(secret) };
+  await untilKnown({ url: service.urlOf(), clientId, secret: String(secret) });
   const title = '审批'.repeat(100);
   await seedLedger(service.db, OPEN, (n) => ({ externalId: idOf(n), title }));
   const phases = ['DRAFT', 'CONCLUDED', 'DELETED'] as const;
@@ -206,9 +210,14 @@ describe('a list that is rejected', () => {
 });
 
 describe('a caller who goes away', () => {
+  /** Of this database, while nobody reads from them: other test files have their own at the same server. */
   const openCursors = async () => {
-    const { metrics } = await service.db.getClient().db('admin').command({ serverStatus: 1 });
-    return Number(metrics.cursor.open.total);
+    const ofDatabase = { type: 'idleCursor', ns: new RegExp(`^${service.db.name}\\.`) };
+    const admin = service.db.getClient().db('admin');
+    const found = await admin
+      .aggregate([{ $currentOp: { allUsers: true, idleCursors: true } }, { $match: ofDatabase }])
+      .toArray();
+    return found.length;
   };
 
   test('while sending is forgotten', async () => {

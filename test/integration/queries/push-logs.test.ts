@@ -1,9 +1,11 @@
 /** push-logs/query through HTTP: the third party asks what became of its pushes. */
 
+import { randomBytes } from 'node:crypto';
 import type { EntryView } from '../../../src/protocol/log-entry';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { entryModel } from '../../../src/storage/push-log/entry';
+import { untilKnown } from '../../support/known-client';
 import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
@@ -218,10 +220,11 @@ describe('another client', () => {
   beforeAll(async () => {
     const keyRing = createKeyRing([String(service.env.SECRET_KEYS)]);
     const admin = createClientAdmin(service.db, keyRing, Date.now);
-    const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });
-    stranger = { clientId: 'stranger', secret: secret ?? '' };
-    // That there is none is believed for a moment.
-    await until('the stranger to be known', async () => (await ask({}, stranger)).code === 0);
+    // No other file has its name or its system: a wrong signature in its name would be in its log.
+    const clientId = `stranger-${randomBytes(4).toString('hex')}`;
+    const { secret } = await admin.create({ clientId, systemCode: clientId });
+    stranger = { clientId, secret: secret ?? '' };
+    await untilKnown({ url: service.urlOf(), ...stranger });
   });
 
   test('sees nothing of this one, whatever it asks for', async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { PushStats } from '../../../src/protocol/push-stats';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { untilKnown } from '../../support/known-client';
 import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const clientId = `counted-${randomBytes(4).toString('hex')}`;
   const { secret } = await admin().create({ clientId, systemCode: clientId });
   who = { clientId, secret: secret ?? '' };
+  await untilKnown({ url: service.urlOf(), ...who });
   await upsert('C-1', NOBODY);
   await upsert('C-2', NOBODY);
   await upsert('C-1', {}, { idempotencyKey: 'C-1/1' });
