@@ -16,6 +16,12 @@ export interface CliContext {
   readonly stdin?: string;
 }
 
+/** Without lines of progress, which are printed only where a run takes seconds. */
+export const withoutProgress = (run: CliRun): CliRun => ({
+  ...run,
+  stderr: run.stderr.replace(/^\d+(\/\d+)? (matters|lines|pushes|found), .*\n/gm, ''),
+});
+
 /** Runs one command line; the environment is only what is given. */
 export async function matterctl(
   args: readonly string[],

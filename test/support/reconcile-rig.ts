@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nativeCollection } from '../../src/infra/mongo';
 import { matterModel } from '../../src/storage/ledger/matters';
-import { matterctl } from './cli-tool';
+import { matterctl, withoutProgress } from './cli-tool';
 import type { SharedService } from './service';
 import { sharedService } from './shared-service';
 
@@ -29,8 +29,10 @@ export function useReconcileRig() {
     ...['--client-id', service.clientId, '--secret-file', secretFile],
     ...['--url', service.urlOf()],
   ];
-  const run = (file: string, ...more: string[]) =>
-    matterctl(['reconcile', file, '--system-code', 'TEST', ...more], { env: service.env });
+  const run = async (file: string, ...more: string[]) => {
+    const args = ['reconcile', file, '--system-code', 'TEST', ...more];
+    return withoutProgress(await matterctl(args, { env: service.env }));
+  };
   return {
     folder,
     matters,

@@ -3,20 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dayAt } from '../../../src/protocol/local-day';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { countModel } from '../../../src/storage/push-log/read-counts';
 import type { PushReport } from '../../../tools/matterctl/report/read-report';
 import { matterctl } from '../../support/cli-tool';
+import { holdDeadlines } from '../../support/deadlines';
+import { untilKnown } from '../../support/known-client';
 import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
-import { startReceiver } from '../../support/receiver';
+import { type Receiver, startReceiver } from '../../support/receiver';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
 import { until } from '../../support/wait';
 
 const DAY = 86_400_000;
+const HOUR = 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'matterctl-report-'));
 const keyFile = join(folder, 'key');
 const robotFile = join(folder, 'robot');
@@ -46,12 +48,14 @@ beforeAll(async () => {
   secret = (await admin.create({ clientId, systemCode: clientId })).secret ?? '';
   const { key } = await admin.addQueryKey(clientId, { ttl: DAY, mayPush: false });
   writeFileSync(keyFile, `${key}\n`);
+  await untilKnown({ url: service.urlOf(), clientId, secret });
   await send('upsert', todo('R-1', unknownUser));
   await send('upsert', todo('R-1', unknownUser));
   await send('status', { externalId: 'R-2', bizStatus: 'DONE' });
   await send('upsert', todo('R-3'));
-  // The report covers yesterday and today, and compares them with the two days before.
-  const hour = new Date(dayAt(Date.now(), 'Asia/Shanghai').start - 3 * DAY);
+  // The report covers yesterday and today, and compares them with the two days before, up to this time of day. This hour
+  // is among them after the next midnight, too.
+  const hour = new Date((Math.floor(Date.now() / HOUR) - 1) * HOUR - 2 * DAY);
   const count = { systemCode: clientId, clientId, operation: 'upsert', result: 'CREATED' };
   await countModel(service.db).collection.insertOne({
     ...{ _id: `${hour.toISOString()} ${clientId}`, ...count, hour, latest: hour, pushes: 7 },
@@ -90,6 +94,7 @@ test('pushes whose signature is wrong are no open failure, and the command fails
   const admin = createClientAdmin(service.db, keyRing, Date.now);
   const { secret: right = '' } = await admin.create({ clientId: id, systemCode: id });
   writeFileSync(join(folder, 'right'), right ?? '');
+  await untilKnown({ url: service.urlOf(), clientId: id, secret: right ?? '' });
   const sent = { url: service.urlOf(), clientId: id, operation: 'upsert', body: todo('U-1') };
   await push({ ...sent, secret: 'wrong' });
   await push({ ...sent, secret: 'wrong' });
@@ -178,6 +183,19 @@ test('a service that rejects the key is named', async () => {
 
 describe('if the report cannot be made', () => {
   const why = (text: string) => JSON.parse(text).text?.content ?? text;
+  /** Asks a service that gives no answer, until the time for its answers ends: nine of ten minutes. */
+  const runWithoutAnswer = async (robot: Receiver) => {
+    const silent = await startReceiver('hang');
+    const endQueries = holdDeadlines(540_000);
+    const args = ['--url', silent.url, '--post', robot.url, '--timeout', '10m'];
+    const running = run(...args);
+    await until('a query', async () => silent.posts.length > 0);
+    endQueries();
+    const ended = await running;
+    jest.restoreAllMocks();
+    await silent.stop();
+    return { ...ended, url: silent.url };
+  };
 
   test('its cause is posted, without the key of the robot', async () => {
     writeFileSync(join(folder, 'wrong'), 'wrong');
@@ -198,22 +216,18 @@ describe('if the report cannot be made', () => {
   });
 
   test('a service that gives no answer does not hold it up', async () => {
-    const [silent, robot] = [await startReceiver('hang'), await startReceiver()];
-    const { exitCode, stderr } = await run(
-      ...['--url', silent.url, '--post', robot.url, '--timeout', '2s'],
-    );
-    await Promise.all([silent.stop(), robot.stop()]);
+    const robot = await startReceiver();
+    const { exitCode, stderr, url } = await runWithoutAnswer(robot);
+    await robot.stop();
     expect(exitCode).toBe(1);
-    const cause = `the service at ${silent.url} did not answer all queries in time`;
+    const cause = `the service at ${url} did not answer all queries in time`;
     expect(stderr).toBe(`posted to ${robot.url}\nmatterctl: ${cause}\n`);
     expect(robot.posts.map(({ text }) => text)).toEqual([expect.stringContaining(cause)]);
   });
 
   test('and not posted, both causes are named', async () => {
     const robot = await startReceiver({ status: 410 });
-    const { exitCode, stderr } = await run(
-      ...['--url', 'http://127.0.0.1:1', '--post', robot.url, '--timeout', '5s'],
-    );
+    const { exitCode, stderr } = await runWithoutAnswer(robot);
     await robot.stop();
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^matterctl: the service at .*; the report was not posted to .*410/);
