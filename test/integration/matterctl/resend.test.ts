@@ -13,7 +13,8 @@ let service: Service;
 /** Requests that nobody took up in time, by a name. */
 const lost = new Map<string, Answer>();
 
-const upsert = (externalId: string, more: object = {}, options?: Parameters<Service['push']>[2]) =>
+type Options = Parameters<Service['push']>[2];
+const upsert = (externalId: string, more: object = {}, options: Options = {}) =>
   service.push('upsert', todo(externalId, { title: externalId, ...more }), options);
 const lose = async (name: string, sending: Promise<Answer>) => {
   const answer = await sending;
@@ -28,23 +29,30 @@ const resend = async (...args: string[]) => {
   const parsed = lines.map((line) => JSON.parse(line));
   return { ...run, pushes: parsed.slice(0, -1), summary: parsed.at(-1)?.summary };
 };
+/** A rejection for its signature is recorded in the background, so that nobody can fill the log with it. */
+const isLogged = (requestId: string) =>
+  until('its entry', () => entryModel(service.db).findById(requestId).lean());
 const only = (name: string) => ['--request-id', String(lost.get(name)?.requestId)];
 
 beforeAll(async () => {
-  service = await startService({
-    workers: 0,
-    env: { PUSH_TIMEOUT: '4s', SIGNATURE_GRACE: '0' },
-  });
+  service = await startService({ workers: 0, env: { SIGNATURE_GRACE: '0' } });
+  // Only these callers do not wait for long.
+  const web = await service.startWeb({ PUSH_TIMEOUT: '4s' });
+  const at = { url: String(web.url) };
   await Promise.all([
-    lose('first', upsert('R-1', { title: 'one', bizStatus: 'PENDING' })),
-    lose('notice', service.push('upsert', { matterType: 'NOTICE', title: 'no id' })),
-    lose('keyed', upsert('R-2', {}, { idempotencyKey: 'R-2/key' })),
-    lose('retried', upsert('R-3', { title: 'of the lost one' }, { idempotencyKey: 'R-3/key' })),
-    lose('gone', upsert('R-4')),
-    upsert('R-5', {}, { secret: 'wrong' }).then((answer) => lost.set('forged', answer)),
+    lose('first', upsert('R-1', { title: 'one', bizStatus: 'PENDING' }, at)),
+    lose('notice', service.push('upsert', { matterType: 'NOTICE', title: 'no id' }, at)),
+    lose('keyed', upsert('R-2', {}, { ...at, idempotencyKey: 'R-2/key' })),
+    lose(
+      'retried',
+      upsert('R-3', { title: 'of the lost one' }, { ...at, idempotencyKey: 'R-3/key' }),
+    ),
+    lose('gone', upsert('R-4', {}, at)),
+    upsert('R-5', {}, { ...at, secret: 'wrong' }).then((answer) => lost.set('forged', answer)),
   ]);
-  await lose('second', upsert('R-1', { title: 'two' }));
-  await lose('third', service.push('status', { externalId: 'R-1', bizStatus: 'DONE' }));
+  await lose('second', upsert('R-1', { title: 'two' }, at));
+  await lose('third', service.push('status', { externalId: 'R-1', bizStatus: 'DONE' }, at));
+  await isLogged(String(lost.get('forged')?.requestId));
   await service.startWorker();
   await bodyModel(service.db).deleteOne({ _id: lost.get('gone')?.requestId });
 });
@@ -145,8 +153,7 @@ test('what the guard against captured bodies rejected is never sent', async () =
   expect((await service.push('status', body, { timestamp })).code).toBe(0);
   const captured = await service.push('delete', body, { timestamp });
   expect(captured.reason).toBe('SIGNATURE_REUSED');
-  // Recorded in the background, so that nobody can fill the log with it.
-  await until('its entry', () => entryModel(service.db).findById(captured.requestId).lean());
+  await isLogged(captured.requestId);
   const { summary } = await resend('--request-id', captured.requestId, '--again', '--apply');
   expect(summary).toMatchObject({ pushes: 0, skipped: { NOT_AUTHENTICATED: 1 } });
   expect(await matter('R-1')).toMatchObject({ deleted: false });

@@ -15,9 +15,11 @@ const PUSHES = 8;
 const redis = new Redis(testServers().redisUrl);
 let service: Service;
 beforeAll(async () => {
-  const env = { REDIS_SHARDS: String(SHARDS), PUSH_TIMEOUT: '4s' };
-  service = await startService({ workers: 0, env });
-  const lost = Array.from({ length: PUSHES }, (_, n) => service.push('upsert', todo(`S-${n}`)));
+  service = await startService({ workers: 0, env: { REDIS_SHARDS: String(SHARDS) } });
+  // Only these callers do not wait for long.
+  const web = await service.startWeb({ PUSH_TIMEOUT: '4s' });
+  const at = { url: String(web.url) };
+  const lost = Array.from({ length: PUSHES }, (_, n) => service.push('upsert', todo(`S-${n}`), at));
   for (const { reason } of await Promise.all(lost)) expect(reason).toBe('CONFIRMATION_TIMEOUT');
 });
 afterAll(async () => {
