@@ -15,7 +15,7 @@ import { SessionPool } from '../../src/storage/sessions';
 import { createProcessBatch } from '../../workers/process-batch';
 import { aPush } from './builders';
 import { aLogEntry } from './log-entries';
-import { testServers, withDatabase } from './service';
+import { testServers, withDatabase, withPatience } from './service';
 
 export interface BatchRig {
   readonly db: Connection;
@@ -50,7 +50,9 @@ export interface WorkerHooks {
 }
 
 /** @param mongoUrl another database server than that of all tests */
-export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise<BatchRig> {
+export async function createBatchRig(
+  mongoUrl = withPatience(testServers().mongoUrl),
+): Promise<BatchRig> {
   const name = `t-${randomBytes(5).toString('hex')}`;
   const db = await connectMongo(withDatabase(mongoUrl, name));
   await prepareDatabase(db, {

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { connectMongo } from '../../src/infra/mongo';
-import { testServers, withDatabase } from './service';
+import { testServers, withDatabase, withPatience } from './service';
 
 /** @param monitored tells of its commands (`db.getClient().on('commandStarted', …)`) */
 export function newDatabase(monitored = false): Promise<Connection> {
   const name = `t-${randomBytes(5).toString('hex')}`;
-  return connectMongo(withDatabase(testServers().mongoUrl, name), undefined, monitored);
+  const url = withPatience(withDatabase(testServers().mongoUrl, name));
+  return connectMongo(url, undefined, monitored);
 }
 
 export async function dropDatabase(db: Connection): Promise<void> {

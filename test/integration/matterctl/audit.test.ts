@@ -11,11 +11,11 @@ import { userModel } from '../../../src/storage/directory/user-model';
 import { prepareDatabase } from '../../../src/storage/schema';
 import { matterctl } from '../../support/cli-tool';
 import { documentsOf } from '../../support/hostile-search';
-import { testServers, withDatabase } from '../../support/service';
+import { testServers, withDatabase, withPatience } from '../../support/service';
 
 const MASTER = Buffer.from('MARK-master-key-0123456789abcdef').toString('base64');
 const name = `t-${randomBytes(5).toString('hex')}`;
-const MONGO_URL = withDatabase(testServers().mongoUrl, name);
+const MONGO_URL = withPatience(withDatabase(testServers().mongoUrl, name));
 const redis = { REDIS_URL: testServers().redisUrl, REDIS_NAMESPACE: name };
 const env = { MONGO_URL, SECRET_KEYS: `k1:${MASTER}`, ...redis };
 const USER_HASH = createHash('sha256').update('li.lei').digest('hex');

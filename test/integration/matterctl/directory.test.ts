@@ -11,9 +11,10 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterModel, toRecord } from '../../../src/storage/ledger/matters';
 import { aMatter } from '../../support/builders';
 import { matterctl } from '../../support/cli-tool';
+import { testServers, withPatience } from '../../support/service';
 
 const KEYS = `k1:${Buffer.alloc(32).toString('base64')}`;
-const given = new URL(process.env.TEST_MONGO_URL ?? '');
+const given = new URL(withPatience(testServers().mongoUrl));
 given.pathname = '/cli_directory';
 const env = { MONGO_URL: given.href, SECRET_KEYS: KEYS };
 let connection: Connection;
