@@ -31,6 +31,8 @@ const COPIED = [
   'dist',
 ];
 const SERVES = 'A first push, to paste';
+/** Milliseconds for `npm start` on a machine that is slow and busy. */
+const START_MS = 240_000;
 const BINARIES = `${process.platform}-${process.arch}`;
 
 let folder: string;
@@ -94,10 +96,11 @@ async function started(): Promise<Npm> {
   void run.exited.then(() => {
     isOver = true;
   });
-  await until('it to serve', async () => {
+  const isServing = async () => {
     if (isOver) throw new Error(`it did not start:\n${run.output()}`);
     return run.output().includes(SERVES);
-  });
+  };
+  await until('it to serve', isServing, START_MS);
   return run;
 }
 

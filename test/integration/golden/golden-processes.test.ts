@@ -35,7 +35,7 @@ beforeAll(async () => {
     processes: true,
     redisUrl: server.url,
     metrics: true,
-    env: { PARTITION_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
+    env: { PARTITION_LIMIT: '1', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
   });
   await service.startWeb({ PUSH_TIMEOUT: '4s' });
   monitor.on('monitor', (_time: string, args: string[]) => {

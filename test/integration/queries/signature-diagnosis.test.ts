@@ -101,6 +101,19 @@ const systemOf = async (clientId: string) => {
   return (await clients.findOne({ _id: clientId }))?.systemCode ?? '';
 };
 const causesOf = (diagnosis?: Diagnosis) => diagnosis?.findings.map(({ cause }) => cause);
+/** A search that a slow machine gives too little time says "ask again", and is asked again. */
+const ranOut = (diagnosis?: Diagnosis) =>
+  diagnosis?.complete === false && causesOf(diagnosis)?.includes('UNEXPLAINED') === true;
+const diagnosed = (requestId: string) =>
+  until('its entry, diagnosed', async () => {
+    const [found] = (await query({ requestId })).entries;
+    return !ranOut(found?.diagnosis) && found;
+  });
+const shownDiagnosed = (requestId: string) =>
+  until('the diagnosis in words', async () => {
+    const shown = await show(requestId);
+    return !shown.stdout.includes('UNEXPLAINED') && shown;
+  });
 const find = (cause: string) => {
   const found = rejected.find((one) => one.cause === cause);
   if (!found) throw new Error(`${cause} was not planted`);
@@ -127,17 +140,14 @@ test.each(PLANTED.map(([cause]) => cause))(
   '%s is named to the client and to operators',
   async (cause) => {
     const { requestId } = find(cause);
-    // A search that a slow machine gives too little time says "ask again", and is asked again.
-    const entry = await until('its entry, diagnosed', async () => {
-      const [found] = (await query({ requestId })).entries;
-      const ranOut =
-        found?.diagnosis?.complete === false && causesOf(found.diagnosis)?.includes('UNEXPLAINED');
-      return !ranOut && found;
-    });
+    const entry = await diagnosed(requestId);
     expect(causesOf(entry.diagnosis)).toEqual([cause]);
-    const json = JSON.parse((await show(requestId, '--json')).stdout);
+    const json = await until('the diagnosis of the command', async () => {
+      const found = JSON.parse((await show(requestId, '--json')).stdout);
+      return !ranOut(found.diagnosis) && found;
+    });
     expect(causesOf(json.diagnosis)).toEqual([cause]);
-    const { stdout, exitCode } = await show(requestId);
+    const { stdout, exitCode } = await shownDiagnosed(requestId);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^ {2}${cause}: `, 'm'));
     expect(stdout).toMatch(/^ {4}fix: /m);
@@ -146,10 +156,10 @@ test.each(PLANTED.map(([cause]) => cause))(
 
 test('where the body was written anew, the first byte that differs is shown', async () => {
   const { requestId } = find('BODY_AS_PYTHON');
-  const { entries } = await query({ requestId });
-  const [finding] = entries[0]?.diagnosis?.findings ?? [];
+  const [finding] = (await diagnosed(requestId)).diagnosis?.findings ?? [];
   expect(finding?.difference?.offset).toBe('{"matterType":'.length);
-  expect((await show(requestId)).stdout).toContain('the first byte that differs: 14');
+  const { stdout } = await shownDiagnosed(requestId);
+  expect(stdout).toContain('the first byte that differs: 14');
 });
 
 test('a list of entries brings no diagnosis, nor does a push that was let in', async () => {
