@@ -30,7 +30,8 @@ inConsole('a resend in a tab that is closed', {}, ({ service, entered }) => {
     });
     await press(page, '#send');
     await shows(page, 'Pushes that were not resent stay open failures.', '.work');
-    await until('the second request', async () => requests === 2);
+    // Perhaps a repetition of it already.
+    await until('the second request', async () => requests >= 2);
     await page.close();
     expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
     expect(await titleOf('PART')).toBe('second');

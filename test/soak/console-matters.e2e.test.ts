@@ -85,7 +85,7 @@ inConsole(
       await shows(page, 'Matters: 6, last', 'main');
       await press(page, 'form.search button:not(.main)');
       await shows(page, 'Scroll to load others', 'main');
-      await goTo(page, '#/matters?lang=en&changed=range&range=today', '.table .cell.id a');
+      await goTo(page, '#/matters?lang=en&changed=range&range=week', '.table .cell.id a');
       await shows(page, 'Matters: 2, last', 'main');
       await goTo(page, '#/matters?lang=en&username=zed', '.nothing');
     });
@@ -97,7 +97,7 @@ inConsole(
       // Forty days old: the whole ledger is searched.
       await goTo(page, '#/matters?lang=en&titleContains=PURCHASE+17', '.table .cell.id a');
       expect(await page.$('.heading .range')).toBeNull();
-      await goTo(page, '#/matters?lang=en&words=ALICE&range=today', '.table .cell.id a');
+      await goTo(page, '#/matters?lang=en&words=ALICE&range=week', '.table .cell.id a');
       await shows(page, 'Matters: 2, last', 'main');
       expect(await page.$('.heading .range')).not.toBeNull();
       await goTo(page, '#/matters?lang=en&words=no+such+name&externalIdPrefix=HD-1', '.nothing');

@@ -266,7 +266,7 @@ inConsole('pushes in a browser', {}, ({ service, key, open }) => {
       const page = await pushes();
       const who = await textOf(page, '.who');
       expect(who).toContain('SystemTESTClient IDtesterAccessread and pushKey expires on');
-      expect(await textOf(page, '.light.good')).toBe('Service ready');
+      await shows(page, 'Service ready', '.light.good');
       expect(await textOf(page, '.range')).toContain(ZONE);
     });
 

@@ -3,7 +3,9 @@
  * screens, hostile content, and a service that goes away and comes back.
  */
 import type { Page } from 'puppeteer-core';
+import { freePort } from '../../tools/local/ports';
 import { axeFindings, tooWide } from '../support/axe';
+import type { BrowserOptions } from '../support/browser-rig';
 import { makeConsoleKey } from '../support/console-key';
 import {
   complaintsOf,
@@ -17,9 +19,17 @@ import {
 } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { todo } from '../support/push-bodies';
+import { startService } from '../support/service';
 import { until } from '../support/wait';
 
 const RANGE = 'range=week';
+/** With a port that no outgoing connection takes while the web is away. */
+const OPTIONS: BrowserOptions = {
+  start: async ({ env, ...options } = {}) => {
+    const PORT = String(await freePort());
+    return startService({ processes: true, ...options, env: { ...env, PORT } });
+  },
+};
 /** What must stay text wherever it stands; the longest that the service takes. */
 const HOSTILE = {
   html: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
@@ -28,7 +38,7 @@ const HOSTILE = {
   long: 'W'.repeat(65_536),
 };
 
-inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }) => {
+inConsole('the console in a browser', OPTIONS, ({ service, key, visit, entered, ctl }) => {
   const upsert = (externalId: string, more: object = {}) =>
     service().push('upsert', todo(externalId, { title: 'Approve', ...more }));
 
@@ -186,8 +196,7 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     await press(page, '.again');
     await page.waitForSelector('main .failure');
     expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
-    const port = new URL(service().urlOf()).port;
-    service().webs[0] = await service().startWeb({ PORT: port });
+    service().webs[0] = await service().startWeb();
     await page.waitForFunction(`!document.querySelector('main .failure')`);
     await page.waitForSelector('.groups');
     expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);

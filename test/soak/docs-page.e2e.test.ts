@@ -217,8 +217,11 @@ inBrowser('the reference page in a browser', { isFault: () => true }, (rig) => {
       await page.waitForSelector(`#signing-examples-panel a[download="${files[0]}"]`);
       const text = readFileSync(join(projectRoot(), 'examples/signing', files[0]), 'utf8');
       expect(await textOf(page, '#signing-examples-panel pre')).toBe(text);
-      await page.click('#signing-examples-panel button.copy');
-      expect(await textOf(page, '#signing-examples-panel button.copy')).toBe('Copied');
+      // The button says so for a moment only.
+      await until('the copy to be confirmed', async () => {
+        await page.click('#signing-examples-panel button.copy');
+        return (await textOf(page, '#signing-examples-panel button.copy')) === 'Copied';
+      });
       const copied = await page.$eval('body', (body) => body.getAttribute('data-copied'));
       expect(copied?.trimEnd()).toBe(text.trimEnd());
     }

@@ -22,7 +22,8 @@ const HALF_A_HEAD = GREETING.slice(0, 30);
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ processes: true });
+  // On a slow machine ten thousand connections take longer to open than the first of them would be kept.
+  service = await startService({ processes: true, env: { KEEP_ALIVE_TIMEOUT: '10m' } });
 });
 afterAll(() => service.stop());
 

@@ -7,6 +7,7 @@ import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-
 import { projectRoot } from '../../tools/local/project';
 
 const UNPACK_MS = 300_000;
+/** Milliseconds for the browser to start beside other tests. */
 const START_MS = 180_000;
 /** Of one wait of a page: a browser that has just started shares two cores with other tests. */
 export const PAGE_MS = 120_000;
@@ -92,6 +93,7 @@ export function prepareChromium(
         executablePath: join(CACHE, file),
         env: envOf(CACHE, needsLibraries, { home: folder, fonts }),
         headless: 'shell',
+        timeout: START_MS,
         // A pipe, not a port: the browser ends when the process that started it is gone.
         pipe: true,
         userDataDir: mkdtempSync(join(folder, 'profile-')),
@@ -209,7 +211,12 @@ function unpack(folder: string): string {
 /** Starts and ends it once. */
 function startProblem(path: string, env: NodeJS.ProcessEnv): string | undefined {
   const script = `require('puppeteer-core')
-    .launch({ executablePath: process.argv[1], headless: 'shell', args: process.argv.slice(2) })
+    .launch({
+      executablePath: process.argv[1],
+      headless: 'shell',
+      timeout: ${START_MS},
+      args: process.argv.slice(2),
+    })
     .then((browser) => browser.close())`;
   const tried = spawnSync(process.execPath, ['-e', script, path, ...FLAGS], {
     cwd: projectRoot(),

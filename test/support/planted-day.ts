@@ -124,7 +124,8 @@ export async function whileNotTakenUp<T>(
   { workers, startWeb }: Service,
   send: (url: string) => Promise<T>,
 ): Promise<T> {
-  const web = await startWeb({ PUSH_TIMEOUT: '3s' });
+  // Long enough for a machine that stands still before the push is recorded.
+  const web = await startWeb({ PUSH_TIMEOUT: '10s' });
   for (const worker of workers) worker.kill('SIGSTOP');
   try {
     return await send(String(web.url));
