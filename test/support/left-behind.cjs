@@ -5,7 +5,10 @@
 const { setTimeout: sleep } = require('node:timers/promises');
 const { aliveTimers } = require('./watched-timers.cjs');
 
-/** Milliseconds in which what is being closed is gone. */
+/**
+ * Milliseconds in which what is being closed is gone. They are counted in pauses: while the process itself stands still
+ * nothing is closed, and that time does not count.
+ */
 const PATIENCE = Number(process.env.LEFT_BEHIND_PATIENCE ?? 20_000);
 const PAUSE = 20;
 
@@ -37,12 +40,11 @@ function look() {
  * @returns what there is too much of, a line each; empty where all is gone
  */
 async function findLeft(before, patience = PATIENCE) {
-  const end = performance.now() + patience;
-  for (;;) {
+  for (let passed = 0; ; passed += PAUSE) {
     const left = [...count()].filter(([type, number]) => number > (before.counts.get(type) ?? 0));
     const timers = [...aliveTimers()].filter(([timer]) => !before.timers.has(timer));
     if (left.length + timers.length === 0) return [];
-    if (performance.now() > end) {
+    if (passed >= patience) {
       const handles = left.length > 0 ? tellHandles(before) : [];
       return [...left.map(tellType(before)), ...handles, ...timers.map(tellTimer)];
     }

@@ -13,6 +13,10 @@ test('a file fails if it leaves something behind, and its error names what', () 
     process: `mine = spawn('sleep', ['60'], { stdio: 'ignore' }); await once(mine, 'spawn');`,
     ended: `${connected} client.destroy(); mine.close(); clearTimeout(setTimeout(() => {}, 9_999));`,
     'short-timer': 'setTimeout(() => {}, 50);',
+    // The process stands still for longer than it waits, while a timer is due that it has not come to.
+    stalled: `setTimeout(() => {}, 300); setTimeout(() => {
+      const end = performance.now() + 1_500; while (performance.now() < end);
+    }, 10);`,
     'unref-timer': 'setTimeout(() => {}, 3_600_000).unref();',
     streams: 'void process.stdin; void process.stdout; void process.stderr;',
     'fake-timer': 'jest.useFakeTimers(); setTimeout(() => {}, 3_600_000);',
