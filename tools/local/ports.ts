@@ -10,6 +10,12 @@ import { hasCode } from './error-code';
 const FIRST = 12_000;
 const COUNT = 15_000;
 const TRIES = 1_000;
+/**
+ * Each worker of jest has its own share of the ports. Otherwise two workers could choose the same port before one of
+ * their servers listens.
+ */
+const SHARES = 8;
+const ownShare = (): number => Number(process.env.JEST_WORKER_ID ?? 0) % SHARES;
 /** Ports that this process has chosen. Their servers may not listen yet. */
 const chosen = new Set<number>();
 
@@ -20,7 +26,7 @@ const chosen = new Set<number>();
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const port = FIRST + randomInt(COUNT);
+    const port = FIRST + randomInt(COUNT / SHARES) * SHARES + ownShare();
     if (chosen.has(port)) continue;
     chosen.add(port);
     if (await isFree(port, host)) return port;

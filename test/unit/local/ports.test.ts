@@ -9,6 +9,15 @@ test('ports that are asked for together differ, and no outgoing connection can t
   expect(Math.max(...ports)).toBeLessThan(FIRST_OF_OUTGOING);
 });
 
+test('two workers of jest, which start servers at the same time, choose no port in common', async () => {
+  const portsOf = (worker: string) => {
+    process.env.JEST_WORKER_ID = worker;
+    return Promise.all(Array.from({ length: 600 }, () => freePort()));
+  };
+  const [one, two] = [await portsOf('1'), await portsOf('2')];
+  expect(one.filter((port) => two.includes(port))).toEqual([]);
+});
+
 test('a port where somebody listens is not free, and it is free after the end', async () => {
   const port = await freePort();
   const server = createServer();
