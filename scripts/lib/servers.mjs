@@ -55,7 +55,7 @@ async function tryProgram(command, libraries = []) {
     libraries.length > 0
       ? { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) }
       : undefined;
-  const tried = await runQuietly(command, ['--version'], { env, timeoutMs: 15_000 });
+  const tried = await runQuietly(command, ['--version'], { env, timeoutMs: 60_000 });
   if (!tried.ok) return { why: tried.output.split('\n').at(-1)?.replace(`${command}: `, '') };
   return { version: /\bv=?(\d+\.\d+\.\d+)/.exec(tried.output)?.[1] ?? 'unknown' };
 }

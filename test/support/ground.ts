@@ -22,7 +22,8 @@ export function makeGround(name: string): TestGround {
     clear: async (servers) => {
       stopping.abort();
       await Promise.all(servers.map((server) => server.stop()));
-      rmSync(folder, { recursive: true, force: true });
+      // A server that was just killed may still create a file.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -9,11 +9,14 @@ import { withAdmin } from '../local/mongod';
 /** Seconds: the old primary is not elected again; the secondaries may catch up before. */
 const STEP_DOWN = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2, force: true };
 
+/** Milliseconds: the harness may stand still for some seconds, and an attempt is not repeated. */
+const STEPPING_DOWN = { connectMs: 30_000, commandMs: 30_000 };
+
 /** The primary steps down, as before an upgrade. Another member is elected at once. */
 export async function stepDown(set: ClusterSet): Promise<void> {
   const { url } = await set.primary();
   try {
-    await withAdmin(url, (db) => db.command(STEP_DOWN));
+    await withAdmin(url, (db) => db.command(STEP_DOWN), STEPPING_DOWN);
   } catch (error) {
     // A member that rejects the command is no longer the primary, so the effect is the same.
     if (!(error instanceof mongo.MongoServerError)) throw error;

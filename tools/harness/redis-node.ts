@@ -124,8 +124,8 @@ export function urlParts({ rules, tls }: RedisAccess, servers: readonly RedisNod
 export const stopAll = async (nodes: readonly RedisNode[]): Promise<void> =>
   void (await allSettledOrThrow(nodes.map((node) => node.stop())));
 
-/** Milliseconds for a command of the harness. */
-const TIMEOUT = 5_000;
+/** Milliseconds for a command of the harness: the machine may stand still for some seconds. */
+const TIMEOUT = 30_000;
 
 async function askServer(
   port: number,

@@ -114,8 +114,8 @@ async function follow(replica: Server, primary: Server): Promise<void> {
   await ask(replica, 'REPLICAOF', '127.0.0.1', String(primary.port));
 }
 
-/** Milliseconds for a command of the harness. */
-const TIMEOUT = 5_000;
+/** Milliseconds for a command of the harness: the machine may stand still for some seconds. */
+const TIMEOUT = 30_000;
 
 async function ask({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
   const redis = new Redis(urlOf({ port }), {

@@ -92,7 +92,7 @@ export class ClusterSet implements Member {
     return this.ways.portsOf(process);
   }
 
-  /** @throws Error if no member becomes the primary within a minute */
+  /** @throws Error if no member becomes the primary within two minutes */
   async primary(): Promise<SetMember> {
     const { url } = await this.set.primary();
     return this.members.find((member) => member.url === url) as SetMember;

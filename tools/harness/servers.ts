@@ -82,7 +82,8 @@ export async function inFolder<T>(
     throw error;
   } finally {
     if (isKept) moveLogs(folder, say);
-    rmSync(folder, { recursive: true, force: true });
+    // A server that was just killed may still create a file.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

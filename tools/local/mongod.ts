@@ -56,13 +56,20 @@ export function mongodArgs(port: number, dir: string, settings: MongodSettings =
 /**
  * Runs a task on the `admin` database over a new connection. It loads the driver at the first call, while a server that
  * was just started is still starting.
+ *
+ * @param timeouts milliseconds; the defaults are short, because callers repeat a task that fails
  */
-export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<T>): Promise<T> {
+export async function withAdmin<T>(
+  url: string,
+  task: (db: mongo.Db) => Promise<T>,
+  timeouts: { readonly connectMs?: number; readonly commandMs?: number } = {},
+): Promise<T> {
+  const { connectMs = CONNECT_TIMEOUT_MS, commandMs = COMMAND_MS } = timeouts;
   const { mongo } = await import('mongoose');
   const client = new mongo.MongoClient(url, {
-    serverSelectionTimeoutMS: CONNECT_TIMEOUT_MS,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    socketTimeoutMS: COMMAND_MS,
+    serverSelectionTimeoutMS: connectMs,
+    connectTimeoutMS: connectMs,
+    socketTimeoutMS: commandMs,
   });
   try {
     return await task(client.db('admin'));

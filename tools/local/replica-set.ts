@@ -55,7 +55,8 @@ export interface ReplicaSet {
 
 const ELECTION_TIMEOUT_MS = 2_000;
 const HEARTBEAT_MS = 500;
-const PRIMARY_WITHIN_MS = 60_000;
+const INITIATE_MS = 60_000;
+const PRIMARY_WITHIN_MS = 120_000;
 const POLL_MS = 50;
 /** Default cache of a member: small, because tests run several members on one machine. */
 const CACHE_GB = 0.25;
@@ -125,7 +126,10 @@ async function initiate(
     settings: { electionTimeoutMillis, heartbeatIntervalMillis: HEARTBEAT_MS },
   };
   const [first] = members;
-  if (first) await withAdmin(first.url, (db) => db.command({ replSetInitiate: config }));
+  if (!first) return;
+  // Not repeated: a second attempt would fail if the first one succeeded without an answer in time.
+  const timeouts = { connectMs: INITIATE_MS, commandMs: INITIATE_MS };
+  await withAdmin(first.url, (db) => db.command({ replSetInitiate: config }), timeouts);
 }
 
 async function findPrimary(

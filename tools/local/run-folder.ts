@@ -13,9 +13,18 @@ export function makeRunFolder(prefix: string): string {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const pid = /^(\d+)-/.exec(name.slice(prefix.length))?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    removeWithOthers(join(tmpdir(), name));
   }
   return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+/** Another process may remove the same folder at the same time. */
+function removeWithOthers(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
 }
 
 function isAlive(pid: number): boolean {
