@@ -49,7 +49,8 @@ export interface Collector {
 export async function startCollector({ isDeaf = false } = {}): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
-  const server = createServer(async (req, res) => {
+  // It closes no idle connection: services send every few seconds, and would lose spans on one that is being closed.
+  const server = createServer({ keepAliveTimeout: 0 }, async (req, res) => {
     const text = await textOf(req);
     if (isDeaf) return;
     if (req.url !== '/v1/traces') {

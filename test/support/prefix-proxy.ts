@@ -10,7 +10,7 @@ export interface PrefixProxy {
 /** @param prefix `/portal/push/` @param target the origin of the service */
 export async function startPrefixProxy(prefix: string, target: string): Promise<PrefixProxy> {
   const { hostname, port } = new URL(target);
-  const server = createServer((asked, answered) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (asked, answered) => {
     const { url = '', method, headers } = asked;
     if (!url.startsWith(prefix)) return void answered.writeHead(404).end('Not of this service');
     const path = url.slice(prefix.length - 1);

@@ -29,7 +29,7 @@ export interface Receiver {
 /** @param answers the answers to the posts, in order; the last one is for all further posts too */
 export async function startReceiver(...answers: readonly ReceiverAnswer[]): Promise<Receiver> {
   const posts: ReceivedPost[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const { method, url: path, headers } = request;
     const post = { method, path, headers, text: await text(request) };
     posts.push(post);

@@ -27,7 +27,10 @@ export interface Relay {
 
 /** @param target URL of the service */
 export async function startRelay(target: string): Promise<Relay> {
-  const server = createServer((incoming, response) => void pass(incoming, response));
+  // It closes no idle connection: after a stall it would do that while a client sends on it.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => {
+    void pass(incoming, response);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const relay: Relay = {

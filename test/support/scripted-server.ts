@@ -67,7 +67,10 @@ const NEW: Pick<ScriptedServer, 'reply' | 'replyToBatch' | 'isReady'> = {
 
 /** One for all tests of a file: it runs while they do, and each finds it as if it were new. */
 export function useScriptedServer(): ScriptedServer {
-  const server = createServer((request, response) => void serve(request, response));
+  // It closes no idle connection: after a stall it would do that while a client sends on it.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    void serve(request, response);
+  });
   const scripted: ScriptedServer = {
     get url() {
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
