@@ -69,7 +69,9 @@ async function pushPlantedLines(service: Service, pushes: number): Promise<void>
   const step = Math.floor(all.length / planted.length);
   for (const [n, push] of planted.entries()) all.splice(n * (step + 1), 0, push);
   const { clientId, secret } = service;
-  const client = createMatterPushClient({ url: service.urlOf(), clientId, secret, concurrency: 4 });
+  const to = { url: service.urlOf(), clientId, secret };
+  // Thousands of pushes share a deadline, and a busy machine is slow.
+  const client = createMatterPushClient({ ...to, concurrency: 4, timeout: 600_000 });
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const results = await client.batch(all.slice(at, at + AT_ONCE));
     const late = results.filter((it) => it instanceof MatterPushError && it.retryable);

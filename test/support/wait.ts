@@ -10,11 +10,11 @@ export async function until<T>(
   probe: () => Promise<T | undefined | false>,
   timeout = 120_000,
 ): Promise<T> {
-  const end = Date.now() + timeout;
+  const end = performance.now() + timeout;
   for (;;) {
     const found = await probe();
     if (found) return found;
-    if (Date.now() > end) {
+    if (performance.now() > end) {
       const missing = typeof what === 'string' ? what : what();
       throw new Error(`waited ${timeout} ms for ${missing}`);
     }
