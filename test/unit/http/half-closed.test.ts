@@ -54,9 +54,9 @@ test('one that reads no answer is cut off', async () => {
   const { caller, answer, socket } = await sendAndClose(GET, 1);
   caller.socket.pause();
   await answer('x'.repeat(64 * 1024 * 1024));
-  await until('the connection to be gone', async () => socket?.destroyed, 60_000);
+  await until('the connection to be gone', async () => socket?.destroyed);
   caller.socket.destroy();
-}, 90_000);
+});
 
 test('one that sent nothing is gone at once', async () => {
   const caller = await connectRaw(server.url);

@@ -13,6 +13,7 @@ import { until } from '../../support/wait';
 const servers: ReturnType<typeof createServer>[] = [];
 const sockets: Socket[] = [];
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
@@ -94,6 +95,9 @@ describe('a body', () => {
   });
 
   test('that is rejected is read for a moment, so that its sender reads the answer', async () => {
+    // The moment does not end, however long this process stands still.
+    const { signal } = new AbortController();
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValue(signal);
     const socket = await open(async (req, res) => {
       await discardRest(req);
       res.end(String(req.complete));

@@ -12,6 +12,8 @@ import type { Tool } from '../../../tools/matterctl/tool';
 
 const settings = createSettings({ PORTAL_TIME_ZONE: 'Asia/Shanghai' }, '/');
 
+afterEach(() => jest.restoreAllMocks());
+
 /** @throws CommandFailure or CommanderError */
 function read(...args: string[]): LogFilter {
   const command = withLogFilters(new Command('query'), { settings } as Tool)
@@ -72,6 +74,8 @@ test.each([
 });
 
 test('today and yesterday are days of the zone of the portal, to begin with or as a whole', () => {
+  // Midnight does not come meanwhile.
+  jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const today = dayAt(Date.now(), 'Asia/Shanghai');
   const yesterday = dayAt(today.start - 1, 'Asia/Shanghai');
   expect(read('--since', 'today')).toEqual({ from: today.start });

@@ -6,6 +6,9 @@ import { NO_METRICS } from '../../../src/observability/metrics';
 import { createRedisKeys } from '../../../src/queue/keys';
 import { createReplyInbox, toMessages } from '../../../src/queue/replies';
 
+/** Milliseconds, so many that no stall of the machine ends a wait. */
+const LONG = 240_000;
+
 /** The subscription alone: what the inbox does with a message needs no server. */
 class Subscriber extends EventEmitter {
   subscribe = () => Promise.resolve(1);
@@ -31,7 +34,7 @@ it('lets others have their turn between the answers of one large message', async
   const { inbox, receive } = await openInbox();
   const told: string[] = [];
   for (const id of ids(0, 240))
-    void inbox.wait([id], 5_000).then(([said]) => told.push(String(said)));
+    void inbox.wait([id], LONG).then(([said]) => told.push(String(said)));
   receive(ids(0, 240).map((id) => [id, `for ${id}`]));
   await nextTurn();
   expect(told.length).toBeGreaterThan(0);
@@ -43,7 +46,7 @@ it('lets others have their turn between the answers of one large message', async
 it('tells in the order of the messages, whatever arrives while it tells', async () => {
   const { inbox, receive } = await openInbox();
   const told: string[] = [];
-  for (const id of ids(0, 360)) void inbox.wait([id], 5_000).then(() => told.push(id));
+  for (const id of ids(0, 360)) void inbox.wait([id], LONG).then(() => told.push(id));
   receive(ids(0, 160).map((id) => [id, '']));
   receive(ids(160, 160).map((id) => [id, '']));
   while (inbox.size > 40) await nextTurn();
@@ -54,7 +57,7 @@ it('tells in the order of the messages, whatever arrives while it tells', async 
 
 it('goes on after a message that nobody can read', async () => {
   const { inbox, receive } = await openInbox();
-  const waiting = inbox.wait(['p0'], 5_000);
+  const waiting = inbox.wait(['p0'], LONG);
   receive(7);
   receive([['nobody', 'done'], 7]);
   receive([['p0', 'done']]);
@@ -63,7 +66,7 @@ it('goes on after a message that nobody can read', async () => {
 
 it('tells when a message was sent once the last of its replies is told', async () => {
   const { inbox, receive, sent } = await openInbox();
-  const told = ids(0, 80).map((id) => inbox.wait([id], 5_000));
+  const told = ids(0, 80).map((id) => inbox.wait([id], LONG));
   const replies = ids(0, 80).map((id) => ({ id, replyTo: 'me', settlement: 'done' }));
   const [message] = toMessages(replies, 1_717_200_000_000);
   receive(JSON.parse(message?.payload ?? ''));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DOCUMENT } from '../../support/openapi';
 
 const PROJECT = join(__dirname, '../../..');
-const TIMEOUT = 60_000;
+const TIMEOUT = 240_000;
 
 let folder: string;
 beforeAll(() => {
