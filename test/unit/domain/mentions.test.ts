@@ -63,18 +63,19 @@ test.each([
   expect(isIn('zhang', body)).toBe(false);
 });
 
+/** With more than blanks, because a name of blanks alone is also found in the blanks around it. */
+const names = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 10 })
+  .filter((name) => name.trim() !== '');
+
 test('every name is found between blanks, at every level of JSON', () => {
   fc.assert(
-    fc.property(
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }),
-      fc.nat({ max: 3 }),
-      (name, levels) => {
-        let body = ` ${name} `;
-        for (let level = 0; level < levels; level += 1) body = JSON.stringify({ body });
-        expect(isIn(name, body)).toBe(true);
-        const { replaceIn } = createMentions(name);
-        expect(replaceIn(` ${name} `, '$&')).toBe(' $& ');
-      },
-    ),
+    fc.property(names, fc.nat({ max: 3 }), (name, levels) => {
+      let body = ` ${name} `;
+      for (let level = 0; level < levels; level += 1) body = JSON.stringify({ body });
+      expect(isIn(name, body)).toBe(true);
+      const { replaceIn } = createMentions(name);
+      expect(replaceIn(` ${name} `, '$&')).toBe(' $& ');
+    }),
   );
 });
