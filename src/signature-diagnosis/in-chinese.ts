@@ -70,7 +70,10 @@ const CATALOGUE: Readonly<Record<Cause, readonly [explanation: string, fix: stri
   SECRET_HASHED: ['用密钥的哈希作为 key', THE_SECRET],
   SECRET_CUT: ['密钥首尾缺少一个字符', THE_SECRET],
   SECRET_IS_AN_ID: ['把 client id 或密钥编号当成了密钥', THE_SECRET],
-  SECRET_UNSET: ['没有使用密钥：为空或表示空值的单词', `${THE_SECRET}请检查程序从哪里读取密钥。`],
+  SECRET_UNSET: [
+    '所用密钥为空，或为 null、undefined 之类的单词',
+    `${THE_SECRET}请检查程序从哪里读取密钥。`,
+  ],
   SIGNATURE_BASE64: ['签名以 base64 发送', THE_HEX],
   SIGNATURE_RAW: ['签名以原始字节发送，而非十六进制', THE_HEX],
   SIGNATURE_PREFIXED: ['签名前后带有其他内容', THE_HEX],
@@ -97,7 +100,7 @@ const CATALOGUE: Readonly<Record<Cause, readonly [explanation: string, fix: stri
   ],
   UNEXPLAINED: [
     '不属于任何已知错误',
-    '请将所签字节的 SHA-256 与 bodyHash 比较，并用 "matterctl doctor" 检查密钥。',
+    '请计算所签请求体的 SHA-256，与 bodyHash 比较；并用 "matterctl doctor" 检查密钥。',
   ],
 };
 
