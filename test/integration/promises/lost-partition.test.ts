@@ -3,6 +3,9 @@
  * them, and pushes past their deadline are final before later ones take effect.
  */
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import type { Operation } from '../../../src/domain/operation';
 import type { Partitions } from '../../../src/queue/commands/partitions';
@@ -10,6 +13,7 @@ import { createRedisKeys } from '../../../src/queue/keys';
 import type { Batch } from '../../../src/queue/records';
 import { matterModel } from '../../../src/storage/ledger/matters';
 import { entryModel } from '../../../src/storage/push-log/entry';
+import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
 import { openPartitions, partitionOfKey, take } from '../../support/partitions';
@@ -17,18 +21,25 @@ import { testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-lost-partition-'));
+let server: RunningServer;
 let rig: BatchRig;
 let redis: Redis;
 let partitions: Partitions;
 beforeAll(async () => {
-  rig = await createBatchRig();
+  // The server ends no transaction that a test holds, on however slow a machine.
+  const parameters = { transactionLifetimeLimitSeconds: 600 };
+  server = await startMongo({ dir, parameters });
+  rig = await createBatchRig(server.url);
   redis = new Redis(testServers().redisUrl);
   partitions = openPartitions(redis, keys, { pushes: 100, bytes: 1_000_000 });
-}, 60_000);
+});
 afterEach(() => emptyRedis());
 afterAll(async () => {
   redis.disconnect();
-  await rig.close();
+  await rig?.close();
+  await server?.stop();
+  rmSync(dir, { recursive: true, force: true });
 });
 
 const DONE: Operation = { op: 'status', bizStatus: 'DONE', resetAssigneeUnread: false };
@@ -187,4 +198,4 @@ test('while a transaction may yet persist a push past its deadline, later pushes
   ]);
   await former.abortTransaction();
   await former.endSession();
-}, 30_000);
+});

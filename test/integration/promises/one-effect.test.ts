@@ -1,5 +1,7 @@
 /** Promise 3: a push takes effect at most once, however often it is taken up. */
-
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { ClientSession } from 'mongoose';
 import pino from 'pino';
 import type { Operation } from '../../../src/domain/operation';
@@ -7,15 +9,26 @@ import { ownerText } from '../../../src/queue/records';
 import { matterModel } from '../../../src/storage/ledger/matters';
 import { entryModel } from '../../../src/storage/push-log/entry';
 import { SessionPool } from '../../../src/storage/sessions';
+import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert, aStatus } from '../../support/builders';
+import { whileClockStands } from '../../support/still-clock';
 import { until } from '../../support/wait';
 
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-one-effect-'));
+let server: RunningServer;
 let rig: BatchRig;
 beforeAll(async () => {
-  rig = await createBatchRig();
+  // The server ends no transaction that a test holds, on however slow a machine.
+  const parameters = { transactionLifetimeLimitSeconds: 600 };
+  server = await startMongo({ dir, parameters });
+  rig = await createBatchRig(server.url);
 });
-afterAll(() => rig.close());
+afterAll(async () => {
+  await rig?.close();
+  await server?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 const upsert = (title: string) =>
   anUpsert({ title, parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }] });
@@ -57,18 +70,12 @@ test('what came later is kept where an old part of the partition is read again w
   });
 });
 
-/** Runs a batch that gives nothing up for its time: a slow machine may take more than it has. */
-async function patiently<T>(run: () => Promise<T>): Promise<T> {
-  const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
-  return run().finally(() => clock.mockRestore());
-}
-
 test('two workers at the same pushes: one effect, one matterId, the same replies', async () => {
   for (let round = 0; round < 5; round += 1) {
     const key = `TWICE-${round}`;
     const pushes = [await rig.queued(key, upsert('x')), await rig.queued(key, status('DONE'))];
-    const tries = [0, 1].map(() => rig.newWorker()(batchOf(pushes)));
-    const ends = await Promise.allSettled(tries);
+    const tries = () => [0, 1].map(() => rig.newWorker()(batchOf(pushes)));
+    const ends = await whileClockStands(() => Promise.allSettled(tries()));
     const replies = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
     expect(replies.length).toBeGreaterThan(0);
     for (const reply of replies) expect(reply).toEqual(replies[0]);
@@ -82,7 +89,7 @@ test('a matter that changed under a batch is read again, and nothing of either i
   const push = await rig.queued('GUARD', status('DONE'));
   const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
   const elsewhere = () => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump);
-  await patiently(() => rig.newWorker(elsewhere)(batchOf([push])));
+  await whileClockStands(() => rig.newWorker(elsewhere)(batchOf([push])));
   expect(await stored('GUARD')).toMatchObject({
     bizStatus: 'DONE',
     summary: 'from elsewhere',
@@ -109,7 +116,7 @@ test('a matter that another worker creates under a batch gets one id, not two', 
   const second = await rig.queued('BIRTH', upsert('second'));
   const other = rig.newWorker();
   const worker = rig.newWorker(() => other(batchOf([first])));
-  const replies = await patiently(() => worker(batchOf([first, second])));
+  const replies = await whileClockStands(() => worker(batchOf([first, second])));
   expect(replies).toHaveLength(2);
   expect(await stored('BIRTH')).toMatchObject({ title: 'second', revision: 2 });
   expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
@@ -201,8 +208,8 @@ test('a push that was settled as expired is never applied later', async () => {
 });
 
 /**
- * Holds a matter as a transaction does. The server ends each after five seconds, so another begins whenever a
- * worker has read the matter.
+ * Holds a matter as a transaction does. A worker may end it with its session, so another begins whenever a worker has
+ * read the matter.
  */
 function hold(externalId: string) {
   let session: ClientSession | undefined;
@@ -226,7 +233,7 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
   const free = await rig.queued('FREE', upsert('free'));
   const { again, release } = hold('HELD');
   const worker = rig.newWorker(undefined, { everyLoad: again });
-  const replies = await patiently(() => worker(batchOf([held, free])));
+  const replies = await whileClockStands(() => worker(batchOf([held, free])));
   await release();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
@@ -242,7 +249,7 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const settle = jest.spyOn(rig.pushLog, 'settle');
   // Else its patience would end before it is halved down to the one.
   const worker = rig.newWorker(undefined, { everyLoad: again });
-  const replies = await patiently(() => worker(batchOf(pushes)));
+  const replies = await whileClockStands(() => worker(batchOf(pushes)));
   const commits = settle.mock.calls.length;
   settle.mockRestore();
   await release();
@@ -261,7 +268,7 @@ test('a group that cannot be written does not hold up its neighbours in the part
     content: { summary: 'x'.repeat(17 << 20) },
   } as Operation);
   const good = await rig.queued('NEIGHBOUR', upsert('good'));
-  const replies = await rig.newWorker()(batchOf([poison, bad, good]));
+  const replies = await whileClockStands(() => rig.newWorker()(batchOf([poison, bad, good])));
   const states = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(states.get(good.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
   expect(states.get(bad.id)).toEqual({ state: 'REFUSED', reason: 'OPERATION_FAILED' });

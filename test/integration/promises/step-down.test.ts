@@ -32,8 +32,11 @@ test('writes go on once there is a primary again', async () => {
   await isWritten();
   // The only member comes back as primary once it may, by an election of its own.
   const stepDown = { replSetStepDown: 5, force: true };
-  await db.getClient().db('admin').command(stepDown);
-  const rejected = await Promise.all(Array.from({ length: 20 }, isWritten));
-  expect(rejected).toContain(false);
+  // It may be primary again before a process that stands still has written.
+  await until('a write to be rejected', async () => {
+    await db.getClient().db('admin').command(stepDown);
+    const written = await Promise.all(Array.from({ length: 20 }, isWritten));
+    return written.includes(false);
+  });
   await until('a write', isWritten);
 });

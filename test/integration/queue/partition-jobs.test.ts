@@ -13,6 +13,7 @@ import { GroupWorker } from '../../../src/queue/consumer';
 import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/jobs';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
 import { aPush } from '../../support/builders';
+import { holdDeadlines } from '../../support/deadlines';
 import {
   openPartitions,
   ownerCalled,
@@ -21,6 +22,7 @@ import {
   take,
 } from '../../support/partitions';
 import { testServers } from '../../support/service';
+import { whileClockStands } from '../../support/still-clock';
 import { until } from '../../support/wait';
 
 const logger = pino({ level: 'silent' });
@@ -43,6 +45,7 @@ const clear = async () => {
   if (left.length > 0) await redis.del(left);
 };
 afterEach(async () => {
+  jest.restoreAllMocks();
   await Promise.all(workers.splice(0).map((worker) => worker.close()));
   for (const one of subscribers.splice(0)) one.disconnect();
   await clear();
@@ -93,7 +96,8 @@ function start(more: More = {}): string[] {
       onAbandoned: () => {
         givenUp += 1;
       },
-      ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
+      // A slow machine gives up no batch that a test holds.
+      processingTimeout: more.processingTimeout ?? 120_000,
       logger,
       processBatch: async ({ records }) => {
         const pushes = records.flatMap((one) => one.pushes);
@@ -110,20 +114,26 @@ const active = `${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:active`;
 
 test('a partition is held while it has traffic: its worker is rung, no further job is added', async () => {
   const applied = start();
-  await send('K');
-  await until('the first push', async () => applied.length === 1);
-  const jobsBefore = await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`);
-  for (let n = 2; n <= 20; n += 1) {
-    expect(await append('K')).toEqual([]);
-    await until('the push', async () => applied.length === n);
-  }
-  expect(await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`)).toBe(jobsBefore);
-  expect(workers[0]?.load()).toEqual({ batches: 0, pushes: 0, partitions: 1 });
+  // A machine that stalls for longer than a partition may be idle has no traffic.
+  await whileClockStands(async () => {
+    await send('K');
+    await until('the first push', async () => applied.length === 1);
+    const jobsBefore = await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`);
+    for (let n = 2; n <= 20; n += 1) {
+      expect(await append('K')).toEqual([]);
+      await until('the push', async () => applied.length === n);
+    }
+    expect(await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`)).toBe(jobsBefore);
+    await until('its batch to end', async () => workers[0]?.load().batches === 0);
+    expect(workers[0]?.load()).toEqual({ batches: 0, pushes: 0, partitions: 1 });
+  });
 });
 
 test('a partition without traffic is let go, and taken again with the next push', async () => {
   const applied = start();
   await send('K');
+  // Before, no job may be active yet.
+  await until('the first push', async () => applied.length === 1);
   await until('it to be let go', async () => (await redis.llen(active)) === 0);
   expect(await redis.exists(keys.owners(0))).toBe(0);
   await until('its worker to release it', async () => workers[0]?.load().partitions === 0);
@@ -304,7 +314,9 @@ test('what a worker left that lives no more is taken and let go of, though nothi
 
 test('a partition job that never ends is given up, and its partition goes on', async () => {
   let hangs = true;
+  const before = givenUp;
   const applied = start({
+    processingTimeout: 1_000,
     apply: async () => {
       if (!hangs) return;
       hangs = false;
@@ -312,7 +324,7 @@ test('a partition job that never ends is given up, and its partition goes on', a
     },
   });
   await send('HUNG');
-  await until('the batch to be given up', async () => givenUp === 1);
+  await until('the batch to be given up', async () => givenUp > before);
   await until('its push', async () => {
     await jobs.schedule([partitionOf('HUNG')]);
     return applied.includes('HUNG');
@@ -322,11 +334,20 @@ test('a partition job that never ends is given up, and its partition goes on', a
 test('a batch that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
   const took: number[] = [];
   for (let n = 0; n < 10; n += 1) await append('SLOW');
+  // It never ends by itself: a batch that gets done is given up on no slow machine.
+  const processingTimeout = 7_654_321;
+  const endDeadlines = holdDeadlines(processingTimeout);
+  let release = () => {};
+  const tooMuch = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const applied = start({
-    processingTimeout: 1_000,
+    processingTimeout,
     apply: async (pushes) => {
       took.push(pushes);
-      if (pushes > 3) await new Promise(() => undefined);
+      if (pushes <= 3) return;
+      setImmediate(endDeadlines);
+      await tooMuch;
     },
   });
   await until('all pushes', async () => {
@@ -335,10 +356,15 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
   });
   // Halved until it goes, and more again once it does.
   expect(took.slice(0, 4)).toEqual([10, 5, 2, 4]);
+  release();
 });
 
 describe('two workers', () => {
   const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);
+  // Neither lets go of a partition because a slow machine left it idle. What is mocked ends with each test.
+  beforeEach(() => {
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+  });
 
   test('what one lets go of is held by the other one, and nothing is lost or out of its order', async () => {
     const first = start();

@@ -55,7 +55,7 @@ test('a pause is answered at once and named, and a command ends it', async () =>
   expect(JSON.parse(done.stdout)).toEqual({ wasPaused: true });
   expect(await queue.isPaused()).toBe(false);
   await until('pushes to be accepted', async () => (await send('AFTER')).code === 0);
-  expect(await readyStatus()).toBe(200);
+  await until('the web to be ready', async () => (await readyStatus()) === 200);
   const again = await run('queue', 'unpause');
   expect(again.stdout).toBe('the queue was not paused\n');
 }, 120_000);

@@ -81,7 +81,7 @@ test('pushes are rejected at once and by name, and what waits is applied by a wo
 });
 
 test('a worker that is at work goes on, also with pushes that nobody waits for any more', async () => {
-  const { url } = await service.startWeb({ PUSH_TIMEOUT: '3s' });
+  const { url } = await service.startWeb({ PUSH_TIMEOUT: '12s' });
   for (const worker of service.workers) worker.kill('SIGSTOP');
   const waiting = await letWait('DEAD', url);
   const codes = (await Promise.all(waiting)).map(({ code }) => code);

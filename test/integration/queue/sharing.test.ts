@@ -58,6 +58,10 @@ describe.each([1, 3])('with %d shards', (shards) => {
 
     isOver = true;
     await Promise.all(callers);
+    // The log may have the end of a rejection a moment after its caller.
+    await until('all pushes to be final', async () => {
+      return (await entryModel(service.db).countDocuments({ state: 'QUEUED' })) === 0;
+    });
     for (const [externalId, pushes] of applied) {
       const ofApplied = { externalId, state: { $ne: 'REFUSED' as const } };
       const entries = await entryModel(service.db).find(ofApplied).sort({ _id: 1 }).lean();

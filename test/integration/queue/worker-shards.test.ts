@@ -54,12 +54,18 @@ test.each([
     try {
       await jobs.schedule(ofEachShard(0));
       await until('the first ones to be held', () => areHeld(ofEachShard(0)));
-      await until('each to wait for the next one', async () => (await waiting()) === SHARDS);
+      await until('each to wait for the next one', async () => {
+        keepBusy(ofEachShard(0));
+        return (await waiting()) === SHARDS;
+      });
       // No room for more, but what each of BullMQ's workers waits for already. A wait that ends without a job in this
       // moment is not repeated, so not each of the next ones is necessarily held.
       worker.adjustShare(0, SHARDS);
       await jobs.schedule(ofEachShard(1));
-      await until('none to wait for more', async () => (await waiting()) === 0);
+      await until('none to wait for more', async () => {
+        keepBusy(ofEachShard(0));
+        return (await waiting()) === 0;
+      });
       await jobs.schedule(ofEachShard(2));
       worker.adjustShare(0, most);
       await until('those that waited for room', async () => {
