@@ -90,14 +90,14 @@ test('after it all of them are, without a restart', async () => {
   await prepared.close();
   await worker;
   await until('the web to be ready', async () => (await ready(String(web.url))).status === 200);
-  expect((await ready(workerUrl)).status).toBe(200);
+  await until('the worker to be ready', async () => (await ready(workerUrl)).status === 200);
   expect(await send('LATER')).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
 }, 60_000);
 
 test('a database that loses an index is not prepared any more', async () => {
   await matterModel(db).collection.dropIndex('key');
-  const isNoticed = async () => (await ready(String(web.url))).status === 503;
-  await until('the web to notice', isNoticed, 60_000);
+  const isNoticed = async () => (await ready(String(web.url))).text.includes(NOT_PREPARED.reason);
+  await until('the web to notice', isNoticed);
   expect(await send('WITHOUT')).toMatchObject(NOT_PREPARED);
   const prepared = await openDatabase(settings.MONGO_URL);
   await prepared.close();
