@@ -1,6 +1,9 @@
 /** Waiting for what other processes bring about. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** That of before any test: where a test lets the clock stand still, a wait ends all the same. */
+const now = performance.now.bind(performance);
+
 /**
  * @param what a function is asked when the time is over: it tells what was seen instead
  * @throws Error naming `what` where it does not come about within `timeout` ms
@@ -10,11 +13,11 @@ export async function until<T>(
   probe: () => Promise<T | undefined | false>,
   timeout = 120_000,
 ): Promise<T> {
-  const end = performance.now() + timeout;
+  const end = now() + timeout;
   for (;;) {
     const found = await probe();
     if (found) return found;
-    if (performance.now() > end) {
+    if (now() > end) {
       const missing = typeof what === 'string' ? what : what();
       throw new Error(`waited ${timeout} ms for ${missing}`);
     }
