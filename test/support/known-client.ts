@@ -8,6 +8,7 @@ export async function untilKnown(
 ): Promise<void> {
   const question = { operation: '', path: '/api/open/clients/me', body: {} };
   await until(`the service to know ${who.clientId}`, async () => {
-    return (await push({ ...who, ...question })).reason !== 'SIGNATURE_MISMATCH';
+    const { code, reason } = await push({ ...who, ...question });
+    return code < 500 && reason !== 'SIGNATURE_MISMATCH';
   });
 }
