@@ -35,13 +35,19 @@ function bytesOf(body: unknown): Buffer {
 
 let sent = 0;
 
+/** Seconds of the window that are used, and how many digits a second is written with. */
+const SECONDS = 560;
+const DIGITS = [10, 11, 12];
+
 /**
- * Seconds within the window, another one each time: the same bytes under the same second, sent to
- * two endpoints, would be rejected as one signature that was used twice.
+ * Seconds within the window, another text each time: the same bytes under the same text, sent to two
+ * endpoints, would be rejected as one signature that was used twice. A file may send more requests than the
+ * window has seconds, and leading zeros make another text of the same second.
  */
 function nextSecond(): string {
-  sent = (sent + 1) % 560;
-  return String(epochSeconds() - 280 + sent);
+  sent = (sent + 1) % (SECONDS * DIGITS.length);
+  const second = epochSeconds() - SECONDS / 2 + (sent % SECONDS);
+  return String(second).padStart(DIGITS[Math.floor(sent / SECONDS)] ?? 0, '0');
 }
 
 /** Signs and sends. @throws where the answer is not the envelope, or tells more than it */

@@ -45,7 +45,8 @@ describe('X-Timestamp', () => {
     ['NaN', () => 'NaN'],
     ['Infinity', () => 'Infinity'],
     ['301 seconds ago', () => String(now() - 301)],
-    ['302 seconds ahead', () => String(now() + 302)],
+    // Seconds may pass on the way; the edge itself is a unit test with a clock that stands.
+    ['330 seconds ahead', () => String(now() + 330)],
     ['a year ago', () => String(now() - 31_536_000)],
     ['999999999999', () => '999999999999'],
     ['0', () => '0'],
@@ -60,8 +61,7 @@ describe('X-Timestamp', () => {
   test.each<[string, () => string]>([
     ['299 seconds ahead', () => String(now() + 299)],
     ['300 seconds ahead', () => String(now() + 300)],
-    // A second may pass on the way; the edge itself is a unit test with a clock that stands.
-    ['295 seconds ago', () => String(now() - 295)],
+    ['270 seconds ago', () => String(now() - 270)],
     ['leading zeros up to 12 digits', () => String(now()).padStart(12, '0')],
   ])('%s is within', async (_what, timestamp) => {
     const heard = await harmless(service, { body: NONE, as: { timestamp: timestamp() } });

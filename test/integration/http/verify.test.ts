@@ -8,7 +8,9 @@ import { type SharedService, startService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
 
 let service: SharedService;
+let began: Date;
 beforeAll(async () => {
+  began = new Date();
   service = await sharedService();
   await service.push('upsert', KEPT);
 });
@@ -20,22 +22,18 @@ const verify = (operation: unknown, push: unknown, more: Partial<PushOptions> = 
 
 /**
  * Every document of every collection that a push may write: its id, and a digest of all of it. Rejections
- * of the file before are recorded up to a second late, and are not this file's.
+ * of the file before are recorded up to a second late; they were received before this file began.
  */
 async function everything(): Promise<string[][]> {
-  const names = ['matters', 'push_log', 'push_bodies'];
+  const received = { receivedAt: { $gte: began } };
   const all = await Promise.all(
-    names.map((name) => service.db.collection(name).find().sort({ _id: 1 }).toArray()),
+    Object.entries({ matters: {}, push_log: received, push_bodies: received }).map(
+      ([name, filter]) => service.db.collection(name).find(filter).sort({ _id: 1 }).toArray(),
+    ),
   );
-  const ofOthers = await entryModel(service.db).distinct('_id', {
-    clientId: { $ne: service.clientId },
-  });
-  const others = new Set(ofOthers.map(String));
   const digest = (it: object) =>
     createHash('sha256').update(mongo.BSON.serialize(it)).digest('hex');
-  return all.map((documents) =>
-    documents.filter(({ _id }) => !others.has(String(_id))).map((it) => `${it._id} ${digest(it)}`),
-  );
+  return all.map((documents) => documents.map((it) => `${it._id} ${digest(it)}`));
 }
 
 /** What the answer says, but for what is of the request itself. */
@@ -147,7 +145,8 @@ test('a dry run counts against the rate of its client', async () => {
   try {
     const send = (n: number) =>
       web.push('', { operation: 'delete', push: { externalId: 'A', n } }, { path });
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(send));
+    // More than a machine that stands still for seconds lets in between them.
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => send(n)));
     expect(answers.map(({ code }) => code).sort()).toEqual(expect.arrayContaining([0, 429]));
     const [allowed] = answers.filter(({ code }) => code === 0);
     expect(allowed?.headers['ratelimit-policy']).toBe('"client";q=2;w=2');
