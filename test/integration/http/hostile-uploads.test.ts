@@ -35,6 +35,9 @@ async function left(some: readonly RawCaller[]): Promise<number> {
   return (await Promise.all(some.map(isOpen))).filter(Boolean).length;
 }
 
+/** Whose time was over: a machine that stands still may need more than the twelve seconds of a body. */
+const isLate = (caller: RawCaller) => caller.received().includes('"REQUEST_TIMEOUT"');
+
 const PATHS = [
   'matters/upsert',
   'matters/batch',
@@ -65,7 +68,8 @@ describe('slow bodies', () => {
       }
       await until('the oldest to be cut off', async () => (await left(slow)) <= MAX);
       // A push is an upload for a moment, too.
-      expect(await left(slow)).toBeGreaterThanOrEqual(MAX - 1);
+      const kept = (await left(slow)) + slow.slice(-MAX).filter(isLate).length;
+      expect(kept).toBeGreaterThanOrEqual(MAX - 1);
       expect(await left(slow.slice(0, -MAX))).toBe(0);
       await expectUnharmed(service);
     },
@@ -84,9 +88,14 @@ describe('large bodies', () => {
 
   test('300 MiB of unfinished bodies: what is over 256 MiB is cut off, the oldest first', async () => {
     const piece = Buffer.alloc(MIB - 1, ' ');
-    const large: RawCaller[] = [];
-    for (let n = 0; n < 300; n += 1) large.push(await begin('matters/get', MIB, piece));
-    await until('some to be cut off', async () => (await left(large)) <= 256);
+    const large = await until('300 bodies within the time of a body', async () => {
+      const sent: RawCaller[] = [];
+      for (let n = 0; n < 300; n += 1) sent.push(await begin('matters/get', MIB, piece));
+      await until('some to be cut off', async () => (await left(sent)) <= 256);
+      if (!sent.some(isLate)) return sent;
+      hangUp();
+      return false;
+    });
     expect(await left(large.slice(0, 30))).toBe(0);
     expect(await left(large)).toBeGreaterThan(200);
     // A caller that is too slow gets an answer with the reason. These callers get none.

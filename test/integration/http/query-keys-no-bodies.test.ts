@@ -43,7 +43,7 @@ beforeAll(async () => {
   await until('the diagnosis', async () =>
     (await ask('push-logs/query', { requestId: ids.rejected }, owner)).includes('"difference"'),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
