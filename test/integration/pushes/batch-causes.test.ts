@@ -150,17 +150,18 @@ describe('of a batch as a whole', () => {
 
   test('the rate of the client: a batch costs as much as it has lines', async () => {
     const created = await admin().create({ clientId: 'slow', systemCode: 'SLOW' });
-    await admin().setLimit('slow', { rate: 1, burst: 10 });
+    // So slow that what a batch took is not given back while a test runs.
+    await admin().setLimit('slow', { rate: 1, burst: 100 });
     const slow = { clientId: 'slow', secret: created.secret ?? '' };
     const lines = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => upsert(`R-${from + n}`));
-    await until('the client to be known', async () => {
-      const answer = await service.push('', {}, { ...slow, path: '/api/open/clients/me' });
-      return answer.code === 0;
+    await until('the client and its rate to be known', async () => {
+      const { headers } = await service.push('', {}, { ...slow, path: '/api/open/clients/me' });
+      return headers['ratelimit-policy'] === '"client";q=100;w=100';
     });
-    const first = await send(lines(0, 7), slow);
+    const first = await send(lines(0, 70), slow);
     expect(first).toMatchObject({ code: 0 });
-    const over = await send(lines(100, 9), slow);
+    const over = await send(lines(100, 90), slow);
     await expectNothing(over, { code: 429, reason: 'RATE_LIMITED', retryable: true }, /^R-1\d\d$/);
     expect(Number(over.headers['retry-after'])).toBeGreaterThan(0);
   });
@@ -239,13 +240,15 @@ describe('while no worker goes on', () => {
   });
 
   test('too many pushes wait already: BACKLOG_FULL for the batch, before any work', async () => {
+    const web = await service.startWeb({ BATCH_TIMEOUT: '30s', PUSH_TIMEOUT: '30s' });
+    const url = String(web.url);
     stopWorkers();
-    const waiting = service.push('upsert', notice('B-0'), hasty);
+    const waiting = service.push('upsert', notice('B-0'), { url });
     await until('it to be recorded', async () => (await entriesOf(/^B-0$/)).length === 1);
     // A tenth of the deadline: until then a wait is nothing unusual.
-    await sleep(1_000);
+    await sleep(3_500);
     const lines = Array.from({ length: 300 }, (_, n) => upsert(`B-${n + 1}`));
-    const answer = await send(lines, hasty);
+    const answer = await send(lines, { url });
     expect(answer).toMatchObject({
       code: 503,
       reason: 'BACKLOG_FULL',
@@ -254,6 +257,7 @@ describe('while no worker goes on', () => {
     });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(await entriesOf(/^B-[1-9]/)).toEqual([]);
+    for (const worker of service.workers) worker.kill('SIGCONT');
     await waiting;
     await untilCounted('BACKLOG_FULL', 300);
   });

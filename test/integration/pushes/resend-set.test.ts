@@ -35,6 +35,37 @@ async function rejected(body: object, idempotencyKey?: string): Promise<string> 
   return answer.requestId;
 }
 const idIn = (answer: ResendAnswer) => String(resultsOf(answer)[0]?.requestId);
+/**
+ * Sends requests that meet before a worker applies one: all of them have recorded a push. Where one came so late
+ * that it found a push of another waiting, it recorded none, and other requests are sent.
+ *
+ * @param begin makes what an attempt is about. @returns that of the attempt in which all met
+ */
+async function meeting<T extends { readonly from: readonly string[] }>(
+  begin: (attempt: number) => Promise<T>,
+  requests: (about: T) => readonly (() => Promise<ResendAnswer>)[],
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const about = await begin(attempt);
+    for (const worker of service.workers) worker.kill('SIGSTOP');
+    const sent = requests(about).map((send) => send());
+    let isAnswered = false;
+    const note = () => {
+      isAnswered = true;
+    };
+    for (const one of sent) one.then(note, note);
+    const filter = { resentFrom: { $in: [...about.from] } };
+    const haveMet = async () =>
+      (await entryModel(service.db).countDocuments(filter)) === sent.length;
+    try {
+      await until('all to be recorded', async () => (await haveMet()) || isAnswered);
+    } finally {
+      for (const worker of service.workers) worker.kill('SIGCONT');
+    }
+    await Promise.all(sent);
+    if (await haveMet()) return about;
+  }
+}
 const titlesOf = async (title: RegExp) =>
   (await matterModel(service.db).find({ title }).lean().exec()).map((found) => found.title).sort();
 const party = (username: string, partyRole = 'CC') => ({ username, partyRole });
@@ -119,23 +150,18 @@ test('the first body does not have to be stored any more', async () => {
 test.each([undefined, 'NOTICE/key'])(
   'two resends at the same time with different values make one notice; key: %s',
   async (key) => {
-    const id = await rejected(notice(undefined, { title: '' }), key);
-    const about = `${key ?? 'no key'} `;
-    const send = (title: string) =>
-      ask({ requestIds: [id], set: [{ field: 'title', value: about + title }] });
-    for (const worker of service.workers) worker.kill('SIGSTOP');
-    const both = Promise.all([send('one'), send('two')]);
-    try {
-      const recorded = { resentFrom: id };
-      await until('both to be recorded', async () => {
-        return (await entryModel(service.db).countDocuments(recorded)) === 2;
-      });
-    } finally {
-      for (const worker of service.workers) worker.kill('SIGCONT');
-    }
-    await both;
+    const { send, name } = await meeting(
+      async (attempt) => {
+        const id = await rejected(notice(undefined, { title: '' }), key && `${key} ${attempt}`);
+        const name = `${key ?? 'no key'} ${attempt} `;
+        const send = (title: string) =>
+          ask({ requestIds: [id], set: [{ field: 'title', value: name + title }] });
+        return { from: [id], name, send };
+      },
+      ({ send }) => [() => send('one'), () => send('two')],
+    );
     await until('a resend that meets no other', async () => (await send('three')).code === 0);
-    expect(await titlesOf(new RegExp(`^${about}`))).toHaveLength(1);
+    expect(await titlesOf(new RegExp(`^${name}`))).toHaveLength(1);
   },
 );
 
@@ -173,25 +199,21 @@ test.each<[string, ...number[][]]>([
 });
 
 test('resends of two attempts with one key at the same time make one notice', async () => {
-  const attempts = await twoAttempts('MEET');
-  const send = (id: string) => ask({ requestIds: [id], set: [{ field: 'title', value: 'MEET' }] });
-  for (const worker of service.workers) worker.kill('SIGSTOP');
-  const both = Promise.all(attempts.map(send));
-  try {
-    await until('both to be recorded', async () => {
-      const filter = { resentFrom: { $in: attempts } };
-      return (await entryModel(service.db).countDocuments(filter)) === 2;
-    });
-  } finally {
-    for (const worker of service.workers) worker.kill('SIGCONT');
-  }
-  await both;
-  for (const id of attempts) {
+  const { from, name, send } = await meeting(
+    async (attempt) => {
+      const name = `MEET ${attempt}`;
+      const send = (id: string) =>
+        ask({ requestIds: [id], set: [{ field: 'title', value: name }] });
+      return { from: await twoAttempts(name), name, send };
+    },
+    ({ from, send }) => from.map((id) => () => send(id)),
+  );
+  for (const id of from) {
     await until('a resend that meets no other', async () => {
       return resultsOf(await send(id)).every(({ reason }) => reason !== 'STILL_QUEUED');
     });
   }
-  expect(await titlesOf(/^MEET$/)).toEqual(['MEET']);
+  expect(await titlesOf(new RegExp(`^${name}$`))).toEqual([name]);
 });
 
 test('hostile requests: another client, a key without bodies, names of prototypes', async () => {
