@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectMongo } from '../../../src/infra/mongo';
-import { testServers } from '../../support/service';
+import { testServers, withPatience } from '../../support/service';
 import { until } from '../../support/wait';
 
 /** Without the guard a command was left without an end in 19 of 20 rounds. */
@@ -13,7 +13,9 @@ const ROUND = 200;
 
 test('each command ends although the server closes its connections again and again', async () => {
   const proxy = await startProxy(Number(/:(\d+)/.exec(testServers().mongoUrl)?.[1]));
-  const connection = await connectMongo(`${proxy.url}/closed-sockets?directConnection=true`);
+  const connection = await connectMongo(
+    withPatience(`${proxy.url}/closed-sockets?directConnection=true`),
+  );
   const collection = connection.collection('any');
   let begun = 0;
   let ended = 0;
@@ -38,10 +40,15 @@ test('each command ends although the server closes its connections again and aga
       await sleep(ROUND);
       isOver = true;
     }
-    await until('every command to end', async () => ended === begun, 60_000);
+    await until('every command to end', async () => ended === begun);
     expect(begun).toBeGreaterThan(ROUNDS);
   } finally {
-    await connection.dropDatabase();
+    await until('the database to be dropped', () =>
+      connection.dropDatabase().then(
+        () => true,
+        () => false,
+      ),
+    );
     await connection.close();
     await proxy.close();
   }

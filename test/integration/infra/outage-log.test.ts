@@ -91,7 +91,7 @@ test('an outage whose connections are closed names the cause as soon as a server
         .some(({ msg }) => msg === 'redis is available again'),
     );
   }
-}, 120_000);
+});
 
 test.each(SERVERS)(
   'an outage of $server has one line where it begins and one where it ends, in each process',

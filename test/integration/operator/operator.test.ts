@@ -9,8 +9,8 @@ import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
 const TOKEN = 'a-token-of-more-than-32-characters-0';
-/** Milliseconds: longer than any answer may take. */
-const TIMEOUT = 8_000;
+/** Milliseconds: longer than any answer may take, also on a machine that stands still for seconds. */
+const TIMEOUT = 60_000;
 
 let service: Service;
 let mongo: TcpProxy;
@@ -66,7 +66,16 @@ test('it tells what matterctl status tells, the last hour, and which process say
     const sum = (kind: 'written' | 'rejected') =>
       history.minutes?.reduce((all, minute) => all + minute[kind], 0);
     const isCounted = sum('written') === 1 && sum('rejected') === 1;
-    return isCounted && processes?.length === 2 && { history, processes, ...rest };
+    // A machine that stood still is told too, for a moment: a server that did not answer, a push that waited.
+    const isQuiet =
+      [rest.stuck, rest.alerts].every((list) => list?.length === 0) &&
+      rest.servers.every(({ isReachable }) => isReachable);
+    return (
+      isCounted &&
+      isQuiet &&
+      history.queue.length > 0 &&
+      processes?.length === 2 && { history, processes, ...rest }
+    );
   });
   expect(status.process).toMatch(/^web-/);
   expect(status.processes?.map(({ type }) => type).sort()).toEqual(['web', 'worker']);
@@ -174,7 +183,7 @@ test('while a server is away the rest is told, in time, and which one it is', as
   redis.close();
   const without = await seen(
     'Redis to be away',
-    (status) => !status.servers[1]?.isReachable && status,
+    (status) => !status.servers[1]?.isReachable && status.clients !== null && status,
   );
   expect(without).toMatchObject({ processes: null, partitions: null, stuck: null });
   expect(without.clients).toHaveLength(1);
@@ -187,7 +196,7 @@ test('while a server is away the rest is told, in time, and which one it is', as
   mongo.close();
   const other = await seen(
     'MongoDB to be away',
-    (status) => !status.servers[0]?.isReachable && status,
+    (status) => !status.servers[0]?.isReachable && status.partitions !== null && status,
   );
   expect(other).toMatchObject({ clients: null, resendable: null });
   expect(other.partitions).not.toBeNull();
@@ -207,9 +216,10 @@ test('ten wrong tokens do not lock out the right one, and they are logged in fol
     const { reason } = await change('pause', wish(), wrong);
     return reason === 'TOO_MANY_TRIES';
   });
-  expect(await change('pause', wish())).toMatchObject({ status: 200 });
+  // MongoDB has come back just now: a change may not be confirmed yet.
+  await until('a pause', async () => (await change('pause', wish())).status === 200);
   expect(await pauseOf()).toBeDefined();
-  expect(await change('resume', wish())).toMatchObject({ status: 200 });
+  await until('a resume', async () => (await change('resume', wish())).status === 200);
   const log = await readFile(String(service.webs[0]?.logFile), 'utf8');
   for (const reason of ['TOKEN_WRONG', 'TOO_MANY_TRIES']) {
     expect(log).toMatch(new RegExp(`"reason":"${reason}".*"operator request rejected"`));
