@@ -46,7 +46,7 @@ export const PROMISES = {
   'real-time':
     'A push that was answered before another one was sent took effect before it, in whichever processes they were handled.',
   'queue-order':
-    'The pushes of a matter are decided in the order of the queue: the revisions follow `queuedAt`. A push without an effect is between the effects that were queued before and after it.',
+    'The pushes of a matter are decided in the order of the queue: the revisions follow `queuedAt`. A push without an effect is decided after the effects that were queued before it, and before the effects that were queued after it.',
   placeable:
     'The answer to a push without an effect fits a state that its matter had between the request and the answer.',
   'batch-order':
