@@ -47,7 +47,8 @@ export async function finalizeLate(
 
 /**
  * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is missing if
- * it was deleted at its `expireAt`, or if an old backup was restored. Without an entry, no guard prevents a second effect.
+ * an election removed it before the majority had it, if it was deleted at its `expireAt`, or if an old backup was restored.
+ * Without an entry, no guard prevents a second effect.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
  */

@@ -5,7 +5,6 @@ import type { OperationName } from '../domain/operation';
 import { isCausedByDocument } from '../infra/driver-errors';
 import { type Metrics, NO_METRICS } from '../observability/metrics';
 import { PushError, type Reason } from '../protocol/errors';
-import type { PushMessage } from '../queue/producer';
 import type { LogEntry, PushLog, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 import type { PushFinalizer } from './lost-replies';
@@ -19,7 +18,7 @@ import {
   queuedEntry,
   withExternalId,
 } from './push';
-import type { QueueAndWait } from './queue-and-wait';
+import type { PushToQueue, QueueAndWait } from './queue-and-wait';
 import type { ValidPush } from './validate';
 
 /** A push that is being processed. */
@@ -165,7 +164,7 @@ export async function applyPushes(
   { deadline, order, onSettled }: ApplyOptions,
 ): Promise<number> {
   const queued: (Push & { valid: ValidPush })[] = [];
-  const messages: PushMessage[] = [];
+  const pushesToQueue: PushToQueue[] = [];
   const skipped: Promise<void>[] = [];
   for (const push of pushes) {
     if (!isValid(push)) continue;
@@ -177,13 +176,14 @@ export async function applyPushes(
     } else {
       const message = messageOf(push, entry, push.valid, deps.replyTo);
       const previous = order.last.get(externalId);
-      messages.push(previous === undefined ? message : { previous, ...message });
+      const ordered = previous === undefined ? message : { previous, ...message };
+      pushesToQueue.push({ message: ordered, entry });
       queued.push(push);
       order.last.set(externalId, requestId);
     }
   }
   const settlements =
-    queued.length > 0 ? await deps.queueAndWait(messages, deadline, onSettled) : [];
+    queued.length > 0 ? await deps.queueAndWait(pushesToQueue, deadline, onSettled) : [];
   for (const [index, push] of queued.entries()) {
     push.answer = answerOf(settlements[index], push.systemCode, push.valid);
   }
@@ -200,8 +200,9 @@ export async function rejectRecorded(
   answer: PushError,
 ): Promise<void> {
   push.answer = answer;
+  const { requestId: id, entry } = push;
   const settlement = { state: 'REFUSED', reason: answer.reason } as const;
-  await finalizer.finalize({ id: push.requestId, settlement }, clock());
+  await finalizer.finalize({ id, settlement, entry }, clock());
 }
 
 export function pushResultOf(push: Push): PushResult {

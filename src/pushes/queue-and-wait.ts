@@ -5,8 +5,9 @@
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
 import type { Logger } from '../infra/logger';
+import type { Reason } from '../protocol/errors';
 import type { Enqueued, GroupQueue, PushMessage, ReplyInbox } from '../queue/producer';
-import type { Settlement } from '../storage/push-log';
+import type { LogEntry, Settlement } from '../storage/push-log';
 import { FINALIZE_GRACE, type PushFinalizer } from './lost-replies';
 
 export interface QueueAndWaitDependencies {
@@ -17,64 +18,89 @@ export interface QueueAndWaitDependencies {
   readonly logger: Logger;
 }
 
+/** A push that is recorded as QUEUED. */
+export interface PushToQueue {
+  readonly message: PushMessage;
+  readonly entry: LogEntry;
+}
+
 /**
  * Queues pushes and waits for their final states, until FINALIZE_GRACE after the deadline at the latest.
  *
- * @param messages of pushes that are recorded as QUEUED, in order
+ * @param pushes in order
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
  * @returns the final states; undefined if the database does not confirm one. It never rejects
  */
 export type QueueAndWait = (
-  messages: readonly PushMessage[],
+  pushes: readonly PushToQueue[],
   deadline: number,
   onSettled?: (settlement: Settlement) => void,
 ) => Promise<(Settlement | undefined)[]>;
 
 export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait {
   const { inbox, clock } = deps;
-  return async (messages, deadline, onSettled) => {
-    const ids = messages.map(({ id }) => id);
+  return async (pushes, deadline, onSettled) => {
+    const ids = pushes.map(({ message }) => message.id);
     const replies = inbox.wait(ids, Math.max(0, deadline - clock()), onSettled);
-    void enqueue(deps, messages, deadline);
+    void enqueue(deps, pushes, deadline);
     const settlements = await replies;
-    return settlements.every(Boolean) ? settlements : expire(deps, ids, settlements, deadline);
+    if (settlements.every(isLogged)) return settlements;
+    return finalizeOthers(deps, pushes, settlements, deadline);
   };
 }
 
+/** Reasons with which a worker also ends a push whose entry an election has removed. EXPIRED is the third such end. */
+const ENDS_WITHOUT_ENTRY: readonly Reason[] = ['DATABASE_UNAVAILABLE', 'SKIPPED_AFTER_FAILURE'];
+
+/** Whether a reply shows that the push log has the final state. */
+function isLogged(reply: Settlement | undefined): boolean {
+  if (!reply || reply.state === 'EXPIRED') return false;
+  return reply.state !== 'REFUSED' || !ENDS_WITHOUT_ENTRY.includes(reply.reason);
+}
+
 /**
- * Finalizes the pushes without a reply as EXPIRED. A push that already has a final state keeps it. If the database does not
- * confirm, a push may still take effect.
+ * Finalizes the pushes without a reply as EXPIRED, and those whose entries may be lost with the state of their reply. A push
+ * that already has a final state keeps it. If the database does not confirm, a push without a reply may still take effect.
  */
-function expire(
-  { finalizer }: QueueAndWaitDependencies,
-  ids: readonly string[],
-  settlements: readonly (Settlement | undefined)[],
+function finalizeOthers(
+  { finalizer, clock }: QueueAndWaitDependencies,
+  pushes: readonly PushToQueue[],
+  replies: readonly (Settlement | undefined)[],
   deadline: number,
 ): Promise<(Settlement | undefined)[]> {
-  const until = deadline + FINALIZE_GRACE;
-  const settlement = { state: 'EXPIRED' } as const;
-  return Promise.all(
-    ids.map((id, index) => settlements[index] ?? finalizer.finalize({ id, settlement }, until)),
-  );
+  const finalizeOne = async ({ message: { id }, entry }: PushToQueue, reply?: Settlement) => {
+    if (isLogged(reply)) return reply;
+    const settlement = reply ?? EXPIRED;
+    const until = (reply ? clock() : deadline) + FINALIZE_GRACE;
+    return (await finalizer.finalize({ id, settlement, entry }, until)) ?? reply;
+  };
+  return Promise.all(pushes.map((push, index) => finalizeOne(push, replies[index])));
 }
+
+const EXPIRED = { state: 'EXPIRED' } as const;
 
 /** Appends pushes to their partitions, and finalizes every push that Redis did not confirm as queued. Never rejects. */
 async function enqueue(
   deps: QueueAndWaitDependencies,
-  messages: readonly PushMessage[],
+  pushes: readonly PushToQueue[],
   deadline: number,
 ): Promise<void> {
   const { queue, clock, logger } = deps;
+  const messages = pushes.map(({ message }) => message);
   const enqueued = await queue.enqueue(messages, deadline - clock());
-  for (const [index, { id }] of messages.entries()) {
+  for (const [index, push] of pushes.entries()) {
     const result = enqueued[index];
-    if (result !== 'APPENDED') void finalizeUnconfirmed(deps, id, result, deadline);
+    if (result !== 'APPENDED') void finalizeUnconfirmed(deps, push, result, deadline);
   }
   const failed = enqueued.findIndex((result) => result instanceof Error);
   if (failed === -1) return;
-  const pushes = enqueued.filter((result) => result instanceof Error).length;
-  const details = { pushes, requestId: messages[failed]?.id, error: String(enqueued[failed]) };
+  const count = enqueued.filter((result) => result instanceof Error).length;
+  const details = {
+    pushes: count,
+    requestId: messages[failed]?.id,
+    error: String(enqueued[failed]),
+  };
   foldedLog(logger)(UNCONFIRMED, details);
 }
 
@@ -87,7 +113,7 @@ const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['re
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,
-  id: string,
+  { message: { id }, entry }: PushToQueue,
   result: Exclude<Enqueued, 'APPENDED'> | undefined,
   deadline: number,
 ): Promise<void> {
@@ -95,6 +121,6 @@ async function finalizeUnconfirmed(
   const reason = isCertainlyNotQueued ? result : 'QUEUE_UNAVAILABLE';
   const settlement = { state: 'REFUSED', reason } as const;
   const until = (isCertainlyNotQueued ? clock() : deadline) + FINALIZE_GRACE;
-  const finalState = await finalizer.finalize({ id, settlement }, until);
+  const finalState = await finalizer.finalize({ id, settlement, entry }, until);
   if (finalState ?? isCertainlyNotQueued) inbox.deliver(id, finalState ?? settlement);
 }

@@ -12,7 +12,7 @@ import {
   isTransient,
   isUnconfirmed,
 } from '../../infra/driver-errors';
-import { MAJORITY_WRITE_CONCERN, nativeCollection } from '../../infra/mongo';
+import { MAJORITY_WRITE_CONCERN, nativeCollection, PRIMARY_WRITE_CONCERN } from '../../infra/mongo';
 import { type Metrics, NO_METRICS } from '../../observability/metrics';
 import type { Tracing } from '../../observability/tracing';
 import { bodyModel, entryModel, type LogEntry, type LoggedBody } from './entry';
@@ -24,8 +24,9 @@ export interface UnloggedPush {
 }
 
 /**
- * Inserts entries and their bodies. The database has confirmed every entry that is not in the result. If only one of
- * entry and body is inserted, the push has failed and is not queued; a body without an entry expires.
+ * Inserts entries and their bodies. Every entry that is not in the result is in the database: on the primary if its state
+ * is QUEUED, on a majority otherwise. If the database reports that only one of entry and body is inserted, the push has
+ * failed and is not queued; a body without an entry expires.
  *
  * @param pushes pushes with the same deadline
  * @returns the entries that were not inserted in time, with their last errors
@@ -79,38 +80,55 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
     const isKept = keepBodies && body !== undefined && body.length <= MAX_BODY;
     return { entry, body: isKept ? body : undefined, isRetry: false };
   };
-  const insert = async (pushes: readonly PendingPush[]): Promise<AppendFailures> => {
+  const insert = async (
+    pushes: readonly PendingPush[],
+    writeConcern: mongo.WriteConcernSettings,
+  ): Promise<AppendFailures> => {
     metrics.batch('log', pushes.length);
     const now = clock();
     const isLate = ({ entry }: PendingPush) => isTooLate(entry, now);
     const inTime = pushes.filter((push) => !isLate(push));
     const withBodies = inTime.filter(({ body }) => body !== undefined);
     const [entryFailures, bodyFailures] = await Promise.all([
-      insertAll(entries, inTime, ({ entry }) => entry),
-      insertAll(bodies, withBodies, bodyOf),
+      insertAll(entries, inTime, ({ entry }) => entry, writeConcern),
+      insertAll(bodies, withBodies, bodyOf, writeConcern),
     ]);
     const late = pushes.filter(isLate).map(({ entry }) => [entry, TOO_LATE] as const);
     return new Map([...bodyFailures, ...entryFailures, ...late]);
   };
-  const batches = createBatcher<readonly PendingPush[], AppendFailures>({
-    run: async (groups) => {
-      const failures = await insert(groups.length === 1 ? (groups[0] ?? []) : groups.flat());
-      return groups.map(() => failures);
-    },
-    maxBatch: MAX_BATCH,
-    weight: { of: weightOf, max: MAX_BYTES },
-    // Two inserts may run, so that an insert without an answer does not block all other inserts.
-    maxRunning: 2,
-    headStart: HEAD_START,
-    tracing,
-    name: 'log',
-  });
+  const createBatches = (writeConcern: mongo.WriteConcernSettings) =>
+    createBatcher<readonly PendingPush[], AppendFailures>({
+      run: async (groups) => {
+        const pushes = groups.length === 1 ? (groups[0] ?? []) : groups.flat();
+        const failures = await insert(pushes, writeConcern);
+        return groups.map(() => failures);
+      },
+      maxBatch: MAX_BATCH,
+      weight: { of: weightOf, max: MAX_BYTES },
+      // Two inserts may run, so that an insert without an answer does not block all other inserts.
+      maxRunning: 2,
+      headStart: HEAD_START,
+      tracing,
+      name: 'log',
+    });
+  const queuedBatches = createBatches(PRIMARY_WRITE_CONCERN);
+  const endedBatches = createBatches(MAJORITY_WRITE_CONCERN);
+  const insertInBatches = async (pushes: readonly PendingPush[]): Promise<AppendFailures> => {
+    const ended = pushes.filter((push) => !isQueued(push));
+    if (ended.length === 0) return queuedBatches.add(pushes);
+    if (ended.length === pushes.length) return endedBatches.add(pushes);
+    const failures = await Promise.all([
+      queuedBatches.add(pushes.filter(isQueued)),
+      endedBatches.add(ended),
+    ]);
+    return new Map(failures.flatMap((of) => [...of]));
+  };
   return async (pushes) => {
     const lastRetryAt = lastRetryOf(pushes);
     const failed = new Map<LogEntry, Error>();
     let pending = pushes.map(withBody);
     for (let tries = 0; pending.length > 0; tries += 1) {
-      const failures = await batches.add(pending);
+      const failures = await insertInBatches(pending);
       if (failures.size === 0) break;
       const pause = Math.min(FIRST_PAUSE * 2 ** tries, MAX_PAUSE) * (1 + Math.random() / 2);
       const isLast = clock() + pause > lastRetryAt;
@@ -126,6 +144,13 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
     return failed;
   };
 }
+
+/**
+ * Such an entry waits for the primary only. The commit of the worker updates the entry and waits for a majority, which
+ * then has the entry too. If an election removes the entry before that, no commit succeeds and the push has no effect.
+ * All other entries are final, so nothing after their insert would wait for a majority.
+ */
+const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
 function bodyOf({
   entry: { _id, receivedAt, expireAt },
@@ -165,14 +190,12 @@ async function insertAll<T extends { _id: unknown }>(
   collection: mongo.Collection<T>,
   items: readonly PendingPush[],
   documentOf: (item: PendingPush) => T,
+  writeConcern: mongo.WriteConcernSettings,
 ): Promise<Map<LogEntry, Error>> {
   if (items.length === 0) return new Map();
   const documents = items.map(documentOf) as mongo.OptionalUnlessRequiredId<T>[];
   try {
-    await collection.insertMany(documents, {
-      ordered: false,
-      writeConcern: MAJORITY_WRITE_CONCERN,
-    });
+    await collection.insertMany(documents, { ordered: false, writeConcern });
     return new Map();
   } catch (error) {
     const each = errorsOfDocuments(error);
@@ -181,8 +204,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. A majority has the
-      // document, because MongoDB waits for the majority before it answers with this error too.
+      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB waits for
+      // the write concern before it answers with this error too.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

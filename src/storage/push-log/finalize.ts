@@ -5,6 +5,7 @@
 import { type Connection, type mongo, Types } from 'mongoose';
 import { timeoutCause } from '../../infra/driver-errors';
 import { nativeCollection, stateCollection } from '../../infra/mongo';
+import type { Append } from './append';
 import { entryModel, type LogEntry } from './entry';
 import type { LogLookups } from './lookups';
 import { firstIdAt } from './request-id';
@@ -18,11 +19,13 @@ import {
 
 interface EntrySettler {
   readonly settle: SettleEntries;
+  readonly appendAll: Append;
 }
 
 /**
  * Settles the pushes that are still queued, and reads the final state of each push: the state that this call wrote, or
- * the state that a worker wrote before. No worker can apply a push after its final state is written.
+ * the state that a worker wrote before. No worker can apply a push after its final state is written. If an election has
+ * removed the entry of a push, its `entry` is inserted with the final state. Without `entry`, nothing is written then.
  *
  * @returns the final state of each push, in the order of `pushes`; undefined if an open transaction of a worker locks
  *   the entry, or if the majority of the database did not confirm the write in time
@@ -55,11 +58,34 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
       found = await lookups.settlements(ids);
     }
     const isSettled = new Set(settled);
+    const lost = pushes.filter(({ id }) => isSettled.has(id) && !found.has(id));
+    const unwritten = await insertLost(pushLog, lost, by);
     return pushes.map(({ id, settlement }) => {
       if (found.has(id)) return found.get(id);
-      return isSettled.has(id) ? settlement : undefined;
+      return isSettled.has(id) && !unwritten.has(id) ? settlement : undefined;
     });
   };
+}
+
+/**
+ * Inserts the entries of pushes that have none, with their final states.
+ *
+ * @returns the ids of the pushes whose entries could not be inserted, for example because they exist now
+ */
+async function insertLost(
+  pushLog: EntrySettler,
+  lost: readonly PushToSettle[],
+  { now, worker }: Settling,
+): Promise<Set<string>> {
+  const ended = lost.flatMap(({ entry, settlement }) => {
+    if (!entry) return [];
+    const { idempotencyFingerprint: _, ...rest } = entry;
+    const result = { ...resultOf(settlement), settledAt: new Date(now), worker };
+    return { entry: { ...rest, ...result }, body: undefined };
+  });
+  if (ended.length === 0) return new Set();
+  const failures = await pushLog.appendAll(ended);
+  return new Set([...failures.keys()].map(({ _id }) => String(_id)));
 }
 
 /** @returns `locked` or `unconfirmed` if the command ran out of time. The caller retries only `locked` pushes. */

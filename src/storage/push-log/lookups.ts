@@ -21,7 +21,10 @@ const PRIOR_ENTRY_FIELDS = {
 };
 
 export interface LogLookups {
-  /** Final states by request id; undefined for a push that is still queued. Unknown ids are left out. */
+  /**
+   * Final states by request id; undefined for a push that is still queued, or whose entry the majority has not confirmed.
+   * Unknown ids are left out.
+   */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
    * The first persisted push of each idempotency fingerprint; of its entry only the fields PRIOR_ENTRY_FIELDS.
@@ -34,7 +37,10 @@ export interface LogLookups {
     since: number,
     level?: 'majority' | 'local',
   ): Promise<Map<string, LogEntry>>;
-  /** Entries by request id, of one client only. Other and unknown ids are left out. */
+  /**
+   * Entries by request id, of one client only. Other and unknown ids are left out. An entry that the majority has not
+   * confirmed counts as QUEUED.
+   */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
   /** For pushes that were resent with effect: the request id of the resend by the request id of the push. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
@@ -42,15 +48,30 @@ export interface LogLookups {
   readonly keyUses: FindKeyUses;
 }
 
+const idIn = (ids: readonly string[]) => ({ $in: ids.map((id) => new Types.ObjectId(id)) });
+
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
+  /** The entries of `ids` that `confirmed` lacks: they are in the database, but the majority has not confirmed them. */
+  const findUnconfirmed = async (
+    ids: readonly string[],
+    confirmed: readonly LogEntry[],
+  ): Promise<LogEntry[]> => {
+    const known = new Set(confirmed.map(({ _id }) => String(_id)));
+    const missing = ids.filter((id) => !known.has(id));
+    return missing.length === 0 ? [] : collection.find({ _id: idIn(missing) }).toArray();
+  };
   return {
     settlements: async (ids) => {
-      const found = await collection
-        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, MAJORITY_READ)
+      const confirmed = await collection
+        .find({ _id: idIn(ids) }, MAJORITY_READ)
         .project<LogEntry>({ state: 1, result: 1, matterId: 1, duplicateOf: 1, warnings: 1 })
         .toArray();
-      return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
+      const unconfirmed = await findUnconfirmed(ids, confirmed);
+      return new Map([
+        ...confirmed.map((entry) => [String(entry._id), settlementOf(entry)] as const),
+        ...unconfirmed.map(({ _id }) => [String(_id), undefined] as const),
+      ]);
     },
     priorEntries: async (fingerprints, since, level = 'majority') => {
       if (fingerprints.length === 0) return new Map();
@@ -66,13 +87,17 @@ export function createLogLookups(connection: Connection): LogLookups {
       recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
       return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
     },
-    entries: (clientId, ids) => {
-      const _id = { $in: ids.map((id) => new Types.ObjectId(id)) };
-      return collection.find({ _id, clientId }, MAJORITY_READ).toArray();
+    entries: async (clientId, ids) => {
+      const confirmed = await collection
+        .find({ _id: idIn(ids), clientId }, MAJORITY_READ)
+        .toArray();
+      const unconfirmed = await findUnconfirmed(ids, confirmed);
+      const own = unconfirmed.filter((entry) => entry.clientId === clientId);
+      return [...confirmed, ...own.map((entry) => ({ ...entry, state: 'QUEUED' as const }))];
     },
     resent: async (ids) => {
       const found = await collection
-        .find({ resentFrom: { $in: ids.map((id) => new Types.ObjectId(id)) } }, MAJORITY_READ)
+        .find({ resentFrom: idIn(ids) }, MAJORITY_READ)
         .project<LogEntry>({ resentFrom: 1, state: 1 })
         .toArray();
       const done = found.filter(({ state }) => state === 'PERSISTED' || state === 'REPLAYED');

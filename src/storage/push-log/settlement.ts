@@ -78,6 +78,8 @@ export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
+  /** The entry as it was inserted. `Finalize` inserts it again if an election has removed it. */
+  readonly entry?: LogEntry;
   /**
    * Revision of the matter after the push, if the push changed it. Revisions show the order of the pushes of a matter.
    */

@@ -11,6 +11,7 @@ import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import { type ReplicaSet, startReplicaSet } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
+import { aLogEntry } from '../../support/log-entries';
 import { until } from '../../support/wait';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-slow-majority-'));
@@ -98,6 +99,75 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
   expect(again[0]?.settlement.state).not.toBe('PERSISTED');
   const matter = await matterModel(rig.db).findOne({ externalId: 'TWICE' }).lean();
   expect(matter).toMatchObject({ title: 'three', revision: 3 });
+});
+
+test('a push is recorded before the majority has its entry, an answer is not', async () => {
+  const deadlineAt = new Date(Date.now() + 60_000);
+  const entry = () => aLogEntry({ deadlineAt });
+  const [queued, next] = [entry(), entry()];
+  const rejected: LogEntry = { ...entry(), state: 'REFUSED', result: 'VALIDATION_FAILED' };
+  await followed('alwaysOn');
+  await rig.pushLog.append(queued, Buffer.from('{}'));
+  let isConfirmed = false;
+  const confirmed = rig.pushLog.append(rejected, Buffer.from('{}')).then(() => {
+    isConfirmed = true;
+  });
+  await until('the entry on the primary', () => log().findOne({ _id: rejected._id }));
+  await rig.pushLog.append(next, Buffer.from('{}'));
+  expect(isConfirmed).toBe(false);
+  await followed('off');
+  await confirmed;
+});
+
+test('a push counts as queued, although the majority has no entry of it yet', async () => {
+  await followed('alwaysOn');
+  const { id } = await rig.queued('ON-THE-PRIMARY', anUpsert({ title: 'one' }));
+  const unknown = String(aLogEntry()._id);
+  const lookups = createLogLookups(rig.db);
+  expect([...(await lookups.settlements([id, unknown]))]).toEqual([[id, undefined]]);
+  const ended = { state: 'PERSISTED', result: 'CREATED', matterId: 1n } as const;
+  await log().updateOne({ _id: new mongo.ObjectId(id) }, { $set: ended }, ON_PRIMARY);
+  expect([...(await lookups.settlements([id]))]).toEqual([[id, undefined]]);
+  expect(await lookups.entries('tester', [id, unknown])).toMatchObject([{ state: 'QUEUED' }]);
+  expect(await lookups.entries('other', [id])).toEqual([]);
+});
+
+describe('a push whose entry an election has removed', () => {
+  const by = { now: Date.now(), worker: 'web' };
+  const lost = async (externalId: string) => {
+    const push = await rig.queued(externalId, anUpsert({ title: 'lost' }), {
+      idempotencyFingerprint: externalId,
+    });
+    const entry = await log().findOneAndDelete({ _id: new mongo.ObjectId(push.id) });
+    return { push, entry: entry as LogEntry };
+  };
+
+  test('gets its entry again when it is finalized, and takes no effect afterwards', async () => {
+    const { push, entry } = await lost('LOST');
+    const finalize = createFinalize(rig.pushLog, createLogLookups(rig.db));
+    const settlement = { state: 'EXPIRED' } as const;
+    expect(await finalize([{ id: push.id, settlement, entry }], by)).toEqual([settlement]);
+    const stored = await log().findOne({ _id: entry._id });
+    expect(stored).toMatchObject({ state: 'EXPIRED', externalId: 'LOST', worker: 'web' });
+    expect(stored).not.toHaveProperty('idempotencyFingerprint');
+    const replies = await rig.newWorker()(batchOf([push]));
+    expect(replies).toMatchObject([{ settlement }]);
+    expect(await matterModel(rig.db).findOne({ externalId: 'LOST' })).toBeNull();
+  });
+
+  test('is rejected by a worker, and the other pushes of the batch are applied', async () => {
+    const { push } = await lost('LOST-TOO');
+    const other = await rig.queued('PRESENT', anUpsert({ title: 'one' }));
+    const replies = await rig.newWorker()(batchOf([push, other]));
+    expect(new Map(replies.map(({ id, settlement }) => [id, settlement]))).toMatchObject(
+      new Map([
+        [push.id, { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' }],
+        [other.id, { state: 'PERSISTED' }],
+      ]),
+    );
+    expect(await matterModel(rig.db).findOne({ externalId: 'LOST-TOO' })).toBeNull();
+    expect(await matterModel(rig.db).findOne({ externalId: 'PRESENT' })).not.toBeNull();
+  });
 });
 
 describe('pushes that end together', () => {

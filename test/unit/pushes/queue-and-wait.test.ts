@@ -7,8 +7,9 @@ import {
   type QueueAndWaitDependencies,
 } from '../../../src/pushes/queue-and-wait';
 import type { PushMessage } from '../../../src/queue/records';
-import type { Finalize, Settlement } from '../../../src/storage/push-log';
+import type { Finalize, PushToSettle, Settlement } from '../../../src/storage/push-log';
 import { aPush } from '../../support/builders';
+import { aLogEntry } from '../../support/log-entries';
 
 const PERSISTED: Settlement = { state: 'PERSISTED', outcome: 'CREATED', matterId: '1' };
 const push = aPush();
@@ -41,7 +42,7 @@ function settling(finalize: Finalize) {
   open.push(finalizer);
   const settleAll = createQueueAndWait({ queue, inbox, finalizer, clock: Date.now, logger });
   const settle = async (message: PushMessage, deadline: number) =>
-    (await settleAll([message], deadline))[0];
+    (await settleAll([{ message, entry: aLogEntry() }], deadline))[0];
   return { settle, inbox };
 }
 
@@ -94,3 +95,24 @@ test('and at the deadline nobody says that it was rejected', async () => {
   const { settle } = settling(isDown);
   expect(await settle(push, Date.now() + 200)).toBeUndefined();
 });
+
+test.each<Settlement>([
+  { state: 'EXPIRED' },
+  { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' },
+  { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' },
+])(
+  'a worker that ends a push with %j may have found no entry, so the log is told too',
+  async (reply) => {
+    const told: PushToSettle[] = [];
+    const isOfQueue = ({ settlement }: PushToSettle) =>
+      settlement.state === 'REFUSED' && settlement.reason === 'QUEUE_UNAVAILABLE';
+    const { settle, inbox } = settling(async (ended) => {
+      told.push(...ended.filter((one) => !isOfQueue(one)));
+      return ended.map((one) => (isOfQueue(one) ? undefined : one.settlement));
+    });
+    const settlement = settle(push, Date.now() + 60_000);
+    inbox.deliver(push.id, reply);
+    expect(await settlement).toEqual(reply);
+    expect(told).toMatchObject([{ id: push.id, settlement: reply, entry: { state: 'QUEUED' } }]);
+  },
+);

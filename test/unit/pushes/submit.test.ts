@@ -121,7 +121,8 @@ describe('in parts', () => {
         },
       } as Partial<PushLog> as PushLog,
       finalizer: { finalize: async () => undefined } as unknown as PushFinalizer,
-      queueAndWait: (pushes) => {
+      queueAndWait: (queued) => {
+        const pushes = queued.map(({ message }) => message);
         happened.push(`queue ${pushes.map(({ externalId }) => externalId).join('')}`);
         sent.push(...pushes);
         return new Promise((resolve) => {
