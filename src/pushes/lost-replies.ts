@@ -28,12 +28,12 @@ const MIN_WAIT = 100;
 /** Milliseconds between two retries. */
 const RETRY_INTERVAL = 500;
 const MAX_BATCH = 500;
-/** Maximum number of pushes that this process retries. Workers expire the others later. */
+/** Maximum number of pushes that this process retries. Workers expire the others later, if their entries exist. */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
  * Writes the final state of pushes that no worker settled. There is one final state: if a worker wrote one first, that
- * one counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED.
+ * one counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
  */
 export class PushFinalizer {
   /** By request id. */
@@ -67,7 +67,10 @@ export class PushFinalizer {
     // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. Both are
     // retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
-    if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) this.unconfirmed.set(push.id, push);
+    if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
+      // Another call for the same push may know its entry.
+      this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
+    }
     return finalState;
   }
 

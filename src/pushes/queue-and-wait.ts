@@ -50,8 +50,13 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** Reasons with which a worker also ends a push whose entry an election has removed. EXPIRED is the third such end. */
-const ENDS_WITHOUT_ENTRY: readonly Reason[] = ['DATABASE_UNAVAILABLE', 'SKIPPED_AFTER_FAILURE'];
+/** Reasons with which a push can end although its entry is lost. EXPIRED is another such end. */
+const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
+  'DATABASE_UNAVAILABLE',
+  'OPERATION_FAILED',
+  'QUEUE_UNAVAILABLE',
+  'SKIPPED_AFTER_FAILURE',
+];
 
 /** Whether a reply shows that the push log has the final state. */
 function isLogged(reply: Settlement | undefined): boolean {

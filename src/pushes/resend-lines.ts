@@ -83,9 +83,10 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   // The client did not sign this entry, or it is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
   // The majority may not have confirmed the effect yet.
-  if (!effect) return { ...ids, answer: new PushError('STILL_QUEUED') };
+  const settlement = effect && settlementOf(effect);
+  if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;
-  const answer = answerOf(settlementOf(effect), systemCode, { externalId, warnings });
+  const answer = answerOf(settlement, systemCode, { externalId, warnings });
   if (answer instanceof PushError) return { ...ids, answer };
   return { ...ids, externalId, answer: { ...answer, replayed: true } };
 }

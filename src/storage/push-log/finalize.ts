@@ -25,10 +25,11 @@ interface EntrySettler {
 /**
  * Settles the pushes that are still queued, and reads the final state of each push: the state that this call wrote, or
  * the state that a worker wrote before. No worker can apply a push after its final state is written. If an election has
- * removed the entry of a push, its `entry` is inserted with the final state. Without `entry`, nothing is written then.
+ * removed the entry of a push, its `entry` is inserted with the final state. Without `entry`, nothing is written then, and
+ * the result is the given state.
  *
  * @returns the final state of each push, in the order of `pushes`; undefined if an open transaction of a worker locks
- *   the entry, or if the majority of the database did not confirm the write in time
+ *   the entry, if the majority of the database did not confirm the write in time, or if a lost entry could not be inserted
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],

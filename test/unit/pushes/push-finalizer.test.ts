@@ -2,6 +2,7 @@
 import pino from 'pino';
 import { PushFinalizer } from '../../../src/pushes/lost-replies';
 import type { Finalize, PushToSettle, Settlement } from '../../../src/storage/push-log';
+import { aLogEntry } from '../../support/log-entries';
 import { until } from '../../support/wait';
 
 const EXPIRED: Settlement = { state: 'EXPIRED' };
@@ -97,4 +98,22 @@ test('pushes that a transaction holds do not keep the others from being retried'
   await Promise.all(ids.map((id) => finalizer.finalize(push(id), Date.now())));
   isUnavailable = false;
   await until('the free push is finalized', async () => finalized.includes('free'));
+});
+
+test('the entry of a push is kept for the retry, although a later call does not know it', async () => {
+  let isUnavailable = true;
+  const retried: PushToSettle[] = [];
+  const finalize: Finalize = async (pushes) => {
+    if (isUnavailable) throw new Error('no primary');
+    retried.push(...pushes);
+    return pushes.map(({ settlement }) => settlement);
+  };
+  const logger = pino({ level: 'silent' });
+  finalizer = new PushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
+  const entry = aLogEntry();
+  await finalizer.finalize({ ...push('a'), entry }, Date.now());
+  await finalizer.finalize(push('a'), Date.now());
+  isUnavailable = false;
+  await until('the retry', async () => retried.length > 0);
+  expect(retried).toEqual([{ ...push('a'), entry }]);
 });

@@ -6,6 +6,7 @@ import {
   createQueueAndWait,
   type QueueAndWaitDependencies,
 } from '../../../src/pushes/queue-and-wait';
+import type { Enqueued } from '../../../src/queue/producer';
 import type { PushMessage } from '../../../src/queue/records';
 import type { Finalize, PushToSettle, Settlement } from '../../../src/storage/push-log';
 import { aPush } from '../../support/builders';
@@ -17,8 +18,8 @@ const push = aPush();
 const open: PushFinalizer[] = [];
 afterAll(() => Promise.allSettled(open.map((finalizer) => finalizer.stop())));
 
-/** The queue does not answer; the log answers as it is told. */
-function settling(finalize: Finalize) {
+/** The queue does not answer, unless said otherwise; the log answers as it is told. */
+function settling(finalize: Finalize, enqueued: Enqueued = new Error('the connection is closed')) {
   const waiters = new Map<string, (settlements: (Settlement | undefined)[]) => void>();
   const deliver = (id: string, settlement: Settlement | undefined) => {
     waiters.get(id)?.([settlement]);
@@ -36,7 +37,7 @@ function settling(finalize: Finalize) {
       return waiters.size;
     },
   };
-  const queue = { enqueue: async () => [new Error('the connection is closed')] };
+  const queue = { enqueue: async () => [enqueued] };
   const logger = pino({ level: 'silent' });
   const finalizer = new PushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
   open.push(finalizer);
@@ -99,20 +100,24 @@ test('and at the deadline nobody says that it was rejected', async () => {
 test.each<Settlement>([
   { state: 'EXPIRED' },
   { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' },
+  { state: 'REFUSED', reason: 'OPERATION_FAILED' },
+  { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' },
   { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' },
-])(
-  'a worker that ends a push with %j may have found no entry, so the log is told too',
-  async (reply) => {
-    const told: PushToSettle[] = [];
-    const isOfQueue = ({ settlement }: PushToSettle) =>
-      settlement.state === 'REFUSED' && settlement.reason === 'QUEUE_UNAVAILABLE';
-    const { settle, inbox } = settling(async (ended) => {
-      told.push(...ended.filter((one) => !isOfQueue(one)));
-      return ended.map((one) => (isOfQueue(one) ? undefined : one.settlement));
-    });
-    const settlement = settle(push, Date.now() + 60_000);
-    inbox.deliver(push.id, reply);
-    expect(await settlement).toEqual(reply);
-    expect(told).toMatchObject([{ id: push.id, settlement: reply, entry: { state: 'QUEUED' } }]);
-  },
-);
+])('a push that ended with %j may have no entry, so the log is told too', async (reply) => {
+  const told: PushToSettle[] = [];
+  const { settle, inbox } = settling(async (ended) => {
+    told.push(...ended);
+    return ended.map(({ settlement }) => settlement);
+  }, 'APPENDED');
+  const settlement = settle(push, Date.now() + 60_000);
+  inbox.deliver(push.id, reply);
+  expect(await settlement).toEqual(reply);
+  expect(told).toMatchObject([{ id: push.id, settlement: reply, entry: { state: 'QUEUED' } }]);
+});
+
+test('a push that took effect has its entry, and the log is not told again', async () => {
+  const { settle, inbox } = settling(() => Promise.reject(new Error('asked in vain')), 'APPENDED');
+  const settlement = settle(push, Date.now() + 60_000);
+  inbox.deliver(push.id, PERSISTED);
+  expect(await settlement).toEqual(PERSISTED);
+});
