@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { AppProcess } from '../../tools/local/app-process';
 import { openDatabase, settingsOf, startProcess, testServers, withPatience } from './service';
 
-/** What a test file is told of the service of its worker. */
+/** The service of a jest worker, as a test file receives it. */
 export interface Running {
   readonly env: Readonly<Record<string, string>>;
   readonly web: Pick<AppProcess, 'pid' | 'logFile' | 'url'>;

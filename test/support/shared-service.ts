@@ -1,8 +1,7 @@
 /**
- * The service that the test files of one of jest's workers share, one after the other: for those that
- * need no settings of their own, and stop no process. To each its ledger and its log are empty, and it
- * has a client of its own. But rejections of the file before are recorded up to a second late: a file that reads the
- * whole log of a system takes a system that no other file has.
+ * A service for test files that need no settings of their own and stop no process. The files of one jest worker share it,
+ * one after the other. Each file starts with an empty ledger, an empty log and a new client. Rejections of the previous file
+ * are recorded up to a second late. So a file that reads the whole log of a system uses a system that no other file has.
  */
 import { randomBytes } from 'node:crypto';
 import { connectMongo } from '../../src/infra/mongo';

@@ -41,7 +41,7 @@ test.each([
   ['a version', ['--version'], 0],
   ['a wrong use', ['reconcile'], 2],
   // Of a client without any: rejections of the file before are recorded late.
-  ['a search', ['log', 'query', '--client-id', 'nobody', '--limit', '1', '--json'], 0],
+  ['a search', ['log', 'query', '--client-id', 'unknown', '--limit', '1', '--json'], 0],
   ['a question about nothing', ['log', 'show', '0123456789abcdef01234567'], 1],
 ])('%s: the command ends as its program does in a test', async (_, args, exitCode) => {
   const command = await node([path.join(FOLDER, 'matterctl.js'), ...args]);

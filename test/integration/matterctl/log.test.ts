@@ -426,7 +426,7 @@ describe('log tail', () => {
     started.kill('SIGINT');
     const [code] = await once(started, 'exit');
     expect({ code, stderr: stderr() }).toEqual({ code: 130, stderr: '' });
-    // One that waits for seconds is told as such, too.
+    // If a push waits for seconds, the command prints a line QUEUED before its final line.
     const told = lines(stdout()).filter((line) => !line.includes(' QUEUED '));
     expect(told.filter((line) => line.includes(requestId))).toHaveLength(1);
     expect(times(stdout(), 'RECEIVED')).toBe(1);

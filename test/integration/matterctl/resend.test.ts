@@ -29,7 +29,7 @@ const resend = async (...args: string[]) => {
   const parsed = lines.map((line) => JSON.parse(line));
   return { ...run, pushes: parsed.slice(0, -1), summary: parsed.at(-1)?.summary };
 };
-/** A rejection for its signature is recorded in the background, so that nobody can fill the log with it. */
+/** `web` records a rejected signature in the background, at a limited rate, so the entry may come after the answer. */
 const isLogged = (requestId: string) =>
   until('its entry', () => entryModel(service.db).findById(requestId).lean());
 const only = (name: string) => ['--request-id', String(lost.get(name)?.requestId)];

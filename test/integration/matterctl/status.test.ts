@@ -139,7 +139,7 @@ test('who works on a partition is told by that name too', async () => {
   };
   const callers = Array.from({ length: 8 }, load);
   try {
-    // It lets go of a partition whenever that is empty.
+    // The worker releases a partition as soon as it is empty.
     await seen('the worker to hold a partition', ({ partitions }) =>
       partitions?.some(({ owner }) => owner === nameOf('worker', worker)),
     );

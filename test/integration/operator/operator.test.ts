@@ -66,7 +66,7 @@ test('it tells what matterctl status tells, the last hour, and which process say
     const sum = (kind: 'written' | 'rejected') =>
       history.minutes?.reduce((all, minute) => all + minute[kind], 0);
     const isCounted = sum('written') === 1 && sum('rejected') === 1;
-    // A machine that stood still is told too, for a moment: a server that did not answer, a push that waited.
+    // After a stall of the machine, the page shows for a moment that a server did not answer or that a push waited.
     const isQuiet =
       [rest.stuck, rest.alerts].every((list) => list?.length === 0) &&
       rest.servers.every(({ isReachable }) => isReachable);

@@ -129,7 +129,7 @@ test('another system has nothing open, whatever it lists', async () => {
 test('a client that was made a moment ago, and a secret of a moment ago, are known soon', async () => {
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
-  const untilKnown = (secret: string | null) =>
+  const untilAccepted = (secret: string | null) =>
     until('the secret to be known', async () => {
       const newcomer = { clientId: 'newcomer', secret: String(secret) };
       return (await answerOf('"A-0"', newcomer)).last.code === 0;
@@ -137,10 +137,10 @@ test('a client that was made a moment ago, and a secret of a moment ago, are kno
   // The clients are read now, without the one that is made after it.
   await answerOf('"A-0"', stranger);
   const { secret } = await admin.create({ clientId: 'newcomer', systemCode: 'NEW' });
-  await untilKnown(secret);
+  await untilAccepted(secret);
   for (let n = 0; n < 3; n += 1) {
     await answerOf('"A-0"', stranger);
-    await untilKnown((await admin.rotate('newcomer', 60_000)).secret);
+    await untilAccepted((await admin.rotate('newcomer', 60_000)).secret);
   }
 });
 
@@ -210,7 +210,7 @@ describe('a list that is rejected', () => {
 });
 
 describe('a caller who goes away', () => {
-  /** Of this database, while nobody reads from them: other test files have their own at the same server. */
+  /** The idle cursors of this database. Other test files have cursors of their own on the same server. */
   const openCursors = async () => {
     const ofDatabase = { type: 'idleCursor', ns: new RegExp(`^${service.db.name}\\.`) };
     const admin = service.db.getClient().db('admin');

@@ -6,6 +6,7 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterctl } from '../../support/cli-tool';
 import { type HeaderList, post } from '../../support/hostile-post';
 import { documentsOf, logsOf } from '../../support/hostile-search';
+import { untilKnown } from '../../support/known-client';
 import {
   BODY_MISTAKES,
   COMPACT,
@@ -17,7 +18,6 @@ import {
   TIME_MISTAKES,
   type Wire,
 } from '../../support/mistakes';
-import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -186,13 +186,6 @@ test('without SECRET_KEYS the log is shown all the same', async () => {
   expect(stdout).not.toContain('BODY_AS_PYTHON');
 });
 
-/** Asks until a client that was made a moment ago is known. */
-const untilKnown = (ask: () => Promise<Answer>) =>
-  until('the client to be known', async () => {
-    const answer = await ask();
-    return answer.code !== 401 && answer;
-  });
-
 test('a stranger’s request is not recorded, and another system sees nothing of it', async () => {
   const seconds = Math.floor(Date.now() / 1000);
   const given = { clientId: 'nobody', secret, retired: '', path: PATH, seconds };
@@ -207,7 +200,8 @@ test('a stranger’s request is not recorded, and another system sees nothing of
     clientId: 'other',
     secret: other.secret ?? '',
   };
-  const answer = await untilKnown(() => service.push('', { requestId }, asked));
+  await untilKnown({ url: service.urlOf(), ...asked });
+  const answer = await service.push('', { requestId }, asked);
   expect(answer.data).toEqual({ entries: [], nextCursor: null });
 });
 
@@ -223,7 +217,8 @@ test('another client of the same system sees the request, but not what was wrong
     clientId: 'sibling',
     secret: sibling.secret ?? '',
   };
-  const answer = await untilKnown(() => service.push('', { requestId }, asked));
+  await untilKnown({ url: service.urlOf(), ...asked });
+  const answer = await service.push('', { requestId }, asked);
   const { entries } = answer.data as unknown as Awaited<ReturnType<typeof query>>;
   expect(entries).toMatchObject([{ requestId, clientId, reason: 'SIGNATURE_MISMATCH' }]);
   expect(entries[0]).not.toHaveProperty('diagnosis');

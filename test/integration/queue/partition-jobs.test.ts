@@ -361,7 +361,7 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
 
 describe('two workers', () => {
   const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);
-  // Neither lets go of a partition because a slow machine left it idle. What is mocked ends with each test.
+  // The clock stands still, so no worker releases a partition that is idle because the machine is slow. jest restores it.
   beforeEach(() => {
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
   });

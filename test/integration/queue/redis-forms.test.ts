@@ -90,7 +90,7 @@ async function failureOf(url: string): Promise<string> {
 
 test('sentinels that do not know the group are named, and so is their password', async () => {
   const url = await start('sentinel', true);
-  await failureThatTells(url.replace('/mymaster', '/nobody'), /No such master/);
+  await failureThatTells(url.replace('/mymaster', '/unknown'), /No such master/);
   await failureThatTells(url.replace('Password=app-', 'Password=no-'), /WRONGPASS/);
 });
 

@@ -18,7 +18,7 @@ const push = aPush();
 const open: PushFinalizer[] = [];
 afterAll(() => Promise.allSettled(open.map((finalizer) => finalizer.stop())));
 
-/** The queue does not answer, unless said otherwise; the log answers as it is told. */
+/** By default the queue fails. `finalize` gives the answers of the log. */
 function settling(finalize: Finalize, enqueued: Enqueued = new Error('the connection is closed')) {
   const waiters = new Map<string, (settlements: (Settlement | undefined)[]) => void>();
   const deliver = (id: string, settlement: Settlement | undefined) => {
@@ -103,19 +103,19 @@ test.each<Settlement>([
   { state: 'REFUSED', reason: 'OPERATION_FAILED' },
   { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' },
   { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' },
-])('a push that ended with %j may have no entry, so the log is told too', async (reply) => {
-  const told: PushToSettle[] = [];
+])('a push that ended with %j may have no entry, so it is finalized in the log', async (reply) => {
+  const finalized: PushToSettle[] = [];
   const { settle, inbox } = settling(async (ended) => {
-    told.push(...ended);
+    finalized.push(...ended);
     return ended.map(({ settlement }) => settlement);
   }, 'APPENDED');
   const settlement = settle(push, Date.now() + 60_000);
   inbox.deliver(push.id, reply);
   expect(await settlement).toEqual(reply);
-  expect(told).toMatchObject([{ id: push.id, settlement: reply, entry: { state: 'QUEUED' } }]);
+  expect(finalized).toMatchObject([{ id: push.id, settlement: reply, entry: { state: 'QUEUED' } }]);
 });
 
-test('a push that took effect has its entry, and the log is not told again', async () => {
+test('a push that took effect has its entry, so it is not finalized again', async () => {
   const { settle, inbox } = settling(() => Promise.reject(new Error('asked in vain')), 'APPENDED');
   const settlement = settle(push, Date.now() + 60_000);
   inbox.deliver(push.id, PERSISTED);
