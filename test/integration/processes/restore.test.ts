@@ -59,7 +59,10 @@ beforeAll(async () => {
   confirmed.push(await send(0));
   await service.workers[0]?.stop();
   const waiting = send(1);
-  await until('the push to be queued', async () => (await stateOf(IN_FLIGHT)) === 'QUEUED');
+  // The backup reads what the majority has. A queued entry gets there a moment after the primary has it.
+  await until('the majority to have the queued push', () =>
+    entryModel(service.db).findOne({ externalId: IN_FLIGHT }).readConcern('majority').lean(),
+  );
   backup = await dump(String(env.MONGO_URL));
   await service.startWorker();
   confirmed.push(await waiting, await send(2), await send(3));
