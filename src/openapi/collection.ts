@@ -1,12 +1,15 @@
-/** The API collection in examples/postman (Postman format 2.1), from the endpoint table. Its script signs each request. */
+/**
+ * The API collection in examples/postman (Postman format 2.1), from the endpoint table. A script in the collection
+ * signs each request.
+ */
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';
 import { bilingual, bilingualTitle } from '../protocol/language';
 import type { JsonValue } from './json-schema';
 import { toLines } from './operations';
 
 /**
- * Runs in Postman before each request. Variables are replaced first, because the signature covers the sent bytes. Postman
- * itself declares the name CryptoJS.
+ * Runs in Postman before each request. The script replaces variables before it signs, because the signature covers the
+ * sent bytes. It imports only HmacSHA256, because Postman already declares the name CryptoJS.
  */
 const SIGNING_SCRIPT = `const { HmacSHA256 } = require('crypto-js');
 const body = pm.variables.replaceIn(pm.request.body.raw || '');

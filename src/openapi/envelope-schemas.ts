@@ -1,4 +1,4 @@
-/** Schemas of the envelope: with `data`, with failed lines, and with a rejection. */
+/** Schemas of the envelope, the JSON object of every answer: with `data`, with failed lines, and with a rejection. */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
 import { batchData, verifiedBatch } from '../protocol/batch';
@@ -8,7 +8,9 @@ import { describe } from '../protocol/language';
 import { resendData } from '../protocol/resend';
 import { fieldError, warning } from '../protocol/warnings';
 
-/** The type of `code`: for a literal, zod writes the less exact type `number`. */
+/**
+ * The type of `code`. Without it, the schema would have the less exact type `number`, which zod writes for a literal.
+ */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
   '0: success, the pushed data is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
@@ -17,7 +19,8 @@ const CODE = describe(
 const MESSAGE = describe('For people', '供人阅读的说明');
 const DATA = describe('The requested data; null in an error', '返回的数据；出错时为 null');
 
-const sent = {
+/** The fields that every envelope has with the same meaning. */
+const commonFields = {
   requestId: loggedRequestId(),
   timestamp: instant().meta(
     describe('The time of the answer: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'),
@@ -32,7 +35,7 @@ export const successSchemaOf = <T extends z.ZodType>(data: T) =>
     code: z.literal(0).meta({ ...INTEGER, ...CODE }),
     message: z.literal('success').meta(MESSAGE),
     data: data.meta(DATA),
-    ...sent,
+    ...commonFields,
   } satisfies ShapeOf<Success>);
 
 export const reasonSchema = (): z.ZodType<Reason> =>
@@ -69,7 +72,7 @@ export const partialAnswer = () =>
       code: z.literal(207).meta({ ...INTEGER, ...CODE }),
       message: z.string().meta(MESSAGE),
       data: z.union([batchData, verifiedBatch, resendData]).meta(DATA),
-      ...sent,
+      ...commonFields,
       reason: z
         .literal('PARTIAL_FAILURE' satisfies Reason)
         .meta(describe('Some lines failed', '部分行失败')),
@@ -87,7 +90,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
       code: z.literal(codes).meta({ ...INTEGER, ...CODE }),
       message: z.string().meta(MESSAGE),
       data: z.null().meta(DATA),
-      ...sent,
+      ...commonFields,
       reason: reason.meta(
         describe('The stable reason, for programs', '稳定的错误原因，供程序判断'),
       ),

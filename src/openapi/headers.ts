@@ -100,7 +100,7 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 export const SIGNED_PARAMETERS = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
-/** The headers of an endpoint with `isKeyed`. */
+/** The headers of an endpoint that accepts an idempotency key (`isKeyed` in the endpoint table). */
 export const KEYED_PARAMETERS = [
   ...SIGNED_PARAMETERS,
   parameterRef('IdempotencyKey'),

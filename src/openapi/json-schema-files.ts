@@ -1,4 +1,6 @@
-/** The JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which it refers. */
+/**
+ * The JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which it refers.
+ */
 import { bilingual } from '../protocol/language';
 import { type JsonValue, schemaRef } from './json-schema';
 
@@ -6,12 +8,12 @@ type Schemas = Readonly<Record<string, JsonValue>>;
 
 const ref = (name: string): JsonValue => schemaRef(name);
 
-/** A 207 of a batch: `PartialAnswer` also describes the 207 of a dry run and of a resend. */
+/** The 207 answer to a batch. `PartialAnswer` alone would also allow the `data` of a dry run or of a resend. */
 const PARTIAL_BATCH = {
   allOf: [ref('PartialAnswer'), { properties: { data: ref('BatchData') } }],
 };
 
-/** By file name, without its end. */
+/** The published schemas. The key is the file name without `.schema.json`. */
 const PUBLISHED: Schemas = {
   'push-line': {
     title: 'Push line',
@@ -62,7 +64,7 @@ export function jsonSchemaFiles(components: Schemas): Schemas {
 
 const PREFIX = schemaRef('').$ref;
 
-/** @returns names of the schemas to which this one refers, directly or through others */
+/** @returns names of the schemas to which `schema` refers, directly or through other schemas */
 function reached(schema: unknown, components: Schemas, found = new Set<string>()): Set<string> {
   for (const [keyword, value] of Object.entries(schema ?? {})) {
     if (keyword === '$ref') {
@@ -75,7 +77,7 @@ function reached(schema: unknown, components: Schemas, found = new Set<string>()
   return found;
 }
 
-/** Replaces each reference into the OpenAPI document by one into `$defs` of the same file. */
+/** Replaces each reference into the OpenAPI document with a reference into `$defs` of the same file. */
 function withLocalRefs(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withLocalRefs);
   if (typeof node !== 'object' || node === null) return node;

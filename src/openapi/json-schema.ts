@@ -9,11 +9,11 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
 /** `input`: the document describes what callers send, not the result of transforms and defaults. */
 const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 
-/** Keywords of zod that an OpenAPI document does not need. */
+/** Keywords that zod writes and that an OpenAPI document does not need. */
 const DROPPED = ['$schema', '$id'];
 
 /**
- * @param named schemas by name. If one of them contains another one, the result contains a reference
+ * @param named schemas by name. If one of them contains another one, the result has a reference to the inner schema
  * @throws Error if a schema or a field has no description
  */
 export function toJsonSchemas<Name extends string>(
@@ -40,8 +40,8 @@ export function toJsonSchemas<Name extends string>(
 }
 
 /**
- * The schema of the elements of a list whose length is checked first (`bounded`). Such a list is a pipe of two lists,
- * and zod converts only the first one, which has no element schema.
+ * The schema of the elements of a list that checks its length first (`bounded`). Such a list is a pipe of two schemas:
+ * a list of any elements, and a list with an element schema. zod converts only the first one.
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
@@ -73,8 +73,8 @@ type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 /**
  * Moves the description to the front, also in fields.
  *
- * @param all all schemas: a reference without a description gets the description of its schema
- * @throws Error if the schema or a field of it has no description
+ * @param all all schemas: a reference without a description gets the description of the schema to which it refers
+ * @throws Error if the schema or one of its fields has no description
  */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { description = all[referredTo(schema)]?.description, ...rest } = schema;

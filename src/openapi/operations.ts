@@ -10,7 +10,7 @@ import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
 import { type JsonValue, schemaRef } from './json-schema';
 import { admitted, rejections, success } from './responses';
 
-/** Reasons for rejections that all signed endpoints share, in the order of the checks. */
+/** Reasons for rejections that all signed endpoints share. The document lists the reasons of a code in this order. */
 const REJECTIONS: readonly Reason[] = [
   'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',
@@ -85,7 +85,7 @@ function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
   return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
 }
 
-/** The response 207. It documents a Retry-After header unless the endpoint is a dry run. */
+/** The 207 response, if the endpoint has one. For a dry run (`final`), the response has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
@@ -108,7 +108,9 @@ const RETRY_AFTER = {
 
 const NDJSON = 'application/x-ndjson';
 
-/** NDJSON, for which OpenAPI 3.1 has no schema: a string whose content is described as a list of lines. */
+/**
+ * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON, so the schema is a string with a list as content.
+ */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
     schema: {
@@ -143,8 +145,8 @@ export function sharedRejections(): Record<string, JsonValue> {
 }
 
 /**
- * The rejections of an operation: the shared response of each code, unless the operation has reasons of its own with
- * it.
+ * The rejections of an operation, by code. If the operation has its own reasons with a code, the response lists them
+ * after the shared reasons. Otherwise the response is a reference to the shared response.
  */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [

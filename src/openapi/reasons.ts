@@ -20,7 +20,7 @@ export function rejection(reason: Reason, errors?: readonly Problem[]): PushErro
   return new PushError(reason, errors && { errors });
 }
 
-/** Example of `errors` for each reason that has it. */
+/** Example of `errors` for each reason whose answer has this field. */
 const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   VALIDATION_FAILED: [
     { field: 'title', message: '不能为空' },
@@ -31,7 +31,7 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
 };
 
-/** Reasons that are no rejection of a whole request: they are in the 207 envelope, or in the result of one line. */
+/** Reasons that never reject a whole request. They occur in the 207 envelope, or in the result of one line. */
 const OF_BATCHES: readonly Reason[] = [
   'PARTIAL_FAILURE',
   'SKIPPED_AFTER_FAILURE',
@@ -41,7 +41,7 @@ const OF_BATCHES: readonly Reason[] = [
   'STILL_QUEUED',
 ];
 
-/** Reasons for which an endpoint rejects a whole request. */
+/** Reasons for which the service rejects a whole request. */
 export const REJECTION_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
 
 /** Examples by reason, for `components.examples`. */

@@ -10,7 +10,7 @@ import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
-/** Codes of rejections after the admission, whose responses have the RateLimit headers. */
+/** Codes that a rejection after the admission can have. Responses with these codes may have the RateLimit headers. */
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 

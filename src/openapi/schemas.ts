@@ -20,7 +20,7 @@ import { fieldError, warning } from '../protocol/warnings';
 import { ALL_CAUSES } from '../signature-diagnosis/causes';
 import { errorAnswer, partialAnswer, reasonSchema, successSchemaOf } from './envelope-schemas';
 
-/** Any settings: they do not change the documented form of a body. */
+/** Placeholder settings. They do not change the documented form of a body. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
 
 /** The order of these bodies in the published document; the bodies of other queries follow. */
@@ -67,7 +67,8 @@ function queryBodies(): Schemas {
 /** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // Called once per row: the document contains a reference only if both places have the same schema object.
+  // `schemas` is called only once for each row, because each call creates new schema objects. The document refers to a
+  // named schema only if `queryAnswers` uses the same object.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),
@@ -118,7 +119,7 @@ export function answerSchemas(): Schemas {
   };
 }
 
-/** The answers to signed queries: each is an envelope with the `data` of its query. */
+/** The schemas of the answers to signed queries. Each is an envelope with the `data` of its query. */
 function queryAnswers(named: Schemas): Schemas {
   const entries = queryRows().map(({ answer }) => {
     const data = named[answer.data];

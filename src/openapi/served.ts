@@ -1,4 +1,7 @@
-/** The OpenAPI document as bytes. It is created at its first request, because most processes get no such request. */
+/**
+ * The OpenAPI document as bytes. It is created when the first request for it arrives: most processes get no such
+ * request.
+ */
 import { etagOf } from '../protocol/headers';
 import { openApiText } from './document';
 

@@ -1,11 +1,12 @@
-/** Finds the local day of very many instants. Pure; the console imports this file too. */
+/** Finds the local day of very many instants. Pure. The console in `browser/console` imports this file too. */
 import { localAt } from '../protocol/time';
 
 const UTC_DAY = 86_400_000;
 
 /**
- * A digest needs the local day of each matter, and a computation with a time zone takes microseconds. Therefore the
- * calendar computes the offset from UTC once for each UTC day, unless the offset changes within that day.
+ * A computation with a time zone takes microseconds, which is too slow for each matter of a digest. Therefore the
+ * calendar computes the offset from UTC once for each UTC day. If the offset changes within a UTC day, the calendar
+ * computes it for each instant of that day.
  *
  * @returns a function that converts epoch milliseconds to yyyy-MM-dd
  */

@@ -1,5 +1,6 @@
 /**
- * The query `matters/diff` compares matters of the ledger with the lines of its body, which contain expected values.
+ * The query `matters/diff` compares matters of the ledger with expected values. The body has one line for each
+ * compared matter.
  */
 import type { HeldView, MatterDiff } from '../protocol/matter-answers';
 import type { ComparedMatter, MatterReader } from '../storage/ledger';

@@ -1,4 +1,4 @@
-/** The query `matters/digest` counts and hashes the matters of a system, by bizType and day. */
+/** The query `matters/digest` counts and hashes the matters of a system by bizType and day, without deleted matters. */
 
 import { PushError, problem } from '../protocol/errors';
 import type { LocalDay } from '../protocol/local-day';
@@ -9,9 +9,9 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Limits of concurrent digests for each system and in total, because a digest reads all matters of a system. */
+/** Limits of concurrent digests, for each system and in total. A digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Maximum pairs of bizType and day in an answer. */
+/** Maximum buckets in an answer. A bucket is a pair of bizType and day. */
 const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {
@@ -24,8 +24,8 @@ export interface DigestQuery {
 }
 
 /**
- * @returns a query. It throws PushError TOO_MANY_QUERIES while another digest of the system runs, or three of other
- *   systems, and VALIDATION_FAILED if there are too many buckets
+ * @returns a query. It throws PushError TOO_MANY_QUERIES while another digest of the system or three digests of other
+ *   systems run. It throws PushError VALIDATION_FAILED if there are too many buckets
  */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);

@@ -1,14 +1,15 @@
 /**
  * The digest of a set of matters: count and hash. If the source system and the ledger have the same matters in the same
- * state, both compute the same digest. The order of the matters has no effect. A program in any language computes it as
- * follows:
+ * state, both compute the same digest. The order of the matters has no effect. The hash is computed as follows, so a
+ * program in any language can compute it too:
  *
  * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +
  *   (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
  * - The hash of a matter is the first 8 bytes of SHA-256(line).
  * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits. The hash of the empty set
- *   is `0000000000000000`. The digest detects accidental differences. It does not protect against deliberate
- *   collisions.
+ *   is `0000000000000000`.
+ *
+ * The digest detects accidental differences. It does not protect against deliberate collisions.
  */
 import { hash } from 'node:crypto';
 import type { Matter } from '../domain/matter';
@@ -19,7 +20,9 @@ export type DigestLine = Pick<
   'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
 >;
 
-/** The digest of the matters so far. The hash is in two halves of 32 bits, because arithmetic with BigInt is slow. */
+/**
+ * The digest of the matters added so far. Two halves of 32 bits hold the hash, because arithmetic with BigInt is slow.
+ */
 interface Sum {
   count: number;
   high: number;
@@ -28,7 +31,7 @@ interface Sum {
 
 const emptySum = (): Sum => ({ count: 0, high: 0, low: 0 });
 
-/** Computes the digest of each bucket, which is a pair of bizType and day, and the digest of all matters. */
+/** Computes the digest of all matters, and the digest of each bucket. A bucket is a pair of bizType and day. */
 export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
   /** Number of buckets so far. */
@@ -55,9 +58,9 @@ export function createBucketDigest(dayOf: (instant: number) => string): BucketDi
         byDay.set(day, sum);
         size += 1;
       }
-      const first = hash('sha256', lineOf(matter), 'buffer');
-      addTo(sum, first);
-      addTo(total, first);
+      const hashed = hash('sha256', lineOf(matter), 'buffer');
+      addTo(sum, hashed);
+      addTo(total, hashed);
     },
     size: () => size,
     total: () => toDigest(total),
@@ -72,10 +75,10 @@ function lineOf({ externalId, bizStatus, externalStatusCode, sourceUpdatedAt }: 
   return `${externalId}\n${bizStatus}\n${externalStatusCode ?? ''}\n${sourceUpdatedAt ?? ''}`;
 }
 
-function addTo(sum: Sum, first: Buffer): void {
+function addTo(sum: Sum, hashed: Buffer): void {
   sum.count += 1;
-  sum.high ^= first.readInt32BE(0);
-  sum.low ^= first.readInt32BE(4);
+  sum.high ^= hashed.readInt32BE(0);
+  sum.low ^= hashed.readInt32BE(4);
 }
 
 function toDigest({ count, high, low }: Sum): Digest {

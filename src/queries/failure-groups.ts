@@ -5,8 +5,8 @@ import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
 /**
- * The failed pushes of one matter. Without a matter: the failed pushes of one idempotency key. Without both: one failed
- * push.
+ * The failed pushes of one matter. If the pushes name no matter: the failed pushes of one idempotency key. If a push
+ * has neither: this push alone.
  */
 export interface FailedSubject {
   /** At least one entry, newest first. */
@@ -17,13 +17,14 @@ export interface FailedSubject {
 
 /** Maximum failed pushes that a group shows as examples. */
 const MAX_SAMPLES = 3;
-/** Maximum groups, because callers can send any number of unknown field names, each of which is a group. */
+/** Maximum groups. Each field name makes a group, and callers can send any number of unknown field names. */
 const MAX_GROUPS = 200;
+/** A position in a list, such as `[0]`. */
 const LIST_PLACE = /\[\d+\]/g;
 
 /**
- * The name of the subject to which a failed push belongs: its matter; otherwise client, operation and key; otherwise
- * its id.
+ * The name of the subject to which a failed push belongs: the external id of its matter. Without a matter: client,
+ * operation and idempotency key. Without both: the request id of the push.
  */
 export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): string {
   const { externalId, idempotencyKey: key } = entry;
@@ -31,10 +32,14 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
   return JSON.stringify(key === undefined ? [null, String(_id)] : [clientId, operation, key]);
 }
 
-/** Whether the subject is a batch that was rejected as a whole. The log does not show whether it was sent again. */
+/** Whether the subject is a batch that was rejected as a whole, or a resend request that was rejected as a whole. */
 export const isRefusedBatch = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
+/**
+ * Whether the pushes of the subject still count as failed, because no later push resolved them. A batch that was
+ * rejected as a whole does not count, because the log does not show whether the caller sent the batch again.
+ */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRefusedBatch(subject);
 
@@ -67,8 +72,8 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
 }
 
 /**
- * Finds the upsert that should have created the matter: the last failed upsert before the push that did not find the
- * matter. Earlier failed upserts may have been corrected since.
+ * Finds the cause of MATTER_NOT_FOUND: the upsert that should have created the matter. This is the last failed upsert
+ * before the push that did not find the matter. Earlier failed upserts may have been corrected since.
  */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
@@ -82,7 +87,11 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
   };
 }
 
-/** Groups failed pushes by reason and field. @returns the largest groups first, and the number of groups left out */
+/**
+ * Groups failed pushes by reason and field. A push with several invalid fields is in several groups.
+ *
+ * @returns the largest groups first, and the number of groups left out
+ */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];
   readonly moreGroups: number;

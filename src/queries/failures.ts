@@ -1,6 +1,6 @@
 /**
- * The query `push-logs/failures` lists failed pushes with their reasons, and whether a later push resolved ("mended")
- * them.
+ * The query `push-logs/failures` lists failed pushes with their reasons. It also shows whether a later push resolved
+ * ("mended") a failed push.
  */
 import type { Clock } from '../concurrency/timing';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
@@ -43,14 +43,16 @@ export interface FailuresDependencies {
 const MAX_CHECKED = 5_000;
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * The reasons of a query without `reason`. The list omits the reasons that a request with only a client id can cause.
- * Otherwise an attacker could hide the failed pushes of the client behind such requests.
+ * The reasons of a query without `reason`. The list omits the reasons that a request without a valid signature can
+ * cause. Otherwise an attacker who knows a client id could hide the failed pushes of this client behind such requests.
  */
 const OWN_FAILURES = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**
- * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields. A page covers the next failed
- *   pushes, newest first, up to a maximum of pushes and of subjects. Only `nextCursor: null` marks the last page
+ * Creates the query. A page covers the next failed pushes, newest first, up to a maximum of pushes and of subjects. A
+ * page can be empty because of `stillFailed`, so only `nextCursor: null` marks the last page.
+ *
+ * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields
  */
 export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures> {
   const { search, findMended, counts, timeZone, retention, clock } = deps;
@@ -66,7 +68,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       from,
       to,
     } satisfies LogFilter;
-    // The cursor does not depend on `stillFailed`, because a page has the same position with and without this filter.
+    // The cursor does not contain `stillFailed`, because this filter does not change where a page ends.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxChecked };
@@ -93,7 +95,8 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 /** The failed pushes of one page. */
 interface FailuresPage {
   /**
-   * Subjects in the order of their newest failed push, newest first; the pushes of each subject are newest first too.
+   * Failed pushes by the name of their subject. Subjects are in the order of their newest push, newest first. The
+   * pushes of each subject are newest first too.
    */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */

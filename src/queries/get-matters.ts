@@ -9,8 +9,8 @@ import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
 /**
- * Maximum weight of an answer (`weight.ts`), because 500 matters with contents of full length have hundreds of
- * megabytes.
+ * Maximum weight of an answer in characters (`weight.ts`). Without this maximum, 500 matters with contents of full
+ * length would make an answer of hundreds of megabytes.
  */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 

@@ -35,8 +35,8 @@ const COUNT_BOUND = 10_000;
 const POSITION = /^[0-9a-f]{24}$/;
 
 /**
- * @returns a query whose pages are newest first by default. A page can have fewer entries than its limit. Only
- *   `nextCursor: null` marks the last page
+ * @returns a query that lists the newest entries first by default. A page can have fewer entries than its limit, so
+ *   only `nextCursor: null` marks the last page
  */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
@@ -47,8 +47,8 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid for one order only. The service issued cursors of the default order before it supported an
-    // order, so their query does not contain the order.
+    // A cursor is valid for one order only, so the query of a cursor contains `oldestFirst`. The default order is left
+    // out, because cursors from versions without this field must stay valid.
     const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
     const isCounted = cursor === undefined && isCountable(filter);
@@ -92,16 +92,16 @@ async function toViews(
   }));
 }
 
-/** A difference quotes the body, which the caller may not see. */
+/** Removes the differences from a diagnosis, because they quote the body. Called for keys that may not see bodies. */
 const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
   ...diagnosis,
   findings: findings.map(({ difference, ...finding }) => finding),
 });
 
 /**
- * The signature diagnosis of an entry. A diagnosis may take a tenth of a second, so only a query for one request
- * contains it. The diagnosis uses the secret of the client, so only this client may query it. Otherwise another client of
- * the system could send guesses with the id of this client and learn how close they are.
+ * The signature diagnosis of an entry. A diagnosis may take a tenth of a second, so only the answer to a query for one
+ * request contains it. Only the client of the entry gets the diagnosis, because the diagnosis uses the secret of this
+ * client. Otherwise another client of the system could sign with guessed secrets and learn how close the guesses are.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

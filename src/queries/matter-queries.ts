@@ -20,8 +20,8 @@ export interface MatterQueriesDependencies {
 }
 
 /**
- * The parts of a query that these queries use. All clients of a system get the same answer, except for the texts that a
- * query key without access to bodies does not get.
+ * The parts of a signed query that these queries use. All clients of a system get the same answer. The only
+ * exception are query keys without access to bodies: their answers lack the texts of matters, such as titles.
  */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
@@ -31,8 +31,8 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
 ) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
 
 /**
- * @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body, or SCOPE_NOT_ALLOWED with
- *   a field that the key may not use
+ * @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body, or SCOPE_NOT_ALLOWED
+ *   with a field that the key may not use
  */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
@@ -45,7 +45,7 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
     query: async (signed: SystemQuery): Promise<ChangesPage> => {
       const asked = read.query(signed.body);
-      // The result of such a search would show words of titles.
+      // The result of this search would reveal words of titles to a key that may not see titles.
       if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
         throw fieldNotAllowed('titleContains');
       }

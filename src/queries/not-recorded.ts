@@ -1,4 +1,7 @@
-/** Reads the number of pushes without a log entry from the push counts, for the filter of a log query. */
+/**
+ * Converts the filter of a log query to a query of the push counts (`storage/push-log/read-counts.ts`). The counts
+ * include pushes without a log entry.
+ */
 import { ALL_REASONS } from '../protocol/errors';
 import type { CountQuery, LogFilter } from '../storage/push-log';
 
@@ -6,7 +9,8 @@ import type { CountQuery, LogFilter } from '../storage/push-log';
 const LATEST = Date.UTC(9999, 11, 31);
 
 /**
- * Whether the counts can answer the filter. The counts do not contain clients, matters, keys and request ids of pushes.
+ * Whether the push counts can answer the filter. A query of the counts cannot select by request id, batch, matter,
+ * idempotency key or client.
  */
 export function isCountable(filter: LogFilter): boolean {
   const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
@@ -14,8 +18,9 @@ export function isCountable(filter: LogFilter): boolean {
 }
 
 /**
- * The query of the counts for a filter. The window begins at a whole minute. Pushes without a log entry were always
- * rejected.
+ * The query of the push counts for a filter. The window begins at a whole minute, because the counts are kept by
+ * minute. Every push without a log entry was rejected. Therefore a filter for accepted pushes, or for a state other
+ * than REFUSED, finds no such push.
  */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;

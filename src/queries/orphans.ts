@@ -6,8 +6,8 @@ import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
 
 /**
- * Yields orphans in groups, sorted by external id; a group may be empty. The return value of the generator has the
- * counts.
+ * Yields orphans in groups, sorted by external id. A group may be empty. The return value of the generator has the
+ * numbers of listed ids, open matters and orphans.
  *
  * @param listed the external ids that the source system lists
  * @param hasTitles whether the orphans contain their titles
@@ -18,7 +18,9 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Number of open matters that are checked for one group. The HTTP route sends each group and limits its time. */
+/**
+ * Number of open matters that are checked for one group. The HTTP route sends the groups and limits the time of each.
+ */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

@@ -21,11 +21,9 @@ import type { AnswerQuery } from './signed-query';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/**
- * Default and maximum length of the window in milliseconds, by the length of its buckets. The default applies without
- * `from`.
- */
+/** Length of the window of a query without `from`, in milliseconds, by the length of the buckets. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
+/** Maximum length of the window in milliseconds, by the length of the buckets. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
@@ -43,7 +41,7 @@ interface Sum {
   readonly result: string;
   pushes: number;
   notRecorded: number;
-  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
+  /** Histogram of durations: number of pushes in each range of durations (`infra/durations.ts`). */
   readonly times: Record<string, number>;
 }
 
@@ -60,7 +58,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read was cut off, the oldest bucket may be incomplete, so it is left out.
+    // If the read stopped at its limit, the oldest bucket may be incomplete, so the answer leaves it out.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {
@@ -77,7 +75,10 @@ export function createStatsQuery({
 
 type StartOf = (at: number) => number;
 
-/** Returns the start of the bucket of an instant. Computations with a time zone are slow, so each result is cached. */
+/**
+ * @returns a function that returns the start of the bucket of an instant. The function caches each result, because
+ *   computations with a time zone are slow
+ */
 function createStartOf(by: StatsBucket, timeZone: string): StartOf {
   if (by === 'minute') return (at) => Math.floor(at / MINUTE) * MINUTE;
   const known = new Map<number, number>();

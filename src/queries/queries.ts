@@ -1,6 +1,7 @@
 /**
- * Entry of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). A function
- * gets the body of the request and returns `data` of the answer. The compiler checks that each query has a function.
+ * Entry point of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). A
+ * function gets an authenticated query and returns `data` of the answer. The compiler checks that each query has a
+ * function.
  */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';

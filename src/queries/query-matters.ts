@@ -9,18 +9,19 @@ import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
 /**
- * Milliseconds. `updatedAt` is set shortly before the commit, so a matter can become visible after matters with a later
- * `updatedAt`. Changes older than this are committed or failed. So the next incremental query starts COMMIT_LAG before
- * now, and may return some matters again.
+ * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
+ * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
+ * incremental query starts COMMIT_LAG before now. It may return some matters again.
  */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that one call checks, including matters of other bizTypes. */
+/** Maximum matters that the query reads for one page, including matters of other bizTypes. */
 const MAX_SCANNED = 5_000;
 /**
- * Maximum weight of a page (`weight.ts`), because 500 matters with contents of full length have hundreds of megabytes.
+ * Maximum weight of a page in characters (`weight.ts`). Without this maximum, 500 matters with contents of full length
+ * would make a page of hundreds of megabytes.
  */
 const MAX_WEIGHT = 16 * 1024 * 1024;
-/** The position in a cursor: updatedAt, matterId and watermark. */
+/** The position in a cursor: updatedAt, matterId and watermark (`firstWatermark`). */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
 
 interface ChangesQuery extends MatterFilter {
@@ -32,9 +33,10 @@ interface ChangesQuery extends MatterFilter {
   readonly cursor?: string | undefined;
 }
 
-/** The matters of a page and the position of the next page; undefined: this is the last page. */
-interface Found {
+/** A page of matters. */
+interface MatterPage {
   readonly matters: readonly MatterView[];
+  /** Position of the next page; undefined if this is the last page. */
   readonly next: ChangePosition | undefined;
   /** Number of matters that a search examined for this page. */
   readonly examined?: number;
@@ -46,21 +48,21 @@ export function createQueryMatters(
   clock: Clock,
 ) {
   const readChanges = createReadChanges(reader, timeZone);
-  const readFound = createReadFound(reader, timeZone, MAX_WEIGHT);
+  const readSearch = createReadSearch(reader, timeZone, MAX_WEIGHT);
   return async (
     systemCode: string,
     query: ChangesQuery,
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // The service issued cursors of queries without a search before it supported searches, so their query contains no
-    // search.
+    // The query of a cursor contains the search only if there is one, because cursors from versions without searches
+    // must stay valid.
     const rows = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const bound = search ? [...rows, search] : rows;
     const { after, watermark } = query.cursor
       ? readPosition(decodeCursor(query.cursor, bound, POSITION))
       : { after: undefined, watermark: firstWatermark(query, clock()) };
-    const read = search ? readFound : readChanges;
+    const read = search ? readSearch : readChanges;
     const { matters, next, examined } = await read(systemCode, query, after);
     const position = next && writePosition(next, watermark);
     return {
@@ -72,7 +74,7 @@ export function createQueryMatters(
   };
 }
 
-/** The conditions of a search; undefined if the query has only a window of changes and possibly a bizType. */
+/** The conditions of a search; undefined if the query has no conditions except a window of changes and a bizType. */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
   const { newestFirst } = query;
@@ -81,12 +83,13 @@ function searchOf(query: ChangesQuery) {
   return isSearch ? { ...search, newestFirst: newestFirst ?? false } : undefined;
 }
 
+/** Reads a page of a query without a search. */
 function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: string) {
   return async (
     systemCode: string,
     { updatedFrom: from, updatedTo: to, bizType, limit }: ChangesQuery,
     after: ChangePosition | undefined,
-  ): Promise<Found> => {
+  ): Promise<MatterPage> => {
     const matters: MatterView[] = [];
     let scanned = 0;
     let weight = 0;
@@ -107,9 +110,9 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The watermark, which is `updatedFrom` of the next incremental query. The first page computes the watermark for all
- * pages: while the caller reads the pages, a matter can be committed whose `updatedAt` lies in a page that was read
- * already.
+ * The watermark: `updatedFrom` of the next incremental query. It is computed for the first page and stays the same for
+ * all pages. While the caller reads the pages, a worker may commit a change whose `updatedAt` belongs to an earlier
+ * page. The next incremental query returns such a change.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -130,8 +133,12 @@ function readPosition(position: string): { after: ChangePosition; watermark: num
 /** Maximum matters of one read, because matters can be large. */
 const MATTERS_PER_READ = 50;
 
-/** @param maxWeight a page ends after the matter with which it exceeds this weight */
-function createReadFound(
+/**
+ * Reads a page of a search.
+ *
+ * @param maxWeight a page ends after the matter with which it reaches this weight
+ */
+function createReadSearch(
   reader: Pick<MatterReader, 'search' | 'byIds'>,
   timeZone: string,
   maxWeight: number,
@@ -140,7 +147,7 @@ function createReadFound(
     systemCode: string,
     query: ChangesQuery,
     after: ChangePosition | undefined,
-  ): Promise<Found> => {
+  ): Promise<MatterPage> => {
     const { updatedFrom: from, updatedTo: to, newestFirst = false, limit, ...rest } = query;
     const { cursor: _, ...filter } = rest;
     const options = { from, to, after, newestFirst, limit };
@@ -155,7 +162,7 @@ function createReadFound(
           return { matters, next: positionBefore(positions, place), examined };
         }
         const matter = byId.get(place.matterId);
-        // An operator has removed the document after the search found it.
+        // An operator removed the matter from the database after the search found it.
         if (!matter) continue;
         weight += weightOf(matter);
         matters.push(toMatterView(matter, timeZone));
@@ -165,7 +172,7 @@ function createReadFound(
   };
 }
 
-/** The place before `place`. */
+/** The position before `place`. */
 const positionBefore = (positions: readonly ChangePosition[], place: ChangePosition) =>
   positions[positions.indexOf(place) - 1];
 

@@ -39,7 +39,7 @@ export function createUsersCheck(mongo: Connection): AnswerQuery<CheckedUsers> {
 
 /** The settings that `clients/me` shows. */
 export interface SelfSettings {
-  /** RATE_LIMIT and RATE_BURST, which apply to a client without its own rate. 0 pushes per second: no limit. */
+  /** RATE_LIMIT and RATE_BURST. They apply to a client without its own rate. 0 pushes per second: no limit. */
   readonly rate: ClientRate;
   readonly queryKeyRate: ClientRate;
   /** PORTAL_TIME_ZONE */

@@ -1,4 +1,4 @@
-/** Makes the bodies that a caller may have signed by mistake instead of the body that it sent. */
+/** Makes variants of the sent body: bodies that the caller may have signed by mistake. */
 import { createHash } from 'node:crypto';
 import type { Cause } from './causes';
 import { javaMap, pythonBytes, pythonDict, writeJson } from './json-text';
@@ -16,14 +16,14 @@ export interface BodyVariant {
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Maximum bytes of a body for which variants are made, because each variant takes time in proportion to the size. */
+/** Maximum bytes of a body for which variants are made. A variant of a larger body would take too long. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Yields each variant, with the first cause that makes it. It makes a variant only when the consumer requests it,
- * because a variant may take milliseconds.
+ * Yields each variant once, with the first mistake that gives it. The generator makes a variant only when the consumer
+ * requests the variant, because making it may take milliseconds.
  *
  * @returns a generator that yields undefined for a variant with the bytes of an earlier one
  */
@@ -79,7 +79,7 @@ function* lineVariants(text: string): Generator<Found> {
 }
 
 function* jsonVariants(json: JsonNode): Generator<Found> {
-  // The body was serialized twice.
+  // The sent body is a JSON string: the caller may have signed the text in it and then serialized this text again.
   if (json.kind === 'string') yield ['BODY_ENCODED', 'the text within the string', json.value];
   for (const { cause, how, style } of WRITERS) {
     const written = writeJson(json, style);
@@ -131,8 +131,11 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
+/** Minimum and maximum of the first byte of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
+/** Minimum and maximum of the second byte. */
 const TRAILS = [0x40, 0xfe] as const;
+/** A question mark. It replaces characters that the character set does not have. */
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 
@@ -150,7 +153,7 @@ export function toGbk(text: string): Buffer {
   );
 }
 
-/** Encodes a text as ISO-8859-1. Other characters become question marks. */
+/** Encodes a text as ISO-8859-1. Characters that ISO-8859-1 does not have become question marks. */
 export const toLatin1 = (text: string): Buffer =>
   Buffer.from([...text].map((char) => (char <= '\xff' ? char.charCodeAt(0) : UNKNOWN)));
 
@@ -161,7 +164,7 @@ function gbkTable(): Map<string, readonly number[]> {
   for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
     for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
   }
-  // One call of the decoder, because 24,000 calls would delay other requests.
+  // One call decodes all 24,000 pairs, because one call for each pair would delay other requests.
   const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
   const chars = new TextDecoder('gbk').decode(bytes).split('\n');
   const table = new Map<string, readonly number[]>();

@@ -1,4 +1,4 @@
-/** The catalogue of mistakes in signatures: a stable code, an explanation and a fix for each. */
+/** The catalogue of mistakes in signatures. Each mistake has a stable code, an explanation and a fix. */
 import type { Difference, Finding } from '../protocol/log-page';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
@@ -123,7 +123,7 @@ const CATALOGUE = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/** Text before the fix if the search ran out of time. */
+/** This text precedes the fix if the search ran out of time. */
 export const ASK_AGAIN =
   'Ask again: the search ended early, because this process has much to do; there was more to try.';
 
@@ -135,7 +135,7 @@ export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how details of the mistake, after the explanation of the catalogue */
+/** @param how details of the mistake. They follow the explanation of the catalogue */
 export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {

@@ -1,7 +1,7 @@
 /**
- * Entry of the signature diagnosis. For a request with a rejected signature, it tries known mistakes of callers until
- * one gives the signature that was sent. It runs when a client or an operator queries the log entry, not when the
- * request arrives. It never reveals the expected signature.
+ * Entry point of the signature diagnosis. For a request with a rejected signature, the diagnosis tries known mistakes
+ * of callers until one gives the signature that was sent. The diagnosis runs when a client or an operator queries the
+ * log entry, not when the request arrives. It never reveals the expected signature.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,14 +14,15 @@ import { type CauseFinding, toFinding, unexplainedSoFar } from './causes';
 import { rejectedRequest, type SignatureRejection, search } from './search';
 import { timestampFinding } from './timestamps';
 
-/** @returns undefined if the entry was not rejected because of its signature or timestamp */
+/** @returns the diagnosis, if the request was rejected because of its signature or timestamp; otherwise undefined */
 export type DiagnoseEntry = (
   entry: LogEntry,
   body: Uint8Array | undefined,
 ) => Promise<Diagnosis | undefined>;
 
 /**
- * Diagnoses run one at a time, and each pauses, so that they use at most a third of the time of the process.
+ * Diagnoses run one at a time. Each one pauses for 4 ms after every 2 ms of work, so diagnoses use about a third of the
+ * time of the process.
  *
  * @param queue the mutex of all diagnoses of the process
  */
@@ -43,15 +44,16 @@ export interface Bounds {
   readonly maxDigests?: number;
   /** Maximum milliseconds of work, by `clock`. */
   readonly time: number;
-  /** A monotonic clock in milliseconds, for example of the processor time. */
+  /** A monotonic clock in milliseconds. The service uses a clock of its processor time. */
   readonly clock: Clock;
 }
 
 const MAX_DIGESTS = 20_000;
-/** Milliseconds of work between two pauses, and of a pause, in which the process serves other requests. */
+/** Milliseconds of work between two pauses. */
 const SLICE = 2;
+/** Milliseconds of a pause, in which the process serves other requests. */
 const PAUSE = 4;
-/** What a signature of an unexpected length probably is. */
+/** Probable forms of a signature that does not have 64 characters, by its length. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',
@@ -139,6 +141,6 @@ function findingsOf(
   // Without a valid timestamp, no digest can be computed. The caller must correct the timestamp first.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  // A search that ran out of time may find the cause in the next attempt.
+  // If the time ran out, another diagnosis may have enough time to find the cause.
   return [...before, how === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
 }

@@ -1,17 +1,19 @@
-/** The algorithms with which a caller may have computed its signature, and the forms in which it may have sent it. */
+/**
+ * The algorithms with which a caller may have computed a signature, and the forms in which a caller may have sent it.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
 import { pythonBytes } from './json-text';
 
-/** Computes a digest from a key and a text, which is given in parts. */
+/** An algorithm that computes a digest from a key and a text. The text is given in parts. */
 export interface Algorithm {
   /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
-  /** Whether it is likely enough to be tried together with other mistakes. */
+  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
 }
 
@@ -68,6 +70,7 @@ export const OTHER_ALGORITHMS: readonly Algorithm[] = [
 
 const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : part);
 
+/** A form in which a caller may send a digest. */
 interface Form {
   /** Undefined for the right form. */
   readonly cause: Cause | undefined;
@@ -97,7 +100,7 @@ const LEADING_ZEROS =
 const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
 const SIGN_BIT = 0x80;
 
-/** The digest as a number in two's complement, which is negative if its first bit is set. */
+/** The hex digits of the digest as a number in two's complement. The number is negative if its first bit is set. */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);
   const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
@@ -132,7 +135,7 @@ const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // The HTTP library of the caller decoded the bytes as UTF-8, although some bytes are invalid.
+  // The next two forms: the caller decoded the bytes of the digest as UTF-8, although some bytes are not UTF-8.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
@@ -149,7 +152,7 @@ const OTHER_FORMS: readonly Form[] = [
     ...{ cause: 'SIGNATURE_UNPADDED', how: 'and bytes with their sign', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
-  // One digest in sixteen starts with a zero, so most requests of such a caller succeed.
+  // One digest in sixteen starts with a zero, so most requests of a caller with this mistake succeed.
   {
     ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
     write: (it) => hex(it).replace(/^0+/, ''),
@@ -169,20 +172,21 @@ const FORMS = OTHER_FORMS.map((form) => {
   const { length } = form.write(SAMPLE);
   return { form, lengths: form.lengths ?? ([length, length] as const) };
 });
-/** Minimum length of a truncated signature. */
+/** Minimum length of a signature that is compared with the start of a digest. */
 const SHORTEST = 16;
 
-/** @returns the form in which the signature that was sent contains the digest; undefined if it does not contain it */
+/** @returns the form in which the digest equals the signature that was sent; undefined if there is no such form */
 export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
   return formsFor(digest, sent.length).find((form) => isSent(form.write(digest), sent));
 }
 
+/** Whether this text is the signature that was sent. */
 export function isSent(text: string, { length, hash: sent }: SentSignature): boolean {
   return text.length === length && hashSignature(text) === sent;
 }
 
 function formsFor(digest: Buffer, length: number): readonly Form[] {
-  // Twice as many characters as bytes are hex digits, which is the usual case.
+  // A signature with two characters for each byte of the digest is in hex. This is the usual case.
   if (length === digest.length * 2) return [HEX];
   if (digest.length !== BYTES) return BASE64;
   const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);

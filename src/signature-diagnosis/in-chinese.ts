@@ -1,4 +1,4 @@
-/** Translates a diagnosis into Chinese. The compiler checks that the catalogue has every cause. */
+/** Translates a diagnosis into Chinese. The compiler checks that the catalogue contains every cause. */
 import type { Diagnosis, Finding } from '../protocol/log-page';
 import { ALL_CAUSES, ASK_AGAIN, type Cause, toFinding } from './causes';
 
@@ -195,7 +195,9 @@ function findingInChinese(finding: Finding): Finding {
   };
 }
 
-/** The translated detail of a finding, which follows the explanation of the catalogue; undefined if there is none. */
+/**
+ * The translated detail of a finding; undefined if there is none. The detail follows the explanation of the catalogue.
+ */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;

@@ -1,6 +1,7 @@
 /** Serializes JSON as the libraries of other programming languages do: layout, escapes, order of members, numbers. */
 import type { JsonMember, JsonNode } from './json-tree';
 
+/** How a serializer writes JSON. */
 export interface Style {
   readonly layout: Layout;
   readonly quote: Quote;
@@ -16,9 +17,9 @@ export interface Layout {
   readonly colon: string;
   /** Separator of items on one line. */
   readonly comma: string;
-  /** Indentation of one level; undefined: all on one line. */
+  /** Indentation of one level; undefined: the whole JSON is on one line. */
   readonly indent?: string;
-  /** Writes lists on one line, and a blank inside empty brackets, like Jackson. */
+  /** Writes each list on one line, and a blank between the brackets of an empty list or object, like Jackson. */
   readonly inlineLists?: boolean;
 }
 
@@ -73,14 +74,15 @@ const quoteWith =
   (pattern: RegExp, write: (char: string) => string): Quote =>
   (text) =>
     JSON.stringify(text).replace(pattern, write);
+// Unicode escapes with lower-case and with upper-case hex digits.
 const unicode = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-const UNICODE = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
+const upperUnicode = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
 
-// Each of these functions writes a text or a name as a JSON string, with the escapes of one library.
+// Each of the following functions writes a text as a JSON string, with the escapes of one library.
 
 /** Escapes only what JSON requires. */
 export const plain: Quote = (text) => JSON.stringify(text);
-/** Escapes everything but ASCII, and DEL, as Python does. */
+/** Escapes DEL and all characters that are not ASCII, as Python does. */
 export const pythonAscii = quoteWith(/[\u007f-\uffff]/g, unicode);
 export const ascii = quoteWith(/[\u0080-\uffff]/g, unicode);
 export const slashed = quoteWith(/\/|[\u2028\u2029]/g, (char) =>
@@ -90,7 +92,7 @@ export const slashedAscii = quoteWith(/\/|[\u0080-\uffff]/g, (char) =>
   char === '/' ? '\\/' : unicode(char),
 );
 export const html = quoteWith(/[<>&\u2028\u2029]/g, unicode);
-/** Escapes as Go did until version 1.21. */
+/** Writes the same escapes as Go up to version 1.21. */
 export const htmlOld: Quote = (text) =>
   html(text).replace(/\\\\|\\[bf]/g, (found) =>
     found === '\\b' ? '\\u0008' : found === '\\f' ? '\\u000c' : found,
@@ -100,7 +102,7 @@ export const dotnet: Quote = (text) =>
   `"${JSON.stringify(text)
     .slice(1, -1)
     .replace(/\\"/g, '\\u0022')
-    .replace(/[<>&'+`\u007f-\uffff]/g, UNICODE)}"`;
+    .replace(/[<>&'+`\u007f-\uffff]/g, upperUnicode)}"`;
 
 export const sorted: Order = (members) =>
   members
@@ -109,19 +111,19 @@ export const sorted: Order = (members) =>
     .map(([, member]) => member);
 export const sortedAtTop: Order = (members, depth) => (depth === 0 ? sorted(members, 0) : members);
 export const byHash: Order = hashOrder;
-/** JavaScript puts names that are whole numbers first. */
+/** The order of JavaScript: names that are whole numbers are first. */
 export const numbersFirst: Order = (members) => {
   const isIndex = ([name]: JsonMember) => /^(?:0|[1-9]\d{0,9})$/.test(name);
   const first = members.filter(isIndex).sort(([a], [b]) => Number(a) - Number(b));
   return [...first, ...members.filter((member) => !isIndex(member))];
 };
 
-// The order in which a Java HashMap yields its entries. Many callers serialize a HashMap.
-
-/** Number of buckets of a new HashMap, and the share of entries to buckets at which it doubles the buckets. */
+/** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
+/** A HashMap doubles its buckets if it has more entries than this share of its buckets. */
 const LOAD = 0.75;
 
+/** The order in which a Java HashMap yields its entries. Many callers serialize a HashMap. */
 export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[] {
   let places = SMALLEST;
   while (members.length > places * LOAD) places *= 2;
@@ -153,7 +155,7 @@ export function pythonBytes(bytes: Uint8Array): string {
   return `b${quote}${text.join('')}${quote}`;
 }
 
-/** The result of `str(dict)` in Python, with single quotes, `True` and `None`. */
+/** The result of `str(dict)` in Python: with single quotes, `True`, `False` and `None`. */
 export function pythonDict(json: JsonNode): string {
   switch (json.kind) {
     case 'object': {

@@ -1,6 +1,6 @@
 /**
- * Parses JSON into a tree that keeps the text of numbers and the order of members. `JSON.parse` loses both, and the
- * variants of a body need them.
+ * Parses JSON into a tree that keeps the text of numbers and the order of members. The variants of a body need both,
+ * and `JSON.parse` loses both.
  */
 
 export type JsonNode =
@@ -13,15 +13,16 @@ export type JsonNode =
 export type JsonMember = readonly [name: string, value: JsonNode];
 
 /**
- * Maximum levels. Bodies of valid requests have at most 32; with more levels, an indented variant would have megabytes.
+ * Maximum levels of objects and lists. Valid bodies have at most 32 levels. An indented variant of a body with very
+ * many levels would have megabytes.
  */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
-/** @returns undefined if the text is not JSON or nested too deeply */
+/** @returns the tree; undefined if the text is not JSON or has too many levels */
 export function parseTree(text: string): JsonNode | undefined {
   try {
-    // Only checks the syntax, so that the code below can rely on it.
+    // This call only checks the syntax, so the following code can assume valid JSON.
     JSON.parse(text);
   } catch {
     return undefined;
@@ -30,13 +31,14 @@ export function parseTree(text: string): JsonNode | undefined {
   if (isTooDeep(tokens)) return undefined;
   let at = 0;
   const next = () => tokens[at++] ?? '';
-  const isOver = (end: string) => tokens[at] === end && next() === end;
+  /** Consumes the next token if it equals `end`. @returns whether the token was consumed */
+  const consumed = (end: string) => tokens[at] === end && next() === end;
   const value = (): JsonNode => {
     const token = next();
     if (token === '{') return { kind: 'object', members: members() };
     if (token === '[') {
       const items: JsonNode[] = [];
-      while (!isOver(']')) items.push(value());
+      while (!consumed(']')) items.push(value());
       return { kind: 'array', items };
     }
     if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) };
@@ -48,7 +50,7 @@ export function parseTree(text: string): JsonNode | undefined {
   // A duplicate name keeps the first position and the last value, as in most parsers.
   const members = () => {
     const found = new Map<string, JsonNode>();
-    while (!isOver('}')) {
+    while (!consumed('}')) {
       const name: string = JSON.parse(next());
       found.set(name, value());
     }

@@ -1,4 +1,7 @@
-/** The JSON serializers that callers use. If several write the same text, the diagnosis reports the first one. */
+/**
+ * The writers: JSON serializers that callers use. If several writers give the same text, the diagnosis reports the
+ * first one.
+ */
 import type { Cause } from './causes';
 import {
   ascii,
@@ -23,10 +26,10 @@ import {
 
 const isWhole = (text: string) => /^-?\d+$/.test(text);
 
-/** Writes a number as JavaScript does, and Go with `any`: all numbers are doubles, so `1.0` becomes `1`. */
+/** Writes a number as JavaScript does, and as Go does with `any`. All numbers are doubles, so `1.0` becomes `1`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
-/** Writes a number as Python does: whole numbers are unchanged, others are written by `repr`. */
+/** Writes a number as Python does: whole numbers are unchanged, other numbers have the form of `repr`. */
 export function asPython(text: string): string {
   if (isWhole(text)) return text === '-0' ? '0' : text;
   const value = Number(text);
@@ -70,7 +73,7 @@ const indented = of('BODY_PRETTY');
 const PYTHON = { numbers: asPython };
 const JAVASCRIPT = { quote: plain, numbers: asDouble, order: numbersFirst };
 
-/** Writers of one line, in the order of the body. */
+/** Writers that write one line. Fields keep the order of the body, or have the order of JavaScript. */
 const ONE_LINE: readonly Writer[] = [
   js('JSON.stringify(body), or another compact writer', { layout: COMPACT, ...JAVASCRIPT }),
   js('a compact writer', { layout: COMPACT, quote: plain }),
@@ -99,7 +102,7 @@ const ONE_LINE: readonly Writer[] = [
   }),
 ];
 
-/** Writers of one line, in another order. */
+/** Writers that write one line with the fields in another order. */
 const REORDERED: readonly Writer[] = [
   sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
@@ -123,7 +126,7 @@ const REORDERED: readonly Writer[] = [
   java('a HashMap and Gson', { layout: COMPACT, quote: gson, order: byHash }),
 ];
 
-/** Writers of several lines. */
+/** Writers that write several lines. */
 const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   indented(`indented by ${name}`, { layout: pretty(indent), quote: plain }),
   indented(`indented by ${name}`, { layout: pretty(indent), ...JAVASCRIPT }),

@@ -1,21 +1,21 @@
-/** Makes the HMAC keys that a caller may have used by mistake instead of its secret. */
+/** Makes the HMAC keys that a caller may have used: the valid secrets, and keys that were used by mistake. */
 import { createHash } from 'node:crypto';
 import type { StoredSecret } from '../storage/directory';
 import type { Cause } from './causes';
 
 export interface KeyVariant {
-  /** Undefined for a valid secret. */
+  /** The mistake; undefined for a valid secret and for a valid query key. */
   readonly cause: Cause | undefined;
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly key: string | Buffer;
   /** The secret of which the key is a variant. */
   readonly secret: string;
-  /** Whether it is likely enough to be tried together with other mistakes. */
+  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
   /**
-   * True: not tried together with other mistakes, because the console signs correctly, and there may be many query
-   * keys.
+   * True: the key is a query key. The search does not combine query keys with other mistakes, because the console signs
+   * correctly with query keys. Besides, a client may have many query keys.
    */
   readonly isQueryKey?: boolean;
 }
@@ -41,7 +41,7 @@ const NAMES = [
 ];
 const BASE64 = /^[\w+/-]+={0,2}$/;
 const HEX = /^(?:[\da-f]{2})+$/i;
-/** What programs use as the secret if none is set. */
+/** Values that programs use as the secret by mistake if no secret is set. */
 const UNSET_VALUES = [
   '',
   'undefined',
@@ -54,7 +54,7 @@ const UNSET_VALUES = [
 ];
 
 /**
- * Makes all variants. The valid secrets are first.
+ * Makes all keys that the search tries. The valid secrets are first.
  *
  * @param now time at which the request was received, epoch milliseconds
  */
@@ -112,7 +112,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // `Buffer.from` ignores invalid characters, so the whole text is checked first.
+  // The whole text is checked before it is decoded, because `Buffer.from` ignores invalid characters.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }

@@ -13,14 +13,12 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * A running search. It yields true for each digest that it computes and false for each other step. At the end, it
- * returns the findings, most specific first; undefined if no known mistake gives the signature.
+ * A running search. It yields true for each digest that it computes, and false for each other step. At the end, it
+ * returns the findings, or undefined if no known mistake gives the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
-/**
- * Starts a search. The caller requests each step, so it can limit the time.
- */
+/** Starts a search. The code that runs the search requests each step, and can stop at a time limit. */
 export function* search(request: SignatureRejection, secrets: readonly StoredSecret[]): Search {
   const { sent } = request;
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
@@ -41,7 +39,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns undefined if the body or the timestamp is unknown */
+/** @returns the digest; undefined if it needs a body or a timestamp that is not known */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -59,7 +57,7 @@ function digestOf(
   return algorithm.digest(key, parts);
 }
 
-/** A mistake, or no mistake if `cause` is undefined. */
+/** A mistake. If `cause` is undefined, there is no mistake. */
 interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
@@ -84,7 +82,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** One or two mistakes that a caller may have made. What is absent was correct. */
+/** The mistakes that a caller may have made, at most two. An absent field means that this part was correct. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -97,16 +95,16 @@ type Name = keyof Deviation;
 
 /** The mistakes of one kind. */
 interface Kind {
-  /** Likely mistakes. They are tried first, and together with mistakes of another kind. */
+  /** Common mistakes. The search tries them first alone, and later together with common mistakes of another kind. */
   readonly common: () => Iterable<Deviation | undefined>;
-  /** Other mistakes. They are tried alone. */
+  /** Other mistakes. The search tries them only alone. */
   readonly others: () => Iterable<Deviation>;
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * The kinds that are tried together, in this order. The variants of the first kind are made only once, so bodies, which
- * take the most time, are first.
+ * The pairs of kinds that are tried together, in this order. The variants of the first kind of a pair are made only
+ * once for this pair. Therefore bodies are the first kind: making them takes the most time.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -123,7 +121,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 export interface Trials {
   /** The valid secrets. They are the keys for deviations without a wrong key. */
   readonly keys: readonly KeyVariant[];
-  /** The first one is empty: no mistake. Undefined stands for a variant that equals an earlier one. */
+  /** The first deviation is empty: no mistake. Undefined stands for a variant that equals an earlier variant. */
   readonly deviations: Iterable<Deviation | undefined>;
 }
 
@@ -173,7 +171,7 @@ function* inOrder(
   }
 }
 
-/** What the log has stored of a request with a rejected signature. */
+/** The stored data of a request that was rejected because of its signature or timestamp. */
 export interface SignatureRejection {
   readonly clientId: string;
   readonly sent: SentSignature;
@@ -185,7 +183,7 @@ export interface SignatureRejection {
   readonly receivedAt: number;
 }
 
-/** @returns undefined if the entry was not rejected because of its signature or timestamp */
+/** @returns the request, if it was rejected because of its signature or timestamp; otherwise undefined */
 export function rejectedRequest(
   { clientId, operation, signature, receivedAt }: LogEntry,
   body: Uint8Array | undefined,
@@ -199,6 +197,7 @@ export function rejectedRequest(
 /** Number of bytes that a difference shows before and after its position. */
 const AROUND = 16;
 
+/** The first difference between the body that was sent and the body that was signed. */
 export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
   const end = Math.min(sent.length, signed.length);
   let offset = 0;
@@ -209,7 +208,7 @@ export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
 /** Invisible characters: byte order mark, direction marks, zero-width characters, unusual blanks. */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu;
 
-/** The text around a position. It contains whole characters only, and invisible characters as escapes. */
+/** The text around a position. The text starts and ends with a whole character. Invisible characters are escaped. */
 function around(bytes: Uint8Array, offset: number): string {
   const isInner = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
   let from = Math.max(0, offset - AROUND);

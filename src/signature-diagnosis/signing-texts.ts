@@ -1,17 +1,21 @@
-/** Makes the texts that a caller may have signed by mistake instead of client id, LF, timestamp, LF, body. */
+/**
+ * Makes the signing texts that a caller may have signed by mistake. The correct signing text is client id, line feed,
+ * timestamp, line feed, body.
+ */
 import type { Cause } from './causes';
 
-/** A text that may have been signed, as templates around the body. */
+/** A signing text with a mistake, as one template before the body and one template after the body. */
 export interface SigningText {
   readonly cause: Cause;
   /** Detail of the mistake, for the finding. */
   readonly how: string;
-  /** Templates of the text before and after the body, with placeholders such as `{client}` (`Signed`). */
+  /** Template of the text before the body, with placeholders such as `{client}` (`Signed`). */
   readonly before: string;
+  /** Template of the text after the body. */
   readonly after: string;
   /** Whether the text includes the body. */
   readonly hasBody: boolean;
-  /** Whether it is likely enough to be tried together with other mistakes. */
+  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
 }
 
@@ -42,7 +46,7 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** Only these separators are tried together with other mistakes. */
+/** With these separators, a text of `joined` is common (`isCommon`) by default. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [
@@ -104,7 +108,11 @@ const EXTRA = [
   `${CLIENT}\n${TIME}\r\n${BODY}`,
 ];
 
-/** @param clientId the client id that was sent */
+/**
+ * Makes all signing texts with a mistake.
+ *
+ * @param clientId the client id that was sent
+ */
 export function signingTexts(clientId: string): SigningText[] {
   const right = [CLIENT, TIME, BODY];
   const others = [clientId.toLowerCase(), clientId.toUpperCase(), ''];
@@ -128,7 +136,11 @@ export function signingTexts(clientId: string): SigningText[] {
   ];
 }
 
-/** Makes each order of fields with each separator, first with the line feed. */
+/**
+ * Makes a text for each separator and each order of fields. The line feed is the first separator.
+ *
+ * @param likely separators with which the mistake is common (`isCommon`)
+ */
 function joined(
   cause: Cause,
   orders: readonly (readonly string[])[],

@@ -7,11 +7,11 @@ export interface TimeVariant {
   /** Detail of the mistake, for the finding. */
   readonly how: string;
   readonly time: string;
-  /** Whether it is likely enough to be tried together with other mistakes. */
+  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** The unit of a timestamp of the present, by its number of digits. */
+/** Units other than seconds, by the number of digits that a present time has in this unit. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -19,7 +19,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 };
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between two reads of the clock, if a caller reads it for the signature and again for the header. */
+/** Maximum seconds between two reads of the clock by a caller, one for the signature and one for the header. */
 const APART = 5;
 
 /**
@@ -47,7 +47,8 @@ export function timestampFinding(
 }
 
 /**
- * Whether a time is off by a time zone, a multiple of 15 minutes. The clock may be off by up to a minute in addition.
+ * Whether a difference in seconds is that of a time zone: a multiple of 15 minutes, at least 30 minutes and at most 14
+ * hours. In addition, the clock may be off by up to a minute.
  */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);
@@ -55,7 +56,7 @@ function isZone(off: number): boolean {
   return isOnIt && Math.abs(off) >= 2 * QUARTER_HOUR && Math.abs(off) <= FARTHEST_ZONE + 60;
 }
 
-/** Makes timestamps other than the one that was sent, likely ones first. */
+/** Makes timestamps that the caller may have signed instead of the timestamp that it sent. */
 export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   if (!/^\d{1,19}$/.test(timestamp)) return;
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);

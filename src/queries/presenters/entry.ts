@@ -1,4 +1,4 @@
-/** Converts a push-log entry to the form of answers. */
+/** Converts a push-log entry to the form that answers contain. */
 import { renderAll, renderWarnings } from '../../protocol/envelope';
 import type { Language } from '../../protocol/language';
 import {
@@ -12,7 +12,7 @@ import {
 import type { LogEntry } from '../../storage/push-log';
 
 /** The values that an answer needs in addition to the entry. */
-interface Reading {
+interface ViewContext {
   readonly attempt: number | undefined;
   /** Language of the answer. */
   readonly language: Language;
@@ -22,7 +22,7 @@ interface Reading {
 type PresentedFields = {
   readonly [Name in keyof EntryView as EntryFields[Name]['stored'] extends undefined
     ? Name
-    : never]: (entry: LogEntry, reading: Reading) => EntryView[Name];
+    : never]: (entry: LogEntry, context: ViewContext) => EntryView[Name];
 };
 
 const PRESENTED: PresentedFields = {
@@ -42,7 +42,9 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/** @param attempt number of the attempt with this key, from 1; undefined without a key, or after 100 attempts */
+/**
+ * @param attempt number of the attempt, from 1; undefined without an idempotency key, and after the first 100 attempts
+ */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,
@@ -55,8 +57,8 @@ export function toOperatorEntryView(
   entry: LogEntry,
   attempt: number | undefined,
 ): OperatorEntryView {
-  const reading = { attempt, language: 'en' } as const;
-  return present(entry, FOR_OPERATORS, reading) as unknown as OperatorEntryView;
+  const context = { attempt, language: 'en' } as const;
+  return present(entry, FOR_OPERATORS, context) as unknown as OperatorEntryView;
 }
 
 type FieldName = keyof OperatorEntryView;
@@ -65,10 +67,10 @@ function fieldsOf({ shape }: { readonly shape: object }): readonly FieldName[] {
   return Object.keys(shape) as FieldName[];
 }
 
-function present(entry: LogEntry, fields: readonly FieldName[], reading: Reading) {
+function present(entry: LogEntry, fields: readonly FieldName[], context: ViewContext) {
   const shown = fields.map((name) => [
     name,
-    isStored(name) ? toJson(entry[name]) : PRESENTED[name](entry, reading),
+    isStored(name) ? toJson(entry[name]) : PRESENTED[name](entry, context),
   ]);
   return Object.fromEntries(shown);
 }

@@ -1,7 +1,7 @@
 /**
  * Finds ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id to a
- * number, or the id differs in blanks. An upsert of such an id would create a second matter. Pure; the console imports
- * this file too.
+ * number, or the ids differ only in blanks or invisible characters. An upsert of such an id would create a second
+ * matter. Pure. The console in `browser/console` imports this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -15,7 +15,9 @@ export interface Doubt {
 
 /** How a spreadsheet shows a long number, for example `1.23E+17` or, in other languages, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
-/** Number of digits that a spreadsheet keeps of a number. The spreadsheet replaces the following digits with zeros. */
+/**
+ * Number of leading digits that a spreadsheet keeps in a number. The spreadsheet replaces the other digits with zeros.
+ */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
 const ROUNDED = /^\d{15}0+$/;
@@ -28,7 +30,8 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 /**
  * @param ofFile all ids of the file
  * @param open ids of the open matters of the ledger that are not in the file
- * @returns a function that takes an id of the file that is not in the ledger, and returns what is doubtful about it
+ * @returns a function that returns the doubt about an id of the file; undefined if there is none. Call it only for ids
+ *   that the ledger does not have
  */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
@@ -41,7 +44,8 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // The ledger may have the id without blanks in a concluded matter. `open` does not contain concluded matters.
+    // An id with blanks is doubtful even if no open matter looks alike. A concluded matter may have the id without
+    // blanks, and `open` does not contain concluded matters.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -50,17 +54,16 @@ export function createDoubtFinder(
 }
 
 class SeenIds {
-  /** Open ids of the ledger and look-alike ids of the file, by their form without blanks (`lookAlike`). */
+  /** Open ids of the ledger, and ids of the file with blanks, by their form without blanks (`lookAlike`). */
   readonly alike = new Map<string, string>();
   /** Open ids of the ledger with leading zeros, by their form without these zeros. */
   readonly #byNumber = new Map<string, string>();
   /** Open ids of the ledger with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
-  /**
-   * Number of digits of the longest open id with leading zeros. The two flags are set if the file has damaged an id in
-   * this way. Then other ids of the same form are doubtful too, even if the ledger has no open matter for them.
-   */
+  /** Number of digits of the longest open id with leading zeros. */
   #longestWithZeros = 0;
+  // The two flags are set if an id of the file has lost its zeros or is rounded. Then other ids of the same form are
+  // doubtful too, even if the ledger has no open matter for them.
   #haveLostZeros = false;
   #areRounded = false;
 
@@ -73,7 +76,7 @@ class SeenIds {
     if (LONG_NUMBER.test(id)) this.#byKeptDigits.set(keptDigits(id), id);
   }
 
-  /** Call it after `addOpen` was called for all open ids. */
+  /** Call this method after all calls of `addOpen`. */
   addOfFile(id: string): void {
     const plain = lookAlike(id);
     if (plain !== id && !this.alike.has(plain)) this.alike.set(plain, id);

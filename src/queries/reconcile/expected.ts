@@ -1,22 +1,23 @@
 /**
- * Expected matters: the values that a file of the source system, in any file format, states for its matters. The
- * comparison with the ledger is a "reconciliation". Pure; the console imports this file too.
+ * Expected matters: the values that a file of the source system states for its matters. The comparison of the file with
+ * the ledger is a "reconciliation". Pure. The console in `browser/console` imports this file too.
  */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
 
-/** A line of the file. It states only some fields of its matter. */
+/** A line of the file. The line may state only some fields of its matter. */
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The fields of PUSHED_FIELDS that the line states, as in the file. Times have the form that the service reads. */
+  /** The fields of PUSHED_FIELDS that the line states. Only times are converted, to the form that the service reads. */
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;
-  /** The usernames in the column of assignees. The matter has exactly these users as ASSIGNEEs. */
+  /** The usernames in the column of assignees. Exactly these users should be ASSIGNEEs of the matter. */
   readonly assignees?: readonly string[];
   /**
-   * Precision of the times in milliseconds, because spreadsheets leave out seconds. Absent: exact to the millisecond.
+   * Precision of the times in milliseconds, for example 60,000 if a spreadsheet has left out the seconds. Absent: exact
+   * to the millisecond.
    */
   readonly precisions?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
@@ -31,8 +32,8 @@ export interface FoldedMatter {
 export type ExpectedMatter = Row | FoldedMatter;
 
 /**
- * Fields of a line that are not in ExpectedFields. The comparison checks these fields, and an upsert that corrects the
- * ledger sends them.
+ * Fields of a line that are not in ExpectedFields. The comparison checks these fields. A push that corrects the ledger
+ * sends them.
  */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',

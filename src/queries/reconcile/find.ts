@@ -61,7 +61,7 @@ export function findDifferences(
   return content.length === 0 ? found : [...found, describe('CONTENT_DIFFERS', content)];
 }
 
-/** The finding instead of MISSING if the ledger probably has the matter under another id. */
+/** The finding that replaces MISSING if the ledger probably has the matter under another id. */
 export function doubtDifference(
   { expected }: ExpectedMatter,
   { kind, probableId }: Doubt,
@@ -76,7 +76,8 @@ export function doubtDifference(
 
 /**
  * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file.
- * Spreadsheets leave out seconds, so every matter would differ, and a push with the time of the file would be stale.
+ * Otherwise every matter of a spreadsheet without seconds would differ, and a push with the time of the file would be
+ * stale.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

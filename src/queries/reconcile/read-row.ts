@@ -1,4 +1,4 @@
-/** Reads the fields of one line of a file, and checks them. Pure; the console imports this file too. */
+/** Reads and checks the fields of one line of a file. Pure. The console in `browser/console` imports this file too. */
 import { ASSIGNEE } from '../../files/columns';
 import { readFileTime } from '../../files/times';
 import { isExternalId, isNothing, isStatus, isText, MAX_LENGTH } from '../../protocol/field-rules';
@@ -14,7 +14,7 @@ export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
   readonly serials: number;
 };
 
-/** Whether a row can have a field of this name. */
+/** Whether a line of a file can have a field of this name. */
 export const isRowField = (name: string): boolean =>
   EXPECTED_FIELDS.has(name) || PUSHED_FIELDS.has(name) || name === ASSIGNEE;
 

@@ -1,4 +1,4 @@
-/** Makes the push that corrects a matter of the ledger by the file, or returns the obstacle to such a push. Pure. */
+/** Makes the push with which a matter of the ledger gets the values of the file. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -15,7 +15,7 @@ export interface RepushLine {
 }
 
 /**
- * The obstacle that prevents a push from correcting the matter. NEWER_HERE: the push would be ignored as stale.
+ * The reason why no push is made for the matter. NEWER_HERE: the matter is newer in the ledger than in the file.
  * ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back. NEEDS_CONTENT: the file lacks
  * fields that a push needs. DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an
  * upsert would create a second matter.
@@ -24,13 +24,13 @@ export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind
 
 export interface RepushOptions {
   /**
-   * True: also correct a matter that is newer in the ledger. The push then has the time of the ledger, so it is not
-   * stale.
+   * True: also correct a matter that is newer in the ledger. Its push has the time of the ledger, because a push with
+   * the time of the file would be stale.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
-  /** For a matter that is not in the ledger and whose row does not state a type. */
+  /** The type of a matter that is not in the ledger, if its row does not state a type. */
   readonly matterType?: string | undefined;
 }
 
@@ -41,6 +41,7 @@ export interface MatterMismatch {
   readonly findings: readonly MatterFinding[];
 }
 
+/** @returns the push that corrects the matter, or the obstacle to such a push */
 export function createRepushLine(
   { expectedMatter: stated, stored, findings }: MatterMismatch,
   options: RepushOptions,
@@ -61,7 +62,8 @@ export function createRepushLine(
 }
 
 /**
- * Whether a push with the time of the file would be stale. If the file has no time, the push has none and is not stale.
+ * Whether the matter is newer in the ledger than in the file. A row that states no time (undefined) is never older. A
+ * folded matter without a time (null) is older than every time.
  */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
@@ -85,10 +87,11 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row. If the row does not state a type or a title, the push has that of the ledger.
+ * The push for a row; undefined if the row lacks fields that a push needs. If the row does not state a type or a title,
+ * the push has the type or title of the ledger.
  *
- * A row without a title does not state the whole matter. Its push has the time of the ledger and not of the row. With
- * the time of the row, a resend of an earlier lost push would be stale, and its content would be missing unnoticed.
+ * A row without a title does not state the whole matter, so its push has the time of the ledger. With the time of the
+ * row, a later resend of a lost push would be stale. The ledger would then lack the content of the lost push.
  */
 function rowLine(
   row: Row,
@@ -108,10 +111,11 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // The file may have left out the seconds, so an equal deadline is not sent.
+      // A deadline that is equal within the precision of the file is not sent: the file may have left out the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
-      // The list is complete without the removed parties, and the service rejects both together.
+      // `parties` is the complete list without the removed parties. The service rejects `removeParties` with
+      // `replaceParties`.
       ...(parties?.replaces && { removeParties: undefined }),
       ...status,
     };
@@ -123,7 +127,7 @@ function rowLine(
   return { op: 'status', body: bodyOf(row, { ...status, externalStatusLabel }, kept) };
 }
 
-/** The body of a push. JSON leaves out undefined fields. */
+/** The body of a push. Undefined fields are not sent, because JSON leaves them out. */
 function bodyOf({ expected }: ExpectedMatter, fields: object, stamp: number | undefined) {
   const { externalId } = expected;
   const sourceUpdatedAt = stamp === undefined ? undefined : new Date(stamp).toISOString();

@@ -1,4 +1,7 @@
-/** Compares the content that a row of a file states with the ledger. Pure; the console imports this file too. */
+/**
+ * Compares the content in a row of a file with the ledger. Pure. The console in `browser/console` imports this file
+ * too.
+ */
 import { type ContentField, haveSameParties } from '../../domain/full-upsert';
 import { CONTENT_FIELDS, type Matter, type PartyRef, type PartyRemoval } from '../../domain/matter';
 import { changeParties, removalTest, removeParties } from '../../domain/parties';
@@ -10,8 +13,8 @@ export type RowContent = Partial<Pick<Matter, ContentField>>;
 const TEXTS = ['matterType', 'title', ...CONTENT_FIELDS] as const;
 
 /**
- * @param stored the matter of the ledger. Its deadline replaces that of the row if both are equal within the precision
- *   of the file
+ * @param stored the matter of the ledger. If its deadline equals the deadline of the row within the precision of the
+ *   file, the result has the deadline of the ledger
  */
 export function contentOf(row: Row, stored: Matter | undefined): RowContent {
   const { pushed, deadlineAt, precisions } = row;
@@ -39,8 +42,10 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 }
 
 /**
+ * @param theirs time of the file
+ * @param ours time of the ledger
  * @param precision precision of the file in milliseconds
- * @returns the time of the ledger (`ours`) if it equals that of the file (`theirs`) within the precision; otherwise `theirs`
+ * @returns `ours` if both times are equal within the precision; otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
   theirs: T,
@@ -56,7 +61,7 @@ const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() ||
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-/** The parties of the matter after an upsert of the row; undefined if the row does not state any. */
+/** The parties of the matter after an upsert of the row; undefined if the row states neither parties nor removals. */
 function partiesOf(row: Row, stored: Matter | undefined): Matter['parties'] | undefined {
   const stated = statedParties(row, stored);
   const { removeParties: removals } = row.pushed;
@@ -74,7 +79,9 @@ interface StatedParties {
 }
 
 /**
- * The parties in an upsert of the row. If the row has a column of assignees, parties with other roles stay as they are.
+ * The parties in an upsert of the row; undefined if the row states none. If the row has a column of assignees, only
+ * this column gives the ASSIGNEEs. The parties with other roles come from the row, or from the ledger if the row has
+ * no field `parties`.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;
@@ -89,7 +96,7 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
   return { parties: [...assignees, ...kept].filter((it) => !isRemoved(it)), replaces: true };
 }
 
-/** The comparison ignores invalid parties. The service would reject a push with an invalid party. */
+/** Whether a value of the file is a party. The comparison ignores other values; the service would reject their push. */
 const isParty = (value: unknown): value is PartyRef =>
   isRemoval(value) && typeof value.partyRole === 'string';
 
