@@ -28,13 +28,13 @@ import { watchSchema } from './storage/schema';
 export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Name in logs and heartbeats; by default host and pid. Tests start several processes of this service in one Node
-   * process, each with its own name.
+   * Name in logs and heartbeats; by default type, host and pid. Tests start several processes of this service in one
+   * Node process, each with its own name.
    */
   readonly name?: string;
   /** Destination of the log; stdout by default. */
   readonly log?: DestinationStream;
-  /** True outside of tests: SIGTERM and SIGINT drain this process, and then the Node process exits. */
+  /** True outside of tests: SIGTERM and SIGINT drain this process and end the Node process. */
   readonly ownsNode?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface RunningProcess {
  */
 export type Process = Awaited<ReturnType<typeof createBase>>;
 
-/** Milliseconds between two reads of the Redis time. */
+/** Milliseconds between two reads of the Redis time, randomly extended by up to half. */
 const REDIS_TIME_INTERVAL = 20_000;
 /** Milliseconds in which an exiting process writes its last log lines. */
 const FLUSH_TIMEOUT = 500;
@@ -162,7 +162,7 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // The metrics stop after all parts that start later, so that they cover the drain.
+  // The parts of web or worker start later and therefore stop earlier. So the metrics are available during the drain.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const servers = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

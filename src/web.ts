@@ -1,4 +1,4 @@
-/** Composition root of the web process: wires push handling, queries and documents; listens, drains. */
+/** Composition root of the web process. It wires push handling, queries and documents, and starts the HTTP server. */
 
 import type { Reach } from './concurrency/reach';
 import { systemClock as clock } from './concurrency/timing';
@@ -75,7 +75,7 @@ interface Parts {
   readonly health: HealthProbe;
 }
 
-/** Creates the push log, its counts, its lookups and the rejection log. */
+/** Creates the push log, its counts, its lookups, the source of its ids, and the rejection log. */
 function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, tracing }: Process) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
   const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });
@@ -90,7 +90,7 @@ function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, traci
   return { pushLog, counts, logRejection: rejections.record, lookups, ids };
 }
 
-/** Creates what the authentication of requests needs. */
+/** Creates the parts that authenticate requests. */
 function createAuth(base: Process, parts: Parts & { keyRing: KeyRing }): AppOptions['auth'] {
   const { log, keyRing, health, database } = parts;
   const { config, logger, lifecycle, mongo, metrics } = base;

@@ -1,7 +1,7 @@
 /**
- * Works around a defect of the MongoDB driver (7.8). A socket is destroyed before it emits `close`. If the driver sends
- * a command in between, the command waits forever, because no time limit of the driver ends it. The defect appears when
- * a server closes its connections, for example when a primary dies.
+ * Works around a defect of the MongoDB driver (7.8). A closing socket is first destroyed and emits `close` later. A
+ * command that the driver sends between these two moments waits forever, because no time limit applies to it. The
+ * defect appears when a server closes its connections, for example when a primary dies.
  */
 import { mongo } from 'mongoose';
 

@@ -1,5 +1,6 @@
 /**
- * Reads and validates the settings from the environment. It reports all problems at once, before the process starts.
+ * Reads and validates the settings from the environment. One ConfigError reports all problems, before the process
+ * starts.
  */
 import path from 'node:path';
 import { z } from 'zod';
@@ -46,19 +47,19 @@ const schema = z.object({
   REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
   /** Folder in which `npm start` stores data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
-  /** How long `web` keeps an idle connection of a client. It must exceed the idle timeout of the load balancer. */
+  /** How long `web` keeps an idle HTTP connection open: longer than the idle timeout of the load balancer. */
   KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
   /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
-  /** `always-200`: every answer has HTTP status 200; its body has the code. */
+  /** `always-200`: every answer has HTTP status 200; only its body has the code. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
   /** Time zone of times that callers send without a zone. */
   PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
   /** Values of `bizStatus` that give a matter the phase CONCLUDED. */
   CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
-  /** How long a caller waits for the confirmed write. */
+  /** How long the caller of a push waits for the confirmed write. */
   PUSH_TIMEOUT: durationSetting(100, 120_000).default(10_000),
   /** Maximum lines of one batch of a caller. */
   BATCH_MAX_ITEMS: wholeNumberSetting(1, 1_000).default(1_000),
@@ -66,7 +67,7 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long a signature may be sent again with another path or idempotency key; `off`: without a time limit. */
+  /** How long after its first use a signature is accepted for another path or idempotency key; `off`: always. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -80,7 +81,10 @@ const schema = z.object({
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
-  /** Maximum pushes in flight in one web process. The process answers further pushes with 503. */
+  /**
+   * Maximum requests that one web process handles at a time; further requests get 503. The same limit applies to the
+   * number of requests whose bodies are still arriving.
+   */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition. `web` answers further pushes with 503. */
   PARTITION_LIMIT: wholeNumberSetting(1, 1_000_000).default(10_000),
@@ -90,7 +94,7 @@ const schema = z.object({
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
   /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
-  /** Time limit for a stopping process, including DRAIN_DELAY. Within it, the process finishes the pushes in flight. */
+  /** Time in which a stopping process must finish the pushes in flight; includes DRAIN_DELAY. */
   DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
   METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),
@@ -151,8 +155,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Rate limit of each query key. The burst is the rate of five seconds, because a page sends many requests when it
- * opens.
+ * Rate limit of each query key. The burst is the number of requests that the rate allows in five seconds, because a
+ * page sends many requests when it opens.
  */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
@@ -162,7 +166,7 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
 /**
  * Reads the settings. An empty variable counts as absent.
  *
- * @throws ConfigError whose message names every variable that is missing or wrong, and the file that it was read from
+ * @throws ConfigError whose message names every missing or invalid variable, and the file of an invalid value
  */
 export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

@@ -7,7 +7,7 @@ import { mongo } from 'mongoose';
 
 /**
  * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, although
- * the driver gives both the same label.
+ * the driver labels write conflicts and outages alike.
  */
 export function isOutage(error: unknown): boolean {
   if (isUnknownCommit(error)) return true;
@@ -16,14 +16,16 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * Whether a retry of the write may succeed: the server was unreachable or changed its role, or there was a conflict or
- * an index build. The failed write may still have taken effect.
+ * Whether a retry of the write may succeed, for example because the server was unreachable, or because another write
+ * conflicted. The failed write may still have taken effect.
  */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
 
-/** Whether another transaction has locked or just written the same document. */
+/**
+ * Whether another write has locked or changed the same document, or has inserted a document with the same unique key.
+ */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
@@ -43,8 +45,8 @@ export function isDuplicateKey(error: unknown): boolean {
 /**
  * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
  *
- * @returns `locked` if a transaction locked the document; `unconfirmed` if the write was executed, but the majority did
- *   not confirm it in time; undefined for any other error
+ * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
+ *   confirm it in time. Undefined for any other error
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
@@ -74,8 +76,9 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded, so that a retry would fail too. For a
- * push, every other error is retryable (contract 6.5), because new versions of MongoDB add error codes.
+ * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. For a
+ * push, every other error counts as retryable (contract 6.5): new MongoDB versions add error codes that this file does
+ * not know.
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
@@ -99,7 +102,7 @@ export function errorText(error: unknown): string {
   return `${String(error)} (code ${code}${name ? ` ${name}` : ''})`;
 }
 
-/** Whether MongoDB rejects the command and would reject it again: it is forbidden or not supported. */
+/** Whether MongoDB has rejected a command that is forbidden or not supported. A retry would be rejected too. */
 export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
@@ -109,7 +112,7 @@ export function isRejectedPermanently(error: unknown): boolean {
  * error of the socket unchanged.
  */
 export function isSocketError(error: unknown): boolean {
-  // `instanceof` would return false here if the error comes from another realm, as under jest.
+  // `instanceof Error` is false for an error of another JavaScript context, as under jest. `isNativeError` is true.
   return types.isNativeError(error) && 'syscall' in error;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Limits repeated log lines. In each second, it writes the first line of a kind, counts the others, and writes their
- * number at the end of the second.
+ * The folded log limits repeated log lines. In each second, it writes only the first lines of each kind. At the end of
+ * the second, it writes the number of suppressed lines.
  */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
@@ -8,7 +8,7 @@ import { type Outages, outagesOf, type ServerName } from './outages';
 const SECOND = 1_000;
 /**
  * Maximum kinds per second that have a count of their own. Further kinds with the same text share one count, so that
- * very many client ids or reasons do not produce very many lines.
+ * many client ids or reasons do not produce many lines.
  */
 const MAX_KINDS = 200;
 

@@ -1,27 +1,31 @@
-/** Start and end of a process. At its end, it releases its resources in reverse order, within a hard deadline. */
+/**
+ * Start and end of a process. At the end, the process releases its resources within a hard deadline, the last
+ * registered resource first.
+ */
 import { withTimeout } from '../concurrency/timing';
 import type { Logger } from './logger';
 import { outagesOf, SERVERS } from './outages';
 
 export interface Lifecycle {
   /**
-   * Registers the release of a resource. All of these releases together have CLEAN_UP_TIME, so that a server that does
-   * not answer cannot delay the end of the process. Their failures do not affect the exit code.
+   * Registers the release of a resource. All these releases share the time limit CLEAN_UP_TIME, so a server that does
+   * not answer cannot delay the end of the process. A failed release does not affect the exit code.
    */
   onStop(name: string, release: Release): void;
   /**
-   * Registers a step that finishes accepted work or writes buffered data. Only the deadline of the process limits it.
+   * Registers a drain step, which finishes accepted work or writes buffered data. The only time limit of the step is
+   * the deadline of the process.
    */
   onDrain(name: string, release: Release): void;
   /**
-   * Registers the stop of a component that owns a timer or a connection. It has the time limit of `onStop`.
+   * Registers the stop of a component, as `onStop` registers the release of a resource.
    *
    * @returns the component
    */
   run<T extends Stoppable>(name: string, component: T): T;
   isStopping(): boolean;
   /**
-   * Runs all releases and drain steps, the last registered one first. A second call waits for the first one.
+   * Runs all releases and drain steps, the last registered one first. A second call returns the result of the first.
    *
    * @returns the exit code: 1 if the deadline passed, or if a drain step failed although MongoDB and Redis were
    *   available; otherwise 0
@@ -42,7 +46,7 @@ interface Step {
   readonly isDrain: boolean;
 }
 
-/** Milliseconds for all releases of resources together. */
+/** Milliseconds for all releases together, without the drain steps. */
 const CLEAN_UP_TIME = 3_000;
 /** Milliseconds that each release has, even if CLEAN_UP_TIME is used up. */
 const MIN_STEP_TIME = 50;
@@ -130,13 +134,14 @@ export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>):
   process.on('disconnect', () => void end('the parent process has ended'));
 }
 
-/** Reports to the parent process, if it has opened an IPC channel, that this process is ready. */
+/** Reports over the IPC channel that this process is ready. Does nothing if the parent process opened no channel. */
 export function announceReady(details: Record<string, unknown>): void {
   process.send?.({ ready: true, ...details });
 }
 
 /**
- * Runs the main function of a process. If the start fails, it prints the error and ends the process with exit code 1.
+ * Runs the main function of a process. If `main` fails, this function prints the error and ends the process with exit
+ * code 1.
  */
 export function runMain(main: () => Promise<unknown>): void {
   main().catch((error: Error) => {

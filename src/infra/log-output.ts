@@ -1,6 +1,6 @@
 /**
- * Writes the log to stdout. If the reader of stdout stops reading, the process is not blocked: lines wait in memory up
- * to a limit, and further lines are dropped and counted.
+ * Writes the log to stdout. If the reader of stdout stops reading, the process continues. Lines then wait in memory, up
+ * to a limit. Further lines are dropped and counted.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
@@ -19,7 +19,7 @@ export function createLogOutput(
 ): LogOutput {
   let dropped = 0;
   let isClosed = false;
-  // The reader of the log has ended. The process continues without a log.
+  // An error means that the reader of the log has ended. The process continues without a log.
   stream.on('error', () => {
     isClosed = true;
   });

@@ -29,7 +29,7 @@ export function createLogger(
     formatters: { log: rounded },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // `line` ends with a line feed. `JSON.stringify` escapes only some of the unprintable characters.
+    // pino escapes only some of the unprintable characters. The line feed at the end of `line` must stay unescaped.
     hooks: { streamWrite: (line) => `${escapeUnprintable(line.trimEnd())}\n` },
   };
   return pino(options, to);
@@ -52,7 +52,8 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
 const MAX_HOST = 48;
 
 /**
- * The name of a process. Log lines, push-log entries that the process settled, `matterctl status` and `queue` show it.
+ * The name of a process. It appears in log lines, in push-log entries that the process settled, in `matterctl status`
+ * and in `matterctl queue`.
  *
  * @returns for example `worker-app1-4711`; only letters, digits, `.`, `_` and `-`
  */

@@ -1,9 +1,9 @@
-/** Three checks of MongoDB: the state of the servers in the driver, a ping, and a small write. */
+/** Checks of MongoDB (whether the driver knows a primary, a ping, a small write), and a watch that reports outages. */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
 
-/** Whether the driver knows a primary now. Without a primary, `web` rejects requests immediately. */
+/** Whether the driver knows a server that accepts writes. Without such a server, `web` rejects requests immediately. */
 export function isMongoReady(connection: Connection): boolean {
   // `readyState` is unsuitable: on a busy machine a heartbeat can be a second late, and Mongoose then reports
   // "disconnected".
@@ -11,7 +11,7 @@ export function isMongoReady(connection: Connection): boolean {
   return topology !== undefined && isUsable(topology.description);
 }
 
-/** Members of the driver's client that its types do not contain. */
+/** A member of the driver's client. The type declarations of the driver do not contain it. */
 interface Driver {
   /** Undefined after the connection was closed. */
   readonly topology?: { readonly description: mongo.TopologyDescription };
@@ -25,7 +25,7 @@ function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
-/** The name that log lines of an outage show for the connection. */
+/** The name of the connection in the log lines of an outage. */
 const OUTAGE_SOURCE = 'driver';
 
 /**
@@ -47,7 +47,7 @@ function causeOf({ servers }: mongo.TopologyDescription): string {
 }
 
 /**
- * A round trip to the primary. MongoDB answers a ping without locks and data, so even a busy database answers quickly.
+ * A round trip to the primary. A ping needs no locks and no data, so even a busy database answers quickly.
  */
 export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });

@@ -8,8 +8,8 @@ const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
- * An option that weakens writes is an error: the operator must learn that the service does not trade safety for speed.
- * Read options are ignored, because they do not change the promises to callers.
+ * Checks MONGO_URL. An option that weakens writes is an error: the operator must learn that the service does not trade
+ * safety for speed. Read options are no error, because the service replaces them with its own.
  *
  * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
  */
@@ -30,7 +30,7 @@ export function hasPassword(url: string): boolean {
   return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
 }
 
-/** The servers of the URL as `host:port,host:port`, without users, passwords and options, so that it can be shown. */
+/** The servers of the URL for display: `host:port,host:port`, without users, passwords and options. */
 export function serversOf(url: string): string {
   const rest = partsOf(url).base.replace(/^[^:]*:\/\//, '');
   // A password can contain an unescaped `@`.

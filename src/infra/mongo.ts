@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * For a write that a later write to the same replica set confirms with MAJORITY_WRITE_CONCERN. Members apply writes in
- * order.
+ * For a write that is followed by a write with MAJORITY_WRITE_CONCERN to the same replica set. The members apply writes
+ * in order, so the confirmation of the later write covers the earlier write too.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
@@ -25,8 +25,8 @@ const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
 
 /**
  * Connects to MongoDB, and checks that it supports transactions, because matters and push-log entries are committed
- * together. Reads go to the primary, even if the URL has other options. Writes without a concern of their own wait for
- * majority and journal.
+ * together. Reads go to the primary, even if the URL requests other members. Writes without a write concern
+ * of their own have MAJORITY_WRITE_CONCERN.
  *
  * @param socketTimeout milliseconds for one command; the release step sets more, because it creates indexes
  * @param monitorCommands whether the driver emits an event for each command

@@ -1,7 +1,7 @@
 /**
- * Records the outages of MongoDB and Redis that this process notices. It logs the start, the cause if it is found
- * later, and the end. Several lost connections are one outage. A connection lost again within 2 s continues the same
- * outage.
+ * Records the outages of MongoDB and Redis that this process notices. The log shows the start and the end of an outage.
+ * If the cause is found later, the log shows the cause too. All connections to a server that are lost at the same time
+ * belong to one outage. If a connection is lost again within 2 s, the same outage continues.
  */
 import { systemClock } from '../concurrency/timing';
 import type { Logger } from './logger';
@@ -18,9 +18,9 @@ export interface Outage {
 }
 
 export interface Outages {
-  /** Reports a lost connection. @param connection name of the connection, for example `subscriber` */
+  /** Records a lost connection. @param connection name of the connection, for example `subscriber` */
   lost(server: ServerName, connection: string, error: string): void;
-  /** Reports that a lost connection works again. */
+  /** Records that a lost connection works again. */
   back(server: ServerName, connection: string): void;
   /**
    * True from the log line of an outage to the log line of its end. Errors between these two lines need no further log
@@ -38,8 +38,8 @@ export interface OutageOptions {
 }
 
 /**
- * An outage counts as ended if no connection was lost for these milliseconds after the last one came back. While Redis has no primary, the process loses
- * and restores its connections to a replica about once a second.
+ * Milliseconds without a lost connection after which an outage counts as ended. While Redis has no primary, the process
+ * loses and restores its connections to a replica about once a second. All these losses are one outage.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */
@@ -93,8 +93,8 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.until = null;
       state.lost.add(connection);
       state.affected.add(connection);
-      // The first error often states only that the connection was closed. The error of the next attempt to connect
-      // states the cause, so it replaces the first error.
+      // The first error often states only that the connection was closed. The next attempt to connect then fails with
+      // an error that states the cause. This error replaces the first one.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;

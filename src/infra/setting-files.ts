@@ -17,9 +17,15 @@ export interface SettingFiles {
   readonly env: Environment;
   /** The problems with files, as pairs of variable name and problem. */
   readonly problems: readonly (readonly [string, string])[];
-  /** Settings whose file could not be read. Their value is unknown, so they are not reported as missing. */
+  /**
+   * Settings whose file variable has a problem. Their values are unknown, so `readConfig` does not report them as
+   * missing.
+   */
   readonly unknown: ReadonlySet<string>;
-  /** The text that names the file of a setting at the end of an error message; empty if the setting has no file. */
+  /**
+   * Returns the text that an error message appends to name the file of a setting. The text is empty if the setting was
+   * not read from a file.
+   */
   readonly describeFile: (name: string) => string;
 }
 
@@ -65,7 +71,7 @@ function readOne(path: string): ReadValue {
 export const isSettingSet = (env: Environment, name: SecretSetting): boolean =>
   Boolean(env[name] || env[fileVariableOf(name)]);
 
-/** Returns an environment with one setting: the variable of its value, and the variable of its file. */
+/** Returns an environment with only the two variables of one setting: its value, and the path of its file. */
 export const pickSetting = (env: Environment, name: SecretSetting): Environment => ({
   [name]: env[name],
   [fileVariableOf(name)]: env[fileVariableOf(name)],
@@ -75,7 +81,10 @@ export const pickSetting = (env: Environment, name: SecretSetting): Environment 
 export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 
-/** Placeholders for the required settings that are not set, for a program that does not use these settings. */
+/**
+ * Returns placeholders for the required settings that are not set. They are for programs that do not use these
+ * settings.
+ */
 export function placeholdersFor(env: Environment): Environment {
   const missing = Object.entries(PLACEHOLDERS).filter(
     ([name]) => !isSettingSet(env, name as keyof typeof PLACEHOLDERS),

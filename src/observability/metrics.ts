@@ -1,19 +1,22 @@
 /**
- * The functions with which components report measurements. Components call them even if METRICS_PORT is not set. To
- * keep the calls cheap, the functions take plain numbers, and one call reports all pushes that are processed together.
+ * The functions with which components report measurements. Components call them even if METRICS_PORT is not set, so the
+ * calls must be cheap: one call reports all pushes that are processed together.
  */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 
 /**
- * The stages of a push, in order: `verify` its signature, write the `log` entry, `wait` in the partition, process the
- * `batch`, `commit` the transaction, `reply` to web.
+ * The stages of a push, in the order of their start. The first two are in `web`: `verify` the signature, write the
+ * `log` entry. Then `wait` in the partition, process the `batch`, `commit` the transaction, `reply` to `web`. The stage
+ * `batch` includes `commit`.
  */
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What `web` writes for several pushes at once: entries of the push log (`log`), or items of partitions (`queue`). */
+/**
+ * The writes that `web` makes for several pushes in one call: push-log entries (`log`) or partition items (`queue`).
+ */
 export const BATCH_KINDS = ['log', 'queue'] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 
@@ -29,6 +32,7 @@ export interface Metrics {
    * @param receivedAt epoch milliseconds
    */
   answered(path: string, receivedAt: number, outcome: Success): void;
+  /** A request was rejected. The parameters are as in `answered`. */
   rejected(path: string, receivedAt: number, error: PushError): void;
   /**
    * Lines of a batch ended with the same result. Each line counts as a push, but has no duration of its own.
@@ -36,7 +40,7 @@ export interface Metrics {
    * @param operation undefined if the lines cannot be read, or if their batch was rejected as a whole
    */
   lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
-  /** @param count number of requests of this process whose body is complete and that have no answer yet */
+  /** @param count number of requests in flight in this process: complete requests without an answer */
   inFlight(count: number): void;
   /** A stage that began at `since` ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
@@ -44,9 +48,11 @@ export interface Metrics {
   batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
   /** The replies in one message of a worker have arrived. @param sentAt time of the Redis clock, epoch milliseconds */
   replied(sentAt: number): void;
-  /** One command wrote `size` items. */
+  /** One call of `web` wrote `size` log entries or partition items. */
   batch(kind: BatchKind, size: number): void;
-  /** A commit failed because another writer had changed or locked a document (`isContention`). */
+  /**
+   * A commit failed because another process had changed or locked a document (`isContention` in `workers/failures.ts`).
+   */
   conflict(): void;
   /** A worker repeats the work of a batch. */
   retried(): void;
@@ -58,7 +64,7 @@ export interface Metrics {
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log, because the reply of the worker did not arrive. */
   replyLost(): void;
-  /** A rejected request was not recorded in the push log: too many of them in a second, or the write failed. */
+  /** A rejected request was not recorded in the push log: too many rejections in a second, or a failed write. */
   rejectionUnrecorded(): void;
 }
 
@@ -85,7 +91,7 @@ export const NO_METRICS: Metrics = {
 
 // The durations of the stages of one request. The log line of the request shows them (LOG_REQUESTS).
 
-/** Stages of a request in `web`, in order. A query has only `verify`. */
+/** Stages of a request in `web`, in order. `wait` is the wait for the final state. A query has only `verify`. */
 export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 

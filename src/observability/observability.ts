@@ -1,7 +1,7 @@
 /**
- * Entry of the observability. It starts the exporters of a process: metrics with the internal port, and traces. A
- * library is loaded only if its setting is on. `metrics.ts` and `tracing.ts` have the functions with which components
- * report.
+ * Starts the exporters of a process: Prometheus for metrics, with the internal port, and OpenTelemetry for traces. The
+ * library of an exporter is loaded only if the exporter is on. Components report through the functions of `metrics.ts`
+ * and `tracing.ts`.
  */
 import { NO_METRICS } from './metrics';
 import type { MetricsOptions, RunningMetrics, RunningTracing, TracingOptions } from './options';

@@ -12,8 +12,12 @@ export interface PartitionBacklog {
   readonly oldestMs: number | null;
 }
 
-/** Checks and reads of MongoDB and Redis. The internal port calls them at each scrape and each readiness check. */
+/**
+ * Functions that check MongoDB and Redis, or read from them. The internal port calls these at scrapes and readiness
+ * checks.
+ */
 export interface ServerProbes {
+  /** Checks MongoDB with a write and checks that no index is missing. */
   pingDatabase(): Promise<unknown>;
   /** Checks Redis with a write, because the queue needs writes. */
   pingQueue(): Promise<unknown>;

@@ -1,12 +1,14 @@
 /**
  * The functions with which components create spans. If TRACING is off, components get `undefined` instead of a
- * `Tracing`, and the library is not loaded.
+ * `Tracing`, and OpenTelemetry is not loaded.
  */
 import type { mongo } from 'mongoose';
 
-/** W3C trace context, as in HTTP headers and in queued pushes: 55 characters, and at most 512 characters. */
+/** The W3C trace context: HTTP headers of a request, which are also stored with its queued push. */
 export interface TraceHeaders {
+  /** 55 characters. */
   readonly traceparent?: string;
+  /** At most 512 characters. */
   readonly tracestate?: string;
 }
 
@@ -25,14 +27,15 @@ export interface RequestEnd {
 export interface TracedRequest {
   /** 32 hex digits. */
   readonly traceId: string;
-  /** Runs the handlers. Spans that they create are children of this span. */
+  /** Runs the handlers of the request. Spans that the handlers create are children of this span. */
   run<T>(answer: () => Promise<T>): Promise<T>;
-  /** Must be called once. */
+  /** Ends the span. Must be called once. */
   end(how: RequestEnd): void;
 }
 
-/** A batch that a worker read. `now` and `queuedAt` are times of the Redis clock, epoch milliseconds. */
+/** A batch that a worker read. */
 export interface TracedBatch {
+  /** Time of the Redis clock when the worker read the batch, epoch milliseconds. */
   readonly now: number;
   readonly records: readonly {
     readonly partition: number;
@@ -42,6 +45,7 @@ export interface TracedBatch {
 
 export interface TracedPush {
   readonly id: string;
+  /** Time of the Redis clock, epoch milliseconds. */
   readonly queuedAt: number;
   readonly operation: { readonly op: string };
   readonly trace?: TraceHeaders;
@@ -69,8 +73,8 @@ export interface Tracing {
   /** The active span and its trace, for a later call of `together`. */
   here(): object;
   /**
-   * Runs work that belongs to several traces, such as one write for several pushes. Its span is in the first recorded
-   * trace and has links to the others.
+   * Runs work that belongs to several traces, such as one write for several pushes. The work has one span, in the first
+   * recorded trace. This span has links to the other recorded traces.
    *
    * @param points results of `here`
    */
@@ -78,15 +82,17 @@ export interface Tracing {
   /**
    * Runs work that queues a push.
    *
-   * @param work gets the trace context to store with the push, for the span of its worker
+   * @param work gets the trace context to store with the push, so that the worker continues the trace
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /**
-   * Runs a batch. The batch has one span, as in `together`. Each push has one span with its result, in its own trace.
+   * Runs a batch. The batch has one span, as in `together`. Each push of a recorded trace has one span with its result,
+   * in its own trace.
    */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /**
-   * Creates a span for each later database command within a trace. The span has the name of the command, but no values.
+   * From now on, creates a span for each database command within a recorded trace. The span has the name of the
+   * command, but no values.
    */
   watchCommands(client: mongo.MongoClient): void;
 }

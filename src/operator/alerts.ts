@@ -1,7 +1,7 @@
 /**
  * The alerts that the operator page computes from the current state. Names, limits and runbook sections are those of
- * the Prometheus rules in `ops/alerts`; `test/unit/operator/operator-alerts.test.ts` compares them. Unlike Prometheus,
- * the page shows an alert immediately, without a waiting time.
+ * the Prometheus rules in `ops/alerts`. `test/unit/operator/operator-alerts.test.ts` checks that they are equal. Unlike
+ * Prometheus, the page shows an alert immediately, without a waiting time.
  */
 
 import { isFailure, type ResultStatus } from '../status/recent-pushes';
@@ -36,8 +36,8 @@ export const SHED = [
 ];
 
 /**
- * Minimum seconds by which a count is divided for a rate. Otherwise a few pushes in a short time would produce a high
- * rate.
+ * A rate is a count of pushes divided by a time in seconds. This is the minimum of that time: otherwise a few pushes in
+ * a short time would produce a high rate.
  */
 const SHORTEST = 60;
 

@@ -9,12 +9,13 @@ import { answerChange, type ChangeAnswer, createWrongTokens } from './changes';
 import type { OperatorParts, QueueHistory } from './queue-history';
 import { createScreen } from './screen';
 
+/** The paths of the two changes: true pauses a client, false resumes it. */
 const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/pause': true,
   '/operator/resume': false,
 };
 const READING = ['GET', 'HEAD'];
-/** Headers of JSON answers. Files have their own headers. */
+/** Headers of JSON answers. The answer with a file has other headers. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   ...API_HEADERS,
@@ -53,7 +54,7 @@ function rejectMethod(res: ServerResponse, isChange: boolean): void {
 }
 
 function sendJson(res: ServerResponse, { status, body }: ChangeAnswer): void {
-  // The server then closes the connection, because the body of a rejected request may not have been read.
+  // The body of a rejected request may be unread, so the server must not read another request from the connection.
   if (status >= 400) res.setHeader('Connection', 'close');
   res.writeHead(status, HEADERS).end(`${JSON.stringify(body)}\n`);
 }
@@ -63,6 +64,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
 
-/** The bundled page, and the pages about alerts, relative to dist/src/operator. */
+/** The folders of the bundled page and of the pages about alerts. The compiled file is in dist/src/operator. */
 const PAGE = path.join(__dirname, '../../browser/operator');
 const MANUAL = path.join(__dirname, '../../browser/manual');

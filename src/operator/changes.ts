@@ -1,6 +1,6 @@
 /**
  * Pauses and resumes a client for an operator who has OPERATOR_TOKEN. The effect and the audit entry are the same as
- * with `matterctl queue pause` and `resume`. The page checks the token before it reads the body.
+ * with `matterctl queue pause` and `matterctl queue resume`. The token is checked before the body is read.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -41,7 +41,7 @@ interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> 
   readonly tries: WrongTokens;
 }
 
-/** Makes the change. @returns the answer, also if the change is rejected or fails */
+/** Makes the change that a request asks for. @returns the answer, also if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,
@@ -111,7 +111,10 @@ function rejectionOf(req: IncomingMessage, { token, tries }: ChangeParts): Rejec
   return undefined;
 }
 
-/** Counts only wrong tokens, so that an attacker who sends wrong tokens cannot lock out the operator. */
+/**
+ * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends them cannot lock out the
+ * operator.
+ */
 function wrongToken(address: string, tries: WrongTokens): Rejection {
   if (!tries.mayTry(address)) {
     return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
@@ -121,8 +124,8 @@ function wrongToken(address: string, tries: WrongTokens): Rejection {
 }
 
 /**
- * Whether the request does not come from another web page. A browser sends the origin of its page; a program sends
- * none.
+ * Whether the request comes from the operator page, or from a program. A browser sends the origin of the page in the
+ * headers; a program sends no origin.
  */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
@@ -135,7 +138,7 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
 const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** @returns undefined if the body is too long or not JSON */
+/** @returns undefined if the body is too long, incomplete, or not JSON */
 async function readJson(req: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -147,7 +150,7 @@ async function readJson(req: IncomingMessage): Promise<unknown> {
     }
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    // The body is incomplete or not JSON. The schema rejects undefined, so both get the same answer.
+    // The body is incomplete or not JSON. The caller validates undefined with the schema and answers 400.
     return undefined;
   }
 }

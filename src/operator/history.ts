@@ -22,7 +22,7 @@ export interface History {
   readonly to: number;
   /** Null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** Whether the read of the push counts stopped at its limit. Then the oldest minutes can have too few pushes. */
+  /** Whether the read of the push counts stopped at its limit. Then the oldest minutes show no pushes. */
   readonly isCut: boolean;
   /** The samples that this process has taken of the queue since its start. */
   readonly queue: readonly QueueSample[];
@@ -33,7 +33,9 @@ export interface History {
 }
 
 const MINUTE = 60_000;
+/** Milliseconds for each read of the database. */
 const TIMEOUT = 4_000;
+/** Maximum entries of the audit trail that are shown, newest first. */
 const MAX_ENTRIES = 50;
 
 type Read = Pick<History, 'minutes' | 'isCut'> & {
@@ -71,7 +73,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
   };
 }
 
-/** One element for each minute of the window, including minutes without pushes. */
+/** @returns one element for each minute from `from` to `to`, including minutes without pushes */
 function countByMinute({ counts }: PeriodCounts, from: number, to: number): MinuteCounts[] {
   const none = Object.fromEntries(PUSH_KINDS.map((kind) => [kind, 0])) as Record<PushKind, number>;
   const minutes = Array.from({ length: (to - from) / MINUTE }, (_, n) => ({

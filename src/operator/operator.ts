@@ -13,7 +13,9 @@ export interface Operator extends OperatorPage {
   close(): Promise<void>;
 }
 
-/** Paths of the page, of its JSON data, of its files, of the pages about alerts, and of the console files that it uses. */
+/**
+ * Paths of the page, its JSON data and its files, of the pages about alerts, and of console files that the page uses.
+ */
 const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;

@@ -1,4 +1,4 @@
-/** The records of this process from the last hour: numbers of waiting pushes, and outages of MongoDB and Redis. */
+/** Records the last hour in this process: the number of waiting pushes, and the outages of MongoDB and Redis. */
 
 import type { Connection } from 'mongoose';
 import { startPollLoop, systemClock } from '../concurrency/timing';
@@ -13,7 +13,7 @@ export interface QueueSample {
   readonly at: number;
   /** Pushes in all partitions; null if Redis was unavailable. */
   readonly waiting: number | null;
-  /** Age of the oldest waiting push in milliseconds. */
+  /** Age of the oldest waiting push in milliseconds; null if no push waits, or if Redis was unavailable. */
   readonly oldestMs: number | null;
 }
 
@@ -32,10 +32,11 @@ export interface QueueHistory {
 export const HISTORY = 3_600_000;
 /** Milliseconds between two samples, randomly extended by up to half. */
 const INTERVAL = 12_000;
+/** Maximum outages that are recorded. */
 const MAX_OUTAGES = 100;
 
 /**
- * @param look reads the backlogs of all partitions; it rejects if Redis is unavailable
+ * @param readBacklogs reads the backlogs of all partitions; it rejects if Redis is unavailable
  * @param outagesOfProcess the outages that this process has noticed
  */
 export function startQueueHistory(
@@ -57,7 +58,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // A failed read needs no log line, because its sample shows it.
+  // A failed read needs no log line, because its sample has the value null.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,

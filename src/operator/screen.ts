@@ -22,8 +22,9 @@ export interface OperatorStatus extends ServiceStatus {
   readonly history: History;
 }
 
-/** Milliseconds for which the current state and the last hour are cached. */
+/** Milliseconds for which the current state is cached. */
 const STATUS_TTL = 1_000;
+/** Milliseconds for which the pushes and audit entries of the last hour are cached. */
 const HISTORY_TTL = 5_000;
 
 export interface Screen {
@@ -68,7 +69,9 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
   };
 }
 
-/** Callers share one call of `call` while it runs and for `ms` milliseconds after its result. */
+/**
+ * Caches a call: callers share it for `ms` milliseconds after its start, and for `ms` milliseconds after its result.
+ */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * Reads the part of the status that comes from MongoDB. This part is the state of MongoDB, the clients, recent pushes, and
- * failed pushes that an operator can resend.
+ * Reads the part of the status that comes from MongoDB: the state of MongoDB, the clients, recent pushes, and the
+ * failed pushes that can be resent.
  */
 import { type Connection, Types } from 'mongoose';
 import { connectMongo, DatabaseSetupError, nativeCollection } from '../infra/mongo';
@@ -37,12 +37,13 @@ export interface Resendable {
   readonly count: number;
   /** Whether the search stopped at its limit, so that there may be more. */
   readonly isCut: boolean;
-  /** Number of pushes by reason. */
+  /** Number of these pushes by the reason of their failure. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
 /**
- * Milliseconds for which the result of the search for failed pushes is cached, because the status is read more often.
+ * Milliseconds for which the result of the search for failed pushes is cached. The search is expensive, and the status
+ * is read more often.
  */
 const CACHE_TTL = 30_000;
 
@@ -96,7 +97,7 @@ export class MongoStatusReader {
     } catch (error) {
       // The next call connects again.
       this.#opened = undefined;
-      // The message of DatabaseSetupError names MONGO_URL, which the user may not have set.
+      // The message of DatabaseSetupError names MONGO_URL. The user may not have set it, so only the cause is thrown.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -137,7 +138,7 @@ function createFindResendable(
     const reasons: Record<string, number> = {};
     let isCut = false;
     for (const systemCode of systemCodes) {
-      // Only one page of each system, which limits the cost.
+      // Reading only one page for each system limits the cost.
       const page = await search.page(
         { systemCode, result: RETRYABLE_REASONS, from },
         { limit: MAX_ENTRIES },

@@ -16,20 +16,21 @@ export interface ResultStatus {
   /** An outcome or a reason. */
   readonly result: string;
   readonly count: number;
-  /** Milliseconds from receipt to answer. */
+  /** Median of the milliseconds from receipt to answer; null if no durations are known. */
   readonly p50: number | null;
+  /** 95th percentile of the same durations. */
   readonly p95: number | null;
 }
 
 export interface ClientPushes {
   readonly pushes: number;
-  /** Pushes of which the service caused the failure (`isFailure`). */
+  /** Pushes that failed because of the service (`isFailure`). */
   readonly failed: number;
-  /** Other rejected pushes, for example because their body is invalid. */
+  /** Pushes that were rejected for another cause, for example an invalid body. */
   readonly rejected: number;
   /** Reason of the last push that failed or was rejected. */
   readonly lastReason: string | null;
-  /** Milliseconds since that push was received. */
+  /** Milliseconds since the receipt of the push with `lastReason`. */
   readonly lastReasonMs: number | null;
 }
 

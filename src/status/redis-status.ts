@@ -22,7 +22,7 @@ export interface RedisStatus {
   readonly partitions: readonly PartitionView[];
 }
 
-/** Milliseconds that a read waits for the connection. */
+/** Milliseconds that a read waits until the connection is ready. */
 const TIMEOUT = 2_000;
 
 export class RedisStatusReader {

@@ -1,5 +1,5 @@
 /**
- * Reads the state of the service once. If MongoDB or Redis is unavailable, only the part from this server is missing.
+ * Reads the state of the service once. If MongoDB or Redis is unavailable, only the parts from that server are missing.
  */
 
 import { withTimeout } from '../concurrency/timing';
@@ -13,13 +13,14 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
 /**
- * Outages that begin within SAME_OUTAGE milliseconds are the same outage, because the clocks of processes differ
- * slightly.
+ * Several processes report the same outage. Reports whose start differs by less than these milliseconds count as one
+ * outage, because the clocks of the processes differ slightly.
  */
 const SAME_OUTAGE = 5_000;
 
 type ReadResult<T> = { readonly facts: T } | { readonly error: string };
 
+/** Never fails: the result reports an unavailable server. */
 export async function readStatus(
   mongo: Pick<MongoStatusReader, 'look'>,
   redis: Pick<RedisStatusReader, 'look'>,
@@ -54,15 +55,15 @@ const readOrError = <T>(look: () => Promise<T>): Promise<ReadResult<T>> =>
 
 function serverStatus(
   server: ServerName,
-  asked: ReadResult<MongoStatus | RedisStatus>,
+  result: ReadResult<MongoStatus | RedisStatus>,
   processes: readonly SeenProcess[] | null,
 ): ServerStatus {
   const lastOutage = lastOutageOf(server, processes ?? []);
-  if ('error' in asked) {
-    const { error } = asked;
+  if ('error' in result) {
+    const { error } = result;
     return { server, isReachable: false, error, version: null, role: null, lastOutage };
   }
-  const { version, role, problem } = asked.facts;
+  const { version, role, problem } = result.facts;
   return { server, isReachable: true, error: problem, version, role, lastOutage };
 }
 
@@ -121,7 +122,7 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** The cause of an unreachable server, or of rejected pushes while the server answers; null if there is no cause. */
+  /** Why the server is unreachable, or why pushes are rejected although it answers; null if neither is the case. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
@@ -169,7 +170,7 @@ export interface ServiceStatus {
   readonly servers: readonly ServerStatus[];
   readonly processes: readonly ProcessStatus[] | null;
   readonly partitions: readonly PartitionView[] | null;
-  /** Pushes of the last minutes by result. */
+  /** Pushes of the last minutes by result; `spanMs`: length of this time in milliseconds. */
   readonly flow: { readonly spanMs: number; readonly results: readonly ResultStatus[] } | null;
   readonly clients: readonly ClientStatus[] | null;
   /** The failed pushes of the last day that an operator can resend. */

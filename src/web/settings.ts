@@ -1,6 +1,6 @@
 /**
- * Converts the settings of a web process to the settings of its parts. Settings have milliseconds; the retentions and
- * the signature grace in the answer of `clients/me` have seconds.
+ * Converts the settings of a web process to the settings of its parts. Durations in settings are in milliseconds. In
+ * the answer of `clients/me`, the retentions and the signature grace are in seconds.
  */
 import path from 'node:path';
 import { MAX_PARTIES } from '../domain/parties';

@@ -1,5 +1,5 @@
 /**
- * Connects the parts that bring a recorded push to its final state: the queue, the inbox for the replies of the
+ * Connects the parts that bring a recorded push to its final state. These are the queue, the inbox for the replies of
  * workers, and the finalizer for pushes without a reply.
  */
 import { randomBytes } from 'node:crypto';
@@ -47,7 +47,7 @@ interface SettlingDependencies {
 export interface WebSettling {
   readonly queueAndWait: QueueAndWait;
   readonly inbox: ReplyInbox<Settlement>;
-  /** The id of this process in the name of its reply channel. */
+  /** The last part of the name of the Redis channel on which this process receives replies. */
   readonly replyTo: string;
   /** The connection that receives the replies. */
   readonly subscriber: RedisConnection;
@@ -56,7 +56,9 @@ export interface WebSettling {
   readonly endWaiting: () => Promise<void>;
 }
 
-/** Starts these parts. If a reply is lost, `startLostReplyLookup` reads the result from the push log. */
+/**
+ * Starts the parts that settle pushes. If a reply is lost, `startLostReplyLookup` reads the result from the push log.
+ */
 export async function createSettling(
   base: SettlingDependencies,
   { pushLog, lookups }: { readonly pushLog: PushLog; readonly lookups: LogLookups },

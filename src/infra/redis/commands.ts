@@ -1,6 +1,6 @@
 /**
- * Defines the Redis commands of the service. Each command is a Lua script, whose file is next to its function. The text
- * of common.lua precedes each script.
+ * Defines the Redis commands of the service. Each command is a Lua script. The file of the script is next to the
+ * TypeScript file that defines the command. `defineScript` puts the text of common.lua in front of each script.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promis
  * Registers the script `<name>.lua` with a connection.
  *
  * @param folder folder of the script: `__dirname` of the caller
- * @param name name of the file in kebab case; ioredis gets the name in camel case
- * @param shared names of files in the folder with functions of several scripts; the text of these files precedes the
- * script too
+ * @param name name of the file in kebab case, without `.lua`; ioredis gets the name in camel case
+ * @param shared names of further Lua files in the folder, with functions that several scripts use; their text precedes
+ *   the script too
  */
 export function defineScript<R>(
   redis: RedisConnection,

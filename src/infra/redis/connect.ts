@@ -24,13 +24,14 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * Milliseconds without an answer to a command after which the process reconnects, because a network can drop a
- * connection without an error. The longest blocking command is the one that BullMQ sends (`drainDelay` in
+ * Milliseconds to wait for an answer to a command before the process reconnects. A network can drop a connection
+ * without an error. The value must exceed the longest blocking command, which BullMQ sends (`drainDelay` in
  * `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
 /**
- * Milliseconds between two pings of a subscriber. Without pings, the subscriber would not notice a dropped connection.
+ * Milliseconds between two pings of a subscriber, randomly extended by up to half. Without pings, the subscriber would
+ * send no commands and could not notice a dropped connection.
  */
 const PING_INTERVAL = 2_000;
 
@@ -56,7 +57,8 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
 /**
  * Connects a subscriber. It reconnects and subscribes again after an outage. In a Cluster, it connects to one node.
  *
- * @param commands a command connection. In a Cluster it also knows the nodes that REDIS_URL does not list
+ * @param commands a command connection of this process. In a Cluster, the subscriber also tries the nodes that
+ *   `commands` knows, because REDIS_URL may not list all nodes
  */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
@@ -80,8 +82,8 @@ export function connectSubscriber(url: string, logger: Logger, commands?: RedisC
 }
 
 /**
- * Connects for BullMQ in a worker. BullMQ requires unlimited retries, because it uses blocking commands. Its scripts
- * get the prefix AT_MAXMEMORY, so that workers can free memory.
+ * Connects for BullMQ in a worker. BullMQ uses blocking commands and therefore requires unlimited retries. The scripts
+ * of BullMQ get the prefix AT_MAXMEMORY, so that workers can free memory.
  */
 export function connectBlocking(url: string, logger: Logger): RedisConnection {
   const kind = {
@@ -94,8 +96,8 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 
 /**
  * Prefix for a script that must run at `maxmemory`, because it frees memory or keeps a worker alive. At `maxmemory`,
- * Redis rejects a script at its first command that needs memory, unless the script has written before. This `DEL` needs
- * no memory and has no effect, but counts as a write.
+ * Redis stops a script at its first command that needs memory, unless the script has already written. This `DEL` of a
+ * missing key needs no memory, but counts as a write.
  *
  * The script must have a key and may add only little data. From Redis 7 on, `flags=allow-oom` does the same.
  */
@@ -143,6 +145,7 @@ async function whenReady(redis: RedisConnection): Promise<void> {
 }
 
 interface ConnectionKind {
+  /** Name of the connection in the log lines of an outage. */
   readonly use: string;
   /** True: commands wait while Redis is unavailable. False: commands fail. */
   readonly retriesCommands: boolean;
@@ -166,7 +169,7 @@ function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKi
   return watchServer(new Redis(all), watch);
 }
 
-/** Reports to the outages of this process when the connection is lost and when it works again. */
+/** Returns a watch that reports the loss and the return of a connection to the outages of this process. */
 function watchOf(use: string, logger: Logger): Watch {
   const outages = outagesOf(logger);
   return {
@@ -176,8 +179,9 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * A server that has become a replica keeps its connections and rejects writes, so this process must reconnect. A replica without a
- * primary can reject scripts with MASTERDOWN instead of READONLY.
+ * Returns a function that decides by an error whether ioredis must reconnect. A server that has become a replica
+ * rejects writes but keeps its connections. A replica without a primary can reject scripts with MASTERDOWN instead of
+ * READONLY.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

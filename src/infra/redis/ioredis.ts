@@ -1,9 +1,10 @@
 /**
- * Additions to the connections of ioredis. They report when a connection is lost and when it works again. They also
- * correct defects of the Cluster connection, because of which a worker of BullMQ could wait forever.
+ * Additions to ioredis. `watchServer` and `watchCluster` report when a connection is lost and when it works again. The
+ * subclasses of `Cluster` correct defects of ioredis.
  */
 import { Cluster, type ClusterNode, type ClusterOptions, type Redis } from 'ioredis';
 
+/** Receives the reports about one connection. */
 export interface Watch {
   lose(reason: string): void;
   back(): void;
@@ -15,8 +16,8 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
   // A sentinel returned no primary: for example, because it does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
-  // A dying server closes its connections without an error. If this process closed the connection, ioredis does not
-  // reconnect.
+  // A dying server closes its connections without an error, so `error` does not report this loss. If this process
+  // closed the connection itself, ioredis does not reconnect.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -31,10 +32,10 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
     for (const node of cluster.nodes()) connectNode(node);
   });
   // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is unreachable, the next
-  // attempt to connect to that node reports it as lost.
+  // attempt to connect to that node reports the loss again.
   cluster.on('refresh', back);
-  // `setImmediate` delays the connection, because ioredis may have found the node for a command. Such a command opens
-  // the connection itself.
+  // ioredis may have found the node in order to send a command. This command opens the connection itself, so
+  // `setImmediate` lets it go first.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -66,7 +67,9 @@ export async function nodesSettled(cluster: Cluster): Promise<void> {
 
 /** The events with which ioredis reports failures. */
 const FAILURE_EVENTS = ['error', 'sentinelError', 'node error'];
-/** The error of ioredis if a sentinel or a node has closed the connection. It does not state the cause. */
+/**
+ * Text of the ioredis error after a sentinel or a node has closed the connection. The text does not state the cause.
+ */
 const CLOSED_WITHOUT_CAUSE = /Connection is closed\.$/;
 const TLS_HINT =
   ' If the servers use TLS: does REDIS_URL begin with rediss, and is their certificate trusted?';
@@ -74,8 +77,8 @@ const TLS_HINT =
 /**
  * Collects the failures of a connection.
  *
- * @returns a function that stops the collection and returns the last failure that states a cause, or else the last
- * failure
+ * @returns a function that stops the collection and returns the last failure that states a cause. If no failure
+ *   states a cause, it returns the first failure and a hint about TLS. Without a failure, it returns an empty text
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';
@@ -91,16 +94,16 @@ export function collectFailures(redis: Redis | Cluster): () => string {
 }
 
 /**
- * The text of an error. The error of a Cluster contains the error of its last node, which has the text. If all
- * addresses of a host failed, the error has a code and no text.
+ * The text of an error. The error of a Cluster contains the error of the last node, and only the latter states the
+ * cause. If all addresses of a host failed, the error has a code and no text.
  */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
 }
 
 /**
- * A Cluster connection that stops refreshing its slots when it is closed. After each periodic refresh, ioredis starts the
- * timer for the next one, even if the connection was closed during the refresh. The timer would run until the process ends.
+ * A Cluster connection that stops refreshing its slots when it is closed. ioredis itself starts another refresh timer
+ * after each refresh, even if the connection was closed meanwhile. That timer would run until the process ends.
  */
 export class ClusterConnection extends Cluster {
   private isClosed = false;
@@ -128,8 +131,8 @@ export class ClusterConnection extends Cluster {
 
 /**
  * The Cluster connection for the blocking commands of BullMQ. If a command gets no answer, BullMQ reconnects and waits
- * for the result of `connect`. The class `Cluster` does not always settle this promise. The worker would then wait
- * forever and take no more jobs of the shard.
+ * for the promise of `connect`. The class `Cluster` does not always settle this promise. Without the correction, the
+ * worker could wait forever and take no more jobs of the shard.
  */
 export class BlockingCluster extends ClusterConnection {
   constructor(
@@ -184,8 +187,8 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 }
 
 /**
- * Sets the status of a Cluster back to `end`. When a node closes after the end, ioredis changes the status to `close`,
- * and the status would stay `close` forever.
+ * Keeps the status `end` of an ended Cluster connection. If a node closes its connection after the end, ioredis changes
+ * the status to `close`. Without the correction, the status would stay `close` forever.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

@@ -13,7 +13,10 @@ import {
 } from 'ioredis';
 import type { RedisAddress, RedisServer, RedisTls } from './url';
 
-/** Milliseconds in which a sentinel must return the primary, or a node the slots of the Cluster. */
+/**
+ * Milliseconds in which a sentinel must return the address of the primary. In a Cluster: milliseconds in which a node
+ * must return the slots, that is, which node has which keys.
+ */
 const LOOKUP_TIMEOUT = 1_000;
 /** Milliseconds between two reads of the slots of a Cluster. */
 const SLOTS_REFRESH_INTERVAL = 5_000;
@@ -40,7 +43,7 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
     // The option `failoverDetector` is absent, because it would end the connection permanently if a failover happens
-    // during a connection attempt. The process leaves an old primary when this server rejects a write or does not
+    // during a connection attempt. Instead, the process reconnects when an old primary rejects a write or does not
     // answer.
   };
 }
@@ -79,10 +82,10 @@ const RETRYING: ClusterOptions = {
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
 /**
- * Options with which ioredis connects to another server of the list at each attempt. A subscriber can use any node of a
- * Cluster, because all nodes receive the published messages.
+ * Options for a connection to any node of a Cluster: each attempt to connect uses the next node. A subscriber can use
+ * any node, because all nodes receive the published messages.
  *
- * @param others returns further nodes of the Cluster
+ * @param others returns nodes of the Cluster that `address` may not list
  */
 export function anyServerOf(
   address: RedisAddress,
@@ -127,7 +130,7 @@ function loginOptions({ username, password, tls }: RedisAddress): LoginOptions {
   };
 }
 
-/** @throws Error whose message names the option of REDIS_URL whose file cannot be read */
+/** @throws Error if a file cannot be read; its message names the option of REDIS_URL */
 function readTlsFiles({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     ...(caFile && { ca: readPem('tlsCAFile', caFile) }),

@@ -1,6 +1,6 @@
 /**
- * The time of Redis, whose clock decides whether the deadline of a push has passed. The process determines this time
- * before it sends a command, so that a slow network does not extend the deadline.
+ * The time of Redis. The Redis clock decides whether the deadline of a push has passed. `web` reads this time and
+ * computes the deadline before it sends the push to Redis, so a slow network does not extend the deadline.
  */
 export interface RedisTime {
   /** Epoch milliseconds, never ahead of the Redis clock. @throws the connection's error if Redis does not answer */
@@ -15,8 +15,8 @@ export interface RedisTime {
 }
 
 /**
- * Milliseconds for which the time is computed from one timestamp. A longer period would be inaccurate, because clocks
- * drift.
+ * Milliseconds for which one timestamp of Redis is used to compute the time. After a longer period, the computed time
+ * would be inaccurate, because clocks drift.
  */
 const MAX_EXTRAPOLATION = 60_000;
 /**
@@ -34,7 +34,8 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // A later time is more accurate, because its answer had a shorter delay in the network.
+    // The delay in the network makes each timestamp too old. A timestamp later than the computed time had a shorter
+    // delay, so it is more accurate.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * Parses REDIS_URL, which names one server, a Sentinel group or a Cluster. The syntax is that of the Java client
- * Lettuce, and the TLS options have the same names as in MONGO_URL.
+ * Parses REDIS_URL. The URL names one server, a Sentinel group or a Cluster. Its syntax is that of the Java client
+ * Lettuce. The TLS options have the same names as in MONGO_URL.
  */
 
 export interface RedisServer {
@@ -86,7 +86,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   };
 }
 
-/** The servers of the URL as `host:port,host:port`, without users, passwords and options, so that it can be shown. */
+/** The servers of the URL for display: `host:port,host:port`, without users, passwords and options. */
 export function redisServersOf(url: string): string {
   const servers = parseRedisUrl(url).servers;
   return servers.map(({ host, port }) => `${isIpv6(host) ? `[${host}]` : host}:${port}`).join(',');
@@ -162,14 +162,14 @@ function readOptions(query: string): Options {
   const options = pairs.map((pair): [Option, string] => {
     const [name = '', ...value] = pair.split('=');
     const known = OPTIONS.find((option) => normalized(option) === normalized(name));
-    // The message does not name the option, because it can be part of a password that was not escaped.
+    // The message does not contain `name`, because `name` can be part of a password that was not escaped.
     if (!known) throw new RedisUrlProblem(`must have no options except ${OPTIONS.join(', ')}`);
     return [known, decode(value.join('='))];
   });
   return Object.fromEntries(options);
 }
 
-/** Makes `sentinel_username`, `sentinelUserName` and `sentinelUsername` equal. */
+/** Makes spellings of an option equal, for example `sentinel_username` and `sentinelUserName`. */
 const normalized = (name: string) => name.replaceAll('_', '').toLowerCase();
 
 function readTls(isOn: boolean, options: Options): RedisTls | undefined {

@@ -6,11 +6,11 @@ import { API_HEADERS, isAcceptedHost } from '../../protocol/headers';
 import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
 import type { OperatorPage } from '../options';
 
-/**
- * Time limits in milliseconds: to receive a request, to keep an idle connection, and for a connection without traffic.
- */
+/** Milliseconds in which a request must arrive. */
 const HEAD_TIMEOUT = 5_000;
+/** Milliseconds for which a connection stays open between two requests. */
 const IDLE_TIMEOUT = 65_000;
+/** Milliseconds without traffic after which a connection is closed, except between two requests. */
 const STALL_TIMEOUT = 10_000;
 /** Maximum connections: far more than scrapers, health checks and operators need. */
 const MAX_CONNECTIONS = 100;
@@ -54,7 +54,8 @@ export async function serveMetrics(
     withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // A health checker that closes its sending side after its request still gets the answer; see src/http/server.ts.
+  // Some health checkers close their sending side after the request. Node.js would then close the connection before the
+  // answer; see src/http/server.ts.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {

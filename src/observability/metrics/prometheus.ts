@@ -1,4 +1,7 @@
-/** Collects the metrics and serves them on the internal port. It reads metrics of MongoDB and Redis at each scrape. */
+/**
+ * Collects the metrics and serves them on the internal port. The metrics of MongoDB, Redis and the queue are read at
+ * each scrape.
+ */
 import { withTimeout } from '../../concurrency/timing';
 import type { MetricsOptions, PartitionBacklog, RunningMetrics, ServerProbes } from '../options';
 import { serveMetrics } from './endpoint';
@@ -20,11 +23,12 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 }
 
 /**
- * Milliseconds without an answer after which a server counts as unavailable. A scraper itself waits for some seconds.
+ * Milliseconds without an answer after which a server counts as unavailable. A scraper waits only some seconds for the
+ * metrics, so this limit is shorter.
  */
 const TIMEOUT = 1_000;
 
-/** Updates the metrics of MongoDB and Redis, and never fails. It removes a metric whose value cannot be read. */
+/** Updates the metrics of MongoDB, Redis and the queue. Removes a metric whose value cannot be read. Never fails. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
   const [database, queue, partitions, count] = await Promise.all([
@@ -47,7 +51,8 @@ export async function readServers(servers: ServerProbes, registry: MetricsRegist
 }
 
 /**
- * Whether a worker is ready. A Redis whose memory is full counts as available, because workers free its memory.
+ * Whether the process is ready: MongoDB and Redis are available. A Redis whose memory is full counts as available,
+ * because workers free its memory.
  */
 export async function areServersReady({
   pingDatabase,

@@ -1,4 +1,4 @@
-/** Defines every metric of the service: its name, its labels, its help text, and the reports that change it. */
+/** Defines every metric of the service: its name, its labels, its help text, and the functions that update it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../concurrency/timing';
 import { endpointAt } from '../../protocol/endpoints';
@@ -9,7 +9,7 @@ import { BATCH_KINDS, type Metrics, STAGES } from '../metrics';
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the buckets for a request, in seconds: up to the default BATCH_TIMEOUT. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
-/** Upper bounds of the buckets for a batch, in pushes. Larger batches are in the last bucket. */
+/** Upper bounds of the buckets for a batch or a call, in pushes or items. Larger ones are in the bucket `+Inf`. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** @param type type of the process (`web` or `worker`), which is a label of each metric */
@@ -99,7 +99,8 @@ export function createMetrics(
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
   const batches = byName(BATCH_KINDS, (batch) => batchSize.labels({ batch }));
   const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
-    // Other paths have no metrics: callers choose these paths, so the number of label values would have no limit.
+    // Paths outside the endpoint table have no metrics: callers choose such paths, so the number of label values would
+    // have no limit.
     const operation = endpointAt(path)?.name;
     if (operation === undefined) return;
     requests.inc({ operation, outcome, reason });

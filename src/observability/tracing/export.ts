@@ -1,6 +1,6 @@
 /**
- * Sets up OpenTelemetry. The library reads the standard OTEL_ variables itself; `infra/settings/tracing.ts` checks
- * them.
+ * Sets up OpenTelemetry. The OpenTelemetry library reads the standard OTEL_ variables itself.
+ * `infra/settings/tracing.ts` checks these variables.
  */
 import { hostname } from 'node:os';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
@@ -21,7 +21,7 @@ import { createTracing } from './spans';
  * process longer.
  */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a batch span. */
+/** Maximum links of a span; the span of a batch has one link for each other trace. */
 const MAX_LINKS = 500;
 /** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
 const MAX_PROBLEM = 200;
@@ -32,7 +32,7 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
       (problem, suppressed) => onProblem(problem.slice(0, MAX_PROBLEM), suppressed),
       () => performance.now(),
     );
-  const failed = reportThrottled();
+  const reportFailure = reportThrottled();
   reportLibraryWarnings(reportThrottled());
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
@@ -40,21 +40,21 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
       'service.instance.id': `${hostname()}:${process.pid}`,
     }).merge(detectResources({ detectors: [envDetector] })),
     spanLimits: { linkCountLimit: MAX_LINKS },
-    spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), failed))],
+    spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), reportFailure))],
   });
   // The propagator ignores baggage, because callers choose its text.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),
     stop: async () => {
-      const flushed = provider.shutdown().catch((error) => failed(String(error)));
+      const flushed = provider.shutdown().catch((error) => reportFailure(String(error)));
       // After the timeout, the remaining spans are lost.
       await withTimeout(flushed, FLUSH_TIMEOUT).catch(() => undefined);
     },
   };
 }
 
-/** Reports the warnings of the library, for example that it drops spans because too many wait. */
+/** Reports the warnings of the library, for example a warning that it drops spans because too many spans wait. */
 function reportLibraryWarnings(report: (problem: string) => void): void {
   const nothing = () => undefined;
   const logger = { error: nothing, warn: report, info: nothing, debug: nothing, verbose: nothing };
@@ -62,11 +62,11 @@ function reportLibraryWarnings(report: (problem: string) => void): void {
 }
 
 /** Reports why an export failed. The library itself drops the spans without a report. */
-function withReport(exporter: SpanExporter, failed: (problem: string) => void): SpanExporter {
+function withReport(exporter: SpanExporter, report: (problem: string) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.error) failed(`${spans.length} spans not exported: ${result.error.message}`);
+        if (result.error) report(`${spans.length} spans not exported: ${result.error.message}`);
         done(result);
       }),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),

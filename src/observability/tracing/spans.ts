@@ -24,7 +24,7 @@ import type {
   Tracing,
 } from '../tracing';
 
-/** @param tracer tracer of a registered provider, because only then does the library know the active span */
+/** @param tracer tracer of a registered provider; otherwise OpenTelemetry does not know the active span */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
@@ -97,7 +97,7 @@ const MAX_OPEN_SPANS = 5_000;
 function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // The driver emits the event in the context of the caller, which is the parent of the span.
+    // The driver emits the event in the context of its caller. The active span there becomes the parent span.
     const parent = context.active();
     if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);
@@ -141,8 +141,8 @@ function failureOf(failure: Error): Attributes {
   };
 }
 
-// The spans of a batch: one for the batch, which is the parent of its database commands, and one for each of its
-// pushes.
+// The spans of a batch: one span for the batch, and one for each push of a recorded trace. The span of the batch is the
+// parent of the spans of its database commands.
 
 async function traceBatch<R extends TracedReply>(
   tracer: Tracer,
@@ -224,7 +224,7 @@ function recordFailure(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Whether the trace is recorded: its spans are exported. */
+/** Whether the trace of this context is recorded: the spans of a recorded trace are exported. */
 function isRecorded(place: Context): boolean {
   const flags = trace.getSpanContext(place)?.traceFlags ?? TraceFlags.NONE;
   return (flags & TraceFlags.SAMPLED) !== 0;
@@ -234,6 +234,7 @@ function isRecorded(place: Context): boolean {
 interface TraceFamily {
   /** The first recorded trace; if no trace is recorded, the first trace; without traces, the root context. */
   readonly parent: Context;
+  /** Links to the other recorded traces. */
   readonly links: Link[];
 }
 
