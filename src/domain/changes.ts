@@ -2,15 +2,17 @@
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
 /**
- * A changed field. States and times have their values; free texts such as titles and payloads have only the field name.
+ * A changed field. The change of a state or time has the old and new value. The change of a free text, such as a title
+ * or payload, has only the field name.
  */
 export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
   readonly to?: string | boolean | null;
-  /** Parties that were added, removed, or became unread, as `ROLE username`; at most 20 each. */
+  /** Added parties, each as `ROLE username`; at most MAX_PARTIES_SHOWN. `removed` and `unread` have the same form. */
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
+  /** Parties for which the matter became unread again. */
   readonly unread?: readonly string[];
 }
 
@@ -29,7 +31,9 @@ const NAMED = ['title', ...CONTENT_TEXTS.filter((field) => !VALUED_NAMES.include
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt'] as const satisfies readonly (keyof Matter)[];
 const MAX_PARTIES_SHOWN = 20;
 
-/** @param before undefined if the push created the matter; the result then contains only the fields that the push set */
+/**
+ * @param before undefined if the push created the matter; each field of the new matter with a value is then a change
+ */
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
     before ? before[field] !== after[field] : after[field] !== null && after[field] !== false;
@@ -63,7 +67,7 @@ function partyChange(before: readonly Party[], after: readonly Party[]): FieldCh
   const shown = Object.entries(lists)
     .filter(([, names]) => names.length > 0)
     .map(([list, names]) => [list, names.slice(0, MAX_PARTIES_SHOWN)]);
-  // All lists are empty if only display names or the order changed.
+  // If only display names or the order of parties changed, the change has no list.
   return [{ field: 'parties', ...Object.fromEntries(shown) }];
 }
 

@@ -29,17 +29,17 @@ export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
   | { readonly kind: 'rejected'; readonly reason: RejectReason };
 
-/** The inputs of a decision besides the state and the operation. */
+/** The inputs of a decision besides the matter and the operation. */
 export interface DecisionContext {
   readonly systemCode: string;
   readonly externalId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The id of the matter, if this operation creates it. */
+  /** The id that the matter gets if this operation creates the matter. */
   readonly newMatterId: bigint;
   /** Display names by username. */
   readonly names: ReadonlyMap<string, string>;
-  /** CONCLUDED_STATUSES */
+  /** The statuses that conclude a matter: the setting CONCLUDED_STATUSES. */
   readonly concluded: ReadonlySet<string>;
 }
 
@@ -63,8 +63,12 @@ export function decide(
   }
 }
 
-/** Whether the operation is older than the newest applied one and has no effect (contract 4.5). Equal times count as newer. */
+/**
+ * Whether the operation has no effect, because its time is before the watermark of the matter (contract 4.5). An
+ * operation with exactly that time is not stale.
+ */
 function isStale(matter: Matter, op: Operation): boolean {
+  // For a deleted matter, operations other than an upsert have the same outcome whatever their time is.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -124,7 +128,8 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A newer delete moves the watermark, so that an upsert with a time between both deletes does not revive the matter.
+    // A newer delete sets the watermark to its own time. An upsert with an earlier time then does not revive the
+    // matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }
@@ -137,7 +142,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread is last: V8 adds properties after a spread one by one, which takes seven times as long.
+  // The spread is last. V8 adds properties after a spread one by one, and then this function takes seven times as long.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -160,8 +165,8 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
 }
 
 /**
- * The matter after an applied operation, with derived fields, watermark, time and revision. Returns the same object if
- * nothing changed, so that an identical push writes nothing.
+ * Applies changes to a matter, and updates its derived fields, watermark, `updatedAt` and revision. Returns the same
+ * object if nothing changed, so that an identical push writes nothing.
  */
 function applyChanges(
   matter: Matter,

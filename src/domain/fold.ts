@@ -1,6 +1,6 @@
 /**
- * Applies the pushes of one matter in their order. The result is one new matter, and one result for each push. A list
- * that is applied at once has the same result as its pushes one by one.
+ * Folds the pushes of one matter: applies them in their order, and returns the last state of the matter and a result
+ * for each push. One fold of a list gives the same matter and results as a separate fold for each push.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
@@ -22,16 +22,16 @@ export interface PriorResult {
 
 export interface FoldResult {
   readonly decision: Decision;
-  /** The matter before the push. */
+  /** The matter before the push; undefined if it did not exist. */
   readonly before: Matter | undefined;
   /** Whether the push changed the matter. */
   readonly changed: boolean;
-  /** Set if the push repeats an earlier push; it was not applied again. */
+  /** The result of the earlier push, if this push repeats an earlier push and was therefore not applied. */
   readonly duplicateOf?: PriorResult;
 }
 
 /**
- * @param priorResults results of pushes that were settled before, by idempotency fingerprint
+ * @param priorResults results of pushes that were settled before this fold, by idempotency fingerprint
  * @returns the matter after all pushes (the same object if nothing changed) and a result per push
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(

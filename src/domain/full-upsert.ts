@@ -1,6 +1,6 @@
 /**
- * Creates a full upsert from a matter, and compares two matters. Both use one list of fields, so that a full upsert
- * removes every difference.
+ * Creates a full upsert from a matter, and compares the content of two matters. Both functions use one list of fields,
+ * so that a full upsert removes every difference that the comparison finds.
  */
 import {
   CONTENT_FIELDS,
@@ -17,7 +17,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly matterType: MatterType;
   readonly title: string;
   readonly bizStatus: string;
-  /** ISO-8601, local in the portal's zone. */
+  /** ISO-8601, local time in the portal's time zone. */
   readonly deadlineAt: string | null;
   /** ISO-8601 UTC; absent if the matter has no watermark. */
   readonly sourceUpdatedAt?: string;
@@ -25,7 +25,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly parties: readonly PartyRef[];
 }
 
-/** Derived fields are compared too, because any upsert derives them again. */
+/** Derived fields. They are compared too, because any upsert derives them again and so corrects a wrong value. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -36,9 +36,9 @@ export type ContentField =
   | 'parties';
 
 /**
- * @param formatLocal writes an instant (epoch milliseconds) as a date-time of the portal's zone
- * @returns the upsert that gives the matter of this key the content of `matter`, whatever it had before. It does not set
- *   read states: a remaining party keeps its read state
+ * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
+ * @returns an upsert after which the ledger has the content of `matter`, whatever content it had before. The upsert
+ *   sets no read states: a party that the ledger already has keeps its read state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
@@ -57,10 +57,11 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
 }
 
 /**
- * @returns the content fields that differ, without status, watermark and deletion. Parties are compared as a set of
- *   usernames and roles: their order, display names and read states do not matter
+ * @returns the content fields that differ. `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted` are not
+ *   compared. Parties are compared as a set of usernames and roles: order, display names and read states do not matter
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
+  // If the status or the deletion differs, derived fields may differ for that reason and are not compared.
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(

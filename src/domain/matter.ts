@@ -1,6 +1,6 @@
 /**
- * The matter: one to-do, notice, alert or reminder in the ledger of the portal, and its parties (contract 1). Instants are
- * epoch milliseconds; ids are 64-bit snowflakes.
+ * Types of a matter and its parties (contract 1). A matter is one to-do, notice, alert or reminder in the ledger of the
+ * portal. Instants are epoch milliseconds; `matterId` is a 64-bit snowflake.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';
@@ -13,7 +13,7 @@ export interface PartyRef {
   readonly partyRole: PartyRole;
 }
 
-/** A party to remove. Without a role, all roles of the user. */
+/** A party to remove. Without `partyRole`, the user is removed in every role. */
 export interface PartyRemoval {
   readonly username: string;
   readonly partyRole?: PartyRole;
@@ -28,8 +28,8 @@ export interface Party extends PartyRef {
 }
 
 /**
- * The optional fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears it. All are texts except
- * the deadline.
+ * The optional fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears a field. All fields
+ * except `deadlineAt` are texts.
  */
 export const CONTENT_FIELDS = [
   'summary',
@@ -58,7 +58,7 @@ export interface MatterContent extends ContentTexts {
   readonly deadlineAt: number | null;
 }
 
-/** The content of a new matter without optional fields. */
+/** The optional fields of a new matter before its upsert is applied: all null. */
 export const EMPTY_CONTENT = Object.fromEntries(
   CONTENT_FIELDS.map((field) => [field, null]),
 ) as unknown as MatterContent;
@@ -81,7 +81,7 @@ export interface Matter extends MatterContent {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** Number of changes so far. Every commit names the revision that it read. */
+  /** Number of changes so far. A commit succeeds only if the stored revision is still the one that the worker read. */
   readonly revision: number;
 }
 
@@ -103,7 +103,9 @@ export function phaseOf(
   return concluded.has(bizStatus) ? 'CONCLUDED' : 'OPEN';
 }
 
-/** The group of a matter key: pushes of one group are applied in order (contract 6.3). No part may contain a line feed. */
+/**
+ * The group of a matter's key. Pushes of one group are applied in order (contract 6.3). No part may have a line feed.
+ */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;
 }

@@ -1,24 +1,30 @@
-/** Finds a username as a word in the texts of pushes. If a text could mean the user, the username counts as found. */
+/** Finds a username as a word in the texts of pushes. In a doubtful case, the username counts as found. */
 
 export interface Mentions {
-  /** Whether a body contains the username, also behind the escapes of JSON, and of JSON inside JSON strings. */
+  /** Whether a body contains the username, plain or with JSON escapes. JSON inside JSON strings is searched too. */
   isIn(body: string): boolean;
   /** Replaces each username in a text without escapes. */
   replaceIn(text: string, replacement: string): string;
 }
 
-/** A letter or digit that makes another word of the name beside it. Chinese texts have no blanks between words. */
+/**
+ * A letter or digit. Directly beside a name, it makes the name a part of a longer word. Chinese characters do not
+ * count, because Chinese texts have no blanks between words.
+ */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
-/** Connects the name with a `WORD`: `li.lei@example.com`, `x-li.lei` and `li.lei_2` are other words than `li.lei`. */
+/**
+ * Connects the name with a letter or digit: `li.lei@example.com`, `x-li.lei` and `li.lei_2` are other words than
+ * `li.lei`.
+ */
 const JOINT = '[._@-]?';
-/** Levels of escapes that are decoded: the body is the first, and the JSON document in `payloadJson` the second. */
+/** Maximum levels of escapes. The body is the first level, and a JSON document in its `payloadJson` the second. */
 const MAX_LEVELS = 5;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
-/** The escapes of white space. */
+/** The letters of the escapes that are decoded to a blank, such as the n of `\n`. */
 const BLANKS = new Set(['b', 'f', 'n', 'r', 't']);
 
 export function createMentions(username: string): Mentions {
-  // Chinese letters can be beside each other without being one name, so no boundary is required beside them.
+  // At an end with a Chinese character, the name needs no boundary: Chinese texts have no blanks between words.
   const before = /^\p{Script=Han}/u.test(username) ? '' : `(?<!${WORD}${JOINT})`;
   const after = /\p{Script=Han}$/u.test(username) ? '' : `(?!${JOINT}${WORD})`;
   const word = new RegExp(`${before}${literalPattern(username)}${after}`, 'gu');
@@ -41,7 +47,7 @@ export function createMentions(username: string): Mentions {
 export const literalPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
- * Decodes one level of escapes. It works on the text instead of parsing it: thus it also covers batches, broken JSON,
+ * Decodes one level of escapes. The function does not parse the text as JSON. So it also handles batches, broken JSON,
  * names of fields, and fields that occur twice.
  */
 function decodeEscapes(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * The four operations after validation (contract 4.1 to 4.4): normalized and JSON-safe, because the queue stores them. An
- * absent field stays unchanged; `null` clears it.
+ * The four operations after validation (contract 4.1 to 4.4). Their values are JSON-safe, because the queue stores them
+ * as JSON. An absent field stays unchanged; `null` clears a field.
  */
 import type { MatterContent, MatterType, PartyRef, PartyRemoval } from './matter';
 
@@ -20,9 +20,9 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** Names no party of `parties`, and is empty or absent if `replaceParties` is true. */
+  /** Parties that are not in `parties`. Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
-  /** True if the service assigned the externalId, because the caller sent none. */
+  /** True if the service assigned the externalId because the caller sent none. */
   readonly assignedId: boolean;
 }
 

@@ -3,16 +3,17 @@ import { type Matter, type Party, type PartyRef, type PartyRemoval, partyKey } f
 
 /** Maximum number of parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
-/** Maximum number of stored past handlers. The oldest are removed first. */
+/** Maximum number of past handlers of a matter. The oldest are removed first. */
 export const MAX_PAST_HANDLERS = 1_000;
 
-/** The parties of a matter. An ASSIGNEE who leaves `parties` is added to `pastHandlers`. */
+/** The parties of a matter. When an ASSIGNEE is removed from `parties`, the username is added to `pastHandlers`. */
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
 /**
- * Merges or replaces parties. A remaining party keeps its read state, and a new party is unread.
+ * Merges or replaces parties. A party in both lists keeps its read state, and a new party is unread.
  *
- * @param names display names from the directory; a party without an entry keeps its old name
+ * @param replace whether `sent` replaces all parties; otherwise the parties of `sent` are added
+ * @param names display names from the directory; a party without an entry keeps its old name, or gets its username
  */
 export function changeParties(
   before: PartyList,
@@ -35,7 +36,7 @@ export function changeParties(
   return withParties(before, [...after.values()]);
 }
 
-/** Removes parties. The others keep their read state; a party that the matter does not have changes nothing. */
+/** Removes parties. The others keep their read state. A removal of a party that the matter does not have is ignored. */
 export function removeParties(before: PartyList, removals: readonly PartyRemoval[]): PartyList {
   const isRemoved = removalTest(removals);
   return withParties(
@@ -44,7 +45,7 @@ export function removeParties(before: PartyList, removals: readonly PartyRemoval
   );
 }
 
-/** @returns whether one of the removals names a party */
+/** @returns a function that checks whether one of the removals names a party */
 export function removalTest(removals: readonly PartyRemoval[]): (party: PartyRef) => boolean {
   const users = new Set<string>();
   const keys = new Set<string>();
@@ -63,7 +64,7 @@ function withParties(before: PartyList, after: readonly Party[]): PartyList {
   return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
-/** Whether the matter is an open TODO without an ASSIGNEE, so that no user has it in a list. */
+/** Whether the matter is an open TODO without an ASSIGNEE. No user has such a matter in a list. */
 export function isUnseen({ matterType, phase, parties }: Matter): boolean {
   if (matterType !== 'TODO' || phase !== 'OPEN') return false;
   return !parties.some(({ partyRole }) => partyRole === 'ASSIGNEE');

@@ -4,17 +4,17 @@ import type { CsvRecord } from './csv';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Texts of a flag, in lower case. Spreadsheets write TRUE and FALSE; users also write 是 and 否. */
+/** The accepted texts of true and false, in lower case. Spreadsheets write TRUE and FALSE; users also write 是 and 否. */
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...(['true', 'yes', 'y', '1', '是'] as const).map((it): [string, boolean] => [it, true]),
   ...(['false', 'no', 'n', '0', '否'] as const).map((it): [string, boolean] => [it, false]),
 ]);
 
 /**
- * Returns the fields of a record. An empty cell has no field. An invalid cell keeps its text, so that the validation
- * reports it. An id keeps its surrounding blanks, because the ledger compares ids byte by byte.
+ * Returns the fields of a record. An empty cell results in no field. The text of an invalid cell becomes the value, so
+ * that the validation reports it. An id keeps its surrounding blanks, because the ledger compares ids byte by byte.
  *
- * @returns undefined if there are more cells than columns
+ * @returns undefined if a cell beyond the last column is not empty
  */
 export function fieldsOf({ cells, padded }: CsvRecord, mapping: Mapping): Fields | undefined {
   if (cells.slice(mapping.length).some((cell) => cell !== '')) return undefined;
@@ -42,7 +42,7 @@ function cellValue(field: string, cell: string): unknown {
   }
 }
 
-/** The usernames in a cell. Blanks do not separate them, because a username may contain a blank. */
+/** The usernames in a cell. A blank does not separate two usernames, because a username may contain a blank. */
 const namesIn = (cell: string) => [
   ...new Set(
     cell

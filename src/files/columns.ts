@@ -1,6 +1,6 @@
 /**
- * Maps the columns of a file to fields: by the name of a field, by common Chinese and English names, or as the user
- * states. Pure; the console imports this file too.
+ * Maps the columns of a file to fields. A column may have the name of a field, or a common Chinese or English name; or
+ * the user states its field. Pure; the console imports this file too.
  */
 
 /**
@@ -9,7 +9,7 @@
  */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
-/** A column of usernames. They become `parties` with the role ASSIGNEE. */
+/** The field name of a column of usernames. The usernames become `parties` with the role ASSIGNEE. */
 export const ASSIGNEE = 'assignee';
 
 /** Columns of a list of matters. */
@@ -57,21 +57,27 @@ export const USER_COLUMNS: ColumnNames = {
 /** The field of each column; undefined if the column is not used. */
 export type Mapping = readonly (string | undefined)[];
 
-/** Reduces a name to its letters and digits: "External ID", "external_id" and "externalId" are the same name. */
+/**
+ * Converts a name to lower case without blanks and separators: "External ID", "external_id" and "externalId" are the
+ * same name.
+ */
 const plain = (name: string) =>
   name
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[\s_\-*:：()（）]/g, '');
 
-/** How well a column name fits a field: 0 is the name of the field itself, then its common names in their order. */
+/**
+ * How well a column name fits a field. 0: the name of the field itself. From 1: the position among the common names of
+ * the field. Infinite: the name does not fit.
+ */
 function rankOf(field: string, name: string, names: ColumnNames): number {
   if (plain(field) === name) return 0;
   const at = names[field]?.indexOf(name) ?? -1;
   return at < 0 ? Number.POSITIVE_INFINITY : at + 1;
 }
 
-/** Guesses the field of each column. If two columns fit one field, the column with the better name gets it. */
+/** Guesses the field of each column. If two columns fit one field, the field gets the column with the better name. */
 export function guessMapping(
   head: readonly string[],
   names: ColumnNames = MATTER_COLUMNS,
@@ -85,7 +91,7 @@ export function guessMapping(
   return mapping;
 }
 
-/** Whether a line is a header: one of its cells is a name, or a common name, of a field of a matter. */
+/** Whether a line is a header: at least one cell is the name, or a common name, of a field of a matter. */
 export const isHeaderRow = (cells: readonly string[]): boolean =>
   guessMapping(cells).some((field) => field !== undefined);
 
@@ -93,7 +99,7 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** The user states this instead of a field if a column is not to be used. */
+/** The user states this word instead of a field, so that the column is ignored. */
 export const IGNORED = 'ignore';
 
 /** The name of a column, and the field (or IGNORED) that the user states for it. */

@@ -1,14 +1,14 @@
 /**
- * Reads and writes CSV files of spreadsheets. The reader accepts three separators, a `sep=` line, quotes and CRLF, and
- * gets the text in parts of any size. Pure; the console imports this file too.
+ * Reads and writes CSV files of spreadsheets. The reader accepts three separators, a first line `sep=` with the
+ * separator, quotes and CRLF. It gets the text in parts of any size. Pure; the console imports this file too.
  */
 const [QUOTE, LF, CR] = [34, 10, 13];
 /**
- * Maximum sum of the characters and cells of a record, because after a missing quote it would contain the rest of the
- * file.
+ * Maximum number of characters of a record, plus one for each cell. Without a limit, a record whose closing quote is
+ * missing would contain the rest of the file.
  */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** Maximum characters in which the reader looks for the separator. The first record must end within them. */
+/** The reader detects the separator as soon as it has this many characters of the text, or the whole text. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
@@ -36,14 +36,15 @@ export class CsvError extends Error {
 export interface CsvRecord {
   /** The cells. Surrounding blanks are removed from cells without quotes. */
   readonly cells: readonly string[];
-  /** By column: the cells without quotes from which surrounding blanks were removed, with these blanks. */
+  /** The original texts of the cells from which surrounding blanks were removed. Key: the column, from 0. */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
 }
 
-/** Reads records and skips empty ones. A quote inside a cell that does not begin with a quote is a normal character. */
+/** Reads records and skips empty records. In a cell that does not begin with a quote, quotes are normal characters. */
 export class CsvReader {
+  /** The text that the reader keeps until it detects the separator; undefined afterwards. */
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
@@ -191,13 +192,13 @@ function separatorOf(text: string): string {
 }
 
 /**
- * A text that a spreadsheet would read as a formula. Spreadsheets also accept the full-width characters and skip some
- * characters before them. No written cell may be a formula, because a formula can run commands.
+ * Matches a text that a spreadsheet may read as a formula. Spreadsheets skip blanks before the first sign, and also
+ * accept full-width signs. No written cell may be a formula, because a formula can run commands.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * A place inside a cell at which a spreadsheet with another separator would begin a new cell with a formula. It ignores
- * quotes that are not at the start of one of its cells.
+ * Matches a place inside a cell at which a spreadsheet with another separator would begin a new cell with a formula.
+ * The quotes around the whole cell do not prevent this: for that spreadsheet, they may be in the middle of a cell.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */

@@ -1,6 +1,6 @@
 /**
  * Detects the encoding of a text file. A wrong guess would corrupt every name in the file. So a doubtful file is
- * rejected, with the line that the user must check (contract 9). Pure; the console imports this file too.
+ * rejected, and the problem names the line to check (contract 9). Pure; the console imports this file too.
  */
 
 /** Reads the file. Each call starts at the first byte. */
@@ -20,7 +20,7 @@ export interface EncodingProblem {
   /** The line to check, from 1, as in an editor. */
   readonly line: number;
   readonly encoding: string;
-  /** The start of this line as decoded; empty unless it helps the user. */
+  /** The decoded start of this line if `why` is `doubtful`; otherwise empty. */
   readonly sample: string;
 }
 
@@ -143,7 +143,7 @@ class Utf8Scan {
     for (const byte of bytes) {
       if (this.#need > 0) {
         if (byte >= this.#low && byte <= this.#high) {
-          this.#go();
+          this.#continue();
           continue;
         }
         this.end();
@@ -153,13 +153,14 @@ class Utf8Scan {
     }
   }
 
-  /** Called at the end of the file, and when another character interrupts the unfinished one, which is then invalid. */
+  /** Counts an unfinished character as invalid: at the end of the file, or if the next byte does not continue it. */
   end(): void {
     if (this.#need > 0) this.#bad(this.#size - this.#need);
     this.#need = 0;
   }
 
-  #go(): void {
+  /** The next byte continues the unfinished character. */
+  #continue(): void {
     this.#need -= 1;
     this.#low = 0x80;
     this.#high = 0xbf;
@@ -186,13 +187,14 @@ class Utf8Scan {
 }
 
 /**
- * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names of
- * people also use some of the second level. A file in another encoding, decoded as GB18030, has rare characters and
- * private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in GB18030.
+ * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names
+ * of people also use some of the second level. A file in another encoding, decoded as GB18030, has rare characters and
+ * private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in
+ * GB18030.
  */
 class GbkScan {
   #all = 0;
-  /** Characters outside GB2312, and its Japanese, Greek and Cyrillic letters. */
+  /** Characters outside GB2312, and the Japanese, Greek and Cyrillic letters of GB2312. */
   #rare = 0;
   #rareLine = 0;
   /** Characters of the second level of GB2312. */
@@ -212,7 +214,7 @@ class GbkScan {
     }
   }
 
-  /** The first line with a rare character; without one, the first line with a character of the second level. */
+  /** The first line with a rare character; if there is none, the first line with a character of the second level. */
   get line(): number {
     return this.#rareLine || this.#secondLevelLine;
   }
@@ -223,6 +225,7 @@ class GbkScan {
     return isStrange || this.#private * 50 > this.#all;
   }
 
+  /** @param byte second byte of a character; a digit means that two more bytes follow */
   #classify(byte: number): void {
     const lead = this.#lead;
     this.#lead = 0;

@@ -1,8 +1,8 @@
 /**
  * Splits a batch that is a JSON array into its elements, in one pass over the bytes (contract 7.1). The pass checks the
- * structure: brackets, commas, colons, names and quotes. A wrong number, word or escape does not move a boundary, so it
- * is an error of its line alone, which `readLine` finds. Also finds the bytes of the body in a line: the push log stores and
- * hashes exactly these bytes.
+ * structure: brackets, commas, colons, names and quotes. A wrong number, word or escape inside an element moves no
+ * boundary between elements. `readLine` finds it later, and only that line fails. `bodySpan` finds the bytes of `body`
+ * in a line, because the push log stores and hashes exactly these bytes.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -15,33 +15,34 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 export interface SplitArray {
-  /** The bytes of each element before the first error, without the blanks around it. */
+  /** The bytes of each element before the first error, without surrounding blanks. */
   readonly elements: readonly Buffer[];
   /** Position of the first byte that breaks the structure. */
   readonly wrongAt?: number;
 }
 
-/** Blanks after which no array is expected: a batch may consist of millions of them. */
+/** Maximum blanks before an array. The search stops there, because a batch may consist of millions of blanks. */
 const MAX_BLANKS = 64 * 1024;
 
-/** @returns the position of the `[` of an array; undefined if the first byte that is not blank is another one */
+/** @returns the position of the `[` of an array; undefined if the batch does not begin with a `[` after blanks */
 export function arrayStart(batch: Buffer, from: number): number | undefined {
   const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
   return batch[at] === OPEN_LIST ? at : undefined;
 }
 
-/** Bytes of one step within an element: an element may have the size of the batch. */
+/** Bytes of one step within an element. An element may be as large as the batch, so it needs several steps. */
 const STEP = 64 * 1024;
 
 /**
- * Splits in steps, each of one element or of about `STEP` bytes.
+ * Splits the array in steps. The generator yields after each element, and after about `STEP` bytes within an element.
  *
- * @param start position of the `[` @param most stops after one more element
+ * @param start position of the `[`
+ * @param maxElements the function stops after one more element, so that the caller sees that there are too many
  */
 export function* splitArray(
   batch: Buffer,
   start: number,
-  most: number,
+  maxElements: number,
 ): Generator<void, SplitArray> {
   const elements: Buffer[] = [];
   let at = afterBlanks(batch, start + 1);
@@ -51,7 +52,7 @@ export function* splitArray(
       if (isWrong) return { elements, wrongAt: end };
       elements.push(batch.subarray(at, end));
       yield;
-      if (elements.length > most) return { elements };
+      if (elements.length > maxElements) return { elements };
       at = afterBlanks(batch, end);
       if (batch[at] !== COMMA) break;
       at = afterBlanks(batch, at + 1);
@@ -71,12 +72,13 @@ interface Reached {
 const NONE = 0;
 
 /**
- * Finds the end of a value. It runs for each byte of a batch, so it calls few functions. A value that is nested more than
- * MAX_BRACKETS levels deep is wrong, because an array may consist of millions of brackets.
+ * Finds the end of a value. The loop runs for each byte of a batch, so it calls few functions. A value with more than
+ * MAX_BRACKETS nested levels is wrong: without a limit, millions of brackets would need much memory.
  */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The closing brackets that are due after `due`, the next one last. */
+  /** The closing brackets of the lists and objects around the innermost one; the outermost is first. */
   const outer: number[] = [];
+  /** The closing bracket of the innermost unfinished list or object. */
   let due = NONE;
   let at = from;
   let pauseAt = from + STEP;
@@ -122,8 +124,10 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 }
 
 /**
- * @returns position after a number, `true`, `false`, `null`, or anything else without a boundary in it; in a list after
- *   all words that follow with a comma, because a batch may have millions of them
+ * Skips a word: a number, `true`, `false`, `null`, or any other bytes of the kind WORD. In a list, also skips the words
+ * that follow directly after a comma, because a list may have millions of words.
+ *
+ * @returns the position after the last skipped word
  */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;
@@ -134,7 +138,7 @@ function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   }
 }
 
-/** @returns position of the first byte from `from` that is no blank of JSON */
+/** @returns position of the first byte, at or after `from`, that is not a blank of JSON */
 export function afterBlanks(bytes: Buffer, from: number): number {
   let at = from;
   while (KINDS[bytes[at] ?? 0] === BLANK) at += 1;
@@ -146,7 +150,7 @@ const SIGN = 1;
 const BLANK = 2;
 const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
 
-/** What each byte is. A table is faster than comparisons, which run for each byte of a batch. */
+/** The kind of each byte. The look-up runs for each byte of a batch, and a table is faster than comparisons. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
   return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;
@@ -159,7 +163,7 @@ const BODY = Buffer.from('"body"');
  * Finds the bytes of the field `body` in a line.
  *
  * @param line a JSON object that `JSON.parse` accepts and that has the field
- * @returns a slice of the same memory; if the field occurs twice, the last one, as in `JSON.parse`
+ * @returns a slice of the memory of `line`; if the field occurs twice, its last value, as in `JSON.parse`
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);
@@ -177,11 +181,11 @@ export function bodySpan(line: Buffer): Buffer {
   return found;
 }
 
-// Runs for each byte of a batch; a lookup in a set would take several times as long.
+// These functions run for each byte of a batch. A look-up in a `Set` would take several times as long.
 const isOpening = (byte: number) => byte === OPEN_OBJECT || byte === OPEN_LIST;
 const isClosing = (byte: number) => byte === CLOSE_OBJECT || byte === CLOSE_LIST;
 
-/** Whether a name, in quotes, is `body`. It may contain escapes. */
+/** Whether a field name is `body`. @param key the name with its quotes; it may contain escapes */
 const isBody = (key: Buffer) =>
   key.equals(BODY) || (key.includes(BACKSLASH) && JSON.parse(key.toString('utf8')) === 'body');
 

@@ -1,6 +1,6 @@
 /**
- * Splits the bytes of a batch into lines and parses them. A problem in one line does not affect others (contract
- * 7.1).
+ * Splits the bytes of a batch into lines and parses the lines. A problem in one line does not affect the other lines
+ * (contract 7.1).
  */
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -21,7 +21,7 @@ export interface BatchLimits {
 
 /** A line that is not parsed yet. */
 export interface RawLine {
-  /** From 1; empty lines are counted. The elements of an array are lines without empty ones. */
+  /** From 1; empty lines are counted. In an array: the position of the element, from 1. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -37,11 +37,11 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line breaks of a batch for each allowed line: a limit for empty lines. */
-const EMPTY_LINES = 10;
+/** Maximum line breaks of a batch for each allowed line. The limit bounds the number of empty lines. */
+const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
-/** Maximum bytes of a line beside its body. */
+/** Maximum bytes of a line in addition to its body. */
 const AROUND_BODY = 64 * 1024;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -63,8 +63,8 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
 }
 
 /**
- * Maximum number of lines that a batch can have: its elements, or by its line breaks. Stops counting above the limit of
- * either. It counts in steps, like `readBatchLines`.
+ * An upper bound of the lines of a batch: its elements if the batch is an array, otherwise its line breaks plus one.
+ * The function stops counting above the maximum, and counts in steps, like `readBatchLines`.
  */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
@@ -75,7 +75,7 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** Why the array ends after these lines. */
+  /** The error at which the array ends after these lines. */
   readonly error?: PushError;
 }
 
@@ -90,9 +90,9 @@ function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Ele
   return { lines, error: new PushError('INVALID_JSON', { errors }) };
 }
 
-const maxLineFeeds = ({ lines }: BatchLimits) => EMPTY_LINES * lines;
+const maxLineFeeds = ({ lines }: BatchLimits) => MAX_FEEDS_PER_LINE * lines;
 
-/** Counts line feeds, but at most `max`, because a batch may consist of millions of them. */
+/** Counts line feeds. Stops at `max`, because a batch may consist of millions of line feeds. */
 function countLineFeeds(batch: Buffer, max: number): number {
   let count = 0;
   for (let at = batch.indexOf(LINE_FEED); at !== -1; at = batch.indexOf(LINE_FEED, at + 1)) {
@@ -171,7 +171,7 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first: nearly all lines have no unknown field and need no search. */
+/** Compares the number of fields first. Nearly all lines have no unknown field, so they need no search. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;

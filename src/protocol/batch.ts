@@ -20,10 +20,12 @@ import { fieldError, warning } from './warnings';
 export const BATCH_MAX_ITEMS = 1_000;
 export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 
-/** Maximum length of an idempotency key; of one that `derivedKey` returns too. */
+/** Maximum length of an idempotency key, also of a key that `derivedKey` returns. */
 export const MAX_KEY_LENGTH = 255;
 
-/** The schema of a line, without the fields of `body`, which are validated like the body of a single push. */
+/**
+ * The schema of a line, without the fields of `body`. The parser of the operation validates them, as in a single push.
+ */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
   body: z.looseObject({}),
@@ -31,7 +33,7 @@ export const batchLine = z.object({
 });
 
 /**
- * The idempotency key of a line that has none, in a batch with the header X-Idempotency-Key (contract 7.2).
+ * The idempotency key of a line without a key of its own, in a batch with the header X-Idempotency-Key (contract 7.2).
  *
  * @param line number of the line, from 1
  */
@@ -46,7 +48,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The document refers to the schema of the body, which has these rules.
+            // The OpenAPI document refers to the schema of the body, and that schema has these rules already.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -178,7 +180,7 @@ export type VerifiedBatch = Answer<typeof verifiedBatch>;
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
 /**
- * The envelope of a batch in which lines failed, or would fail.
+ * The envelope of a batch in which lines failed, or of a dry run in which lines are invalid.
  *
  * @param data BatchData or VerifiedBatch
  * @param retryable whether one of the failed lines may succeed later

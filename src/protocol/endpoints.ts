@@ -36,7 +36,7 @@ export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
 export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
 export { ORPHANS_ENDPOINT } from './endpoints/matters';
 
-/** The signed queries. `matters/orphans` is not among them, because it takes and returns lines. */
+/** The signed queries. `matters/orphans` is not among them, because its body and answer are NDJSON. */
 const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
 
 export type QueryName = keyof typeof QUERY_ROWS;
@@ -70,7 +70,7 @@ const BY_PATH = new Map(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint]));
 /** @returns the signed endpoint with this path; undefined if there is none */
 export const endpointAt = (path: string): Endpoint<EndpointName> | undefined => BY_PATH.get(path);
 
-/** @returns milliseconds for the answer to a signed query */
+/** @returns the milliseconds in which the service must answer a signed query */
 export const timeoutOf = (name: QueryName, { PUSH_TIMEOUT }: EndpointSettings): number =>
   (QUERY_ROWS[name] as QueryRow<unknown>).timeout ?? PUSH_TIMEOUT;
 

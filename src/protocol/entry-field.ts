@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
 import { type Bilingual, describe } from './language';
 
-/** The type of the field in the database. `storage/push-log/entry.ts` converts it. */
+/** The stored form of the field. `storage/push-log/entry.ts` maps each form to a type of the database. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
-/** Who sees the field. `service`: no reader, because only the service uses it. */
+/** Who sees the field. `service`: no reader sees the field, because only the service uses the field. */
 export type Audience = 'clients' | 'operators' | 'service';
 
 export interface EntryField<
@@ -17,7 +17,7 @@ export interface EntryField<
 > {
   /** Undefined if the field is derived from other fields or has a structure. */
   readonly stored: Stored;
-  /** Whether an entry may lack the field. Readers then see null. */
+  /** Whether an entry in the database may lack the field. Readers then see null. */
   readonly optional: Optional;
   readonly shownTo: ShownTo;
   /** The schema of the value that readers see. */

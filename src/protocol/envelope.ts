@@ -36,13 +36,17 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
 /** Link to the description of a reason on the reference page. */
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
-/** Adds a prefix to the link. @param pathPrefix path below which clients reach the service; empty for the root */
+/**
+ * Adds a prefix to the link `help`.
+ *
+ * @param pathPrefix path below which clients reach the service; empty for the root
+ */
 export const withHelpUnder = (pathPrefix: string, envelope: Envelope): Envelope =>
   pathPrefix === '' || envelope.help === undefined
     ? envelope
     : { ...envelope, help: pathPrefix + envelope.help };
 
-/** @param language of the caller */
+/** @param language the language of the caller */
 export function errorEnvelope(
   error: PushError,
   requestId: string,

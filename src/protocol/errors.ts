@@ -23,7 +23,7 @@ export const problem = (field: string, text: Text): Problem => ({ field, ...loca
 export interface RateState {
   /** Pushes per second. */
   readonly rate: number;
-  /** Pushes that the client may send at once after a pause. */
+  /** Maximum number of pushes that the client may send at once. */
   readonly burst: number;
   /** Pushes that the client may send at once now. */
   readonly remaining: number;
@@ -34,7 +34,7 @@ export interface PushErrorDetail {
   readonly errors?: readonly Problem[];
   /** Warnings about the rejected body: a misspelt field can explain why another field is missing. */
   readonly warnings?: readonly LocalizedWarning[];
-  /** Seconds; becomes Retry-After. */
+  /** Seconds, sent as the header Retry-After. */
   readonly retryAfter?: number;
   readonly rate?: RateState;
   readonly cause?: unknown;
@@ -47,7 +47,7 @@ export class PushError extends Error {
   readonly code: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The message in both languages; `message` is the Chinese one. */
+  /** The message in both languages. The property `message` has only the Chinese text. */
   readonly text: Text;
   readonly errors: readonly Problem[] | undefined;
   readonly warnings: readonly LocalizedWarning[];
@@ -55,7 +55,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given may be a reason of a newer version. A text that cannot be a reason becomes INTERNAL_ERROR */
+  /** @param given a reason, possibly of a newer version. A text in another form becomes INTERNAL_ERROR */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
@@ -72,7 +72,7 @@ export class PushError extends Error {
   }
 }
 
-/** The error of status, reopen and delete for a matter that does not exist (contract 4.4). */
+/** The error of an operation on a matter that does not exist or is deleted (contract 4.4). */
 export function matterNotFound(
   reason: 'MATTER_NOT_FOUND' | 'MATTER_DELETED',
   systemCode: string,
@@ -83,12 +83,18 @@ export function matterNotFound(
   return new PushError(reason, { text });
 }
 
-/** The error of a request over its client's rate. @param retryAfter seconds until the next request may pass */
+/**
+ * The error of a request that exceeds the rate limit of its client.
+ *
+ * @param retryAfter seconds until the next request may pass
+ */
 export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: number): PushError {
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
-/** The error of a query key without access to bodies that uses a field for which it needs this access (contract 3.5). */
+/**
+ * The error of a query with a field that needs access to bodies, if its query key has no such access (contract 3.5).
+ */
 export function fieldNotAllowed(field: string): PushError {
   const text = {
     zh: `该密钥无正文权限，不能使用 ${field}`,
@@ -100,7 +106,7 @@ export function fieldNotAllowed(field: string): PushError {
 /** Seconds of Retry-After while a client is paused. An operator ends the pause, so its length is unknown. */
 const PAUSED_RETRY_AFTER = 30;
 
-/** The error of the pushes of a paused client. @param why the words of the operator, if any */
+/** The error of the pushes of a paused client. @param why the reason that the operator entered, if any */
 export function clientPaused(why?: string): PushError {
   const { zh, en } = new PushError('CLIENT_PAUSED').text;
   const text = why ? { text: { zh: `${zh}: ${why}`, en: `${en}: ${why}` } } : {};

@@ -19,7 +19,7 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans } from './schema-rules';
 import { fieldError } from './warnings';
 
-/** The schema of the body. @param timeZone the zone of local date-times in it (PORTAL_TIME_ZONE) */
+/** The schema of the body. @param timeZone the zone of its local date-times (PORTAL_TIME_ZONE) */
 export function failuresSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -125,7 +125,7 @@ export const mended = z
   .meta(describe('The push that mended the failure', '之后成功的推送'));
 export type Mended = Answer<typeof mended>;
 
-/** Why a matter does not exist. */
+/** The failed upsert because of which a matter does not exist. */
 const failureCause = z
   .object({
     requestId: requestId().meta(describe('The first failed upsert', '最早失败的 upsert')),

@@ -2,17 +2,17 @@
 
 /** All control characters, as the content of a character class. Ids and URLs must not contain them. */
 export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
-/** The same without tab, line feed and carriage return. Texts must not contain these characters. */
+/** The ASCII control characters except tab, line feed and carriage return. Texts must not contain these characters. */
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
-/** At least two letters: one letter is a Windows drive, as in `C:\share`. */
+/** A scheme has at least two characters: one letter is a Windows drive, as in `C:\share`. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/** http and https without a host, with or without a user or a port. Schemes of apps need no host. */
+/** Matches a URL with http or https that has no host. Only URLs with the scheme of an app need no host. */
 export const WITHOUT_HOST =
   /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
 export const REJECTED_SCHEMES: readonly string[] = ['javascript', 'data', 'vbscript', 'file'];
-/** Upper snake case, or empty, which means the same as an absent field (contract 4.2). */
+/** Upper snake case, or empty. An empty status means the same as an absent field (contract 4.2). */
 export const STATUS = /^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 /** Maximum lengths in UTF-16 units. */
@@ -59,7 +59,7 @@ export const isNothing = (value: unknown): value is null | undefined =>
 
 export type TextRule = (value: unknown) => value is string;
 
-/** Free text of at most `max` UTF-16 units that can be stored as it is. */
+/** Free text: at most `max` UTF-16 units, no lone surrogate, no FORBIDDEN character. */
 export const isText =
   (max: number): TextRule =>
   (value): value is string =>
@@ -68,7 +68,7 @@ export const isText =
     value.isWellFormed() &&
     !hasForbidden(value);
 
-/** Text on one line that is not blank. */
+/** Text that has one line and is not blank. */
 const isKey =
   (max: number): TextRule =>
   (value): value is string =>

@@ -1,6 +1,6 @@
 /**
- * Schemas of single fields, which several bodies share (contract 4.10, 4.11). The OpenAPI document cannot show a
- * refinement or a transform, so `meta` repeats it as JSON Schema, which is at least as strict.
+ * Schemas of single fields that several bodies share (contract 4.10, 4.11). The OpenAPI document cannot show a
+ * refinement or a transform. So `meta` repeats each rule as JSON Schema, if JSON Schema can express the rule.
  */
 import { z } from 'zod';
 import {
@@ -19,23 +19,27 @@ import {
 import { TEXTS, zodMessage } from './texts';
 import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } from './time';
 
-/** The pattern of a text that is not blank. @param forbidden characters that it must not contain, as in a class */
+/**
+ * The pattern of a text that is not blank.
+ *
+ * @param forbidden characters that the text must not contain, as in a character class
+ */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
-/** Free text of at most `max` UTF-16 units that can be stored as it is (no lone surrogate, no NUL). */
+/** Free text: at most `max` UTF-16 units, no lone surrogate, no FORBIDDEN character. */
 export const text = (max: number) =>
   z
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // Aborts, because other rules about control characters would repeat this error.
+    // After this error, validation of the field ends: other rules about control characters would repeat the error.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
     })
     .meta({ pattern: `^[^${FORBIDDEN}]*$` });
 
-/** A text on one line that is not blank, such as an id. */
+/** A text that has one line and is not blank, such as an id. */
 const key = (max: number) =>
   text(max)
     .refine((value) => !isBlank(value), zodMessage(TEXTS.blank))
@@ -60,7 +64,7 @@ export const url = text(MAX_LENGTH.url)
     },
   });
 
-/** A host and a port at the start of a URL, which suggests that its scheme is missing. */
+/** A host and a port at the start of a URL. Such a URL probably lacks its scheme. */
 const HOST_AND_PORT =
   /^\s*(?:localhost:\d{1,5}|[a-z0-9-]*\.[a-z0-9.-]*:\d{1,5}(?=$|[/?#])|[a-z0-9-]+:\d{1,5}(?=\/))/i;
 export const looksLikeHost = (value: string): boolean => HOST_AND_PORT.test(value);
@@ -70,19 +74,19 @@ function inAnyCase(scheme: string): string {
   return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
-/** Its maximum length applies after the surrounding blanks are removed. */
+/** The transform removes surrounding blanks. The maximum length applies to the remaining text. */
 export const bizType = text(MAX_LENGTH.bizType * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.bizType))
   .meta({ maxLength: MAX_LENGTH.bizType });
 
-/** Words of a search, on one line. Their maximum length applies after the surrounding blanks are removed. */
+/** Words of a search, on one line. The maximum length applies to the text without surrounding blanks. */
 export const searchWords = key(MAX_LENGTH.searchWords * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.searchWords))
   .meta({ maxLength: MAX_LENGTH.searchWords });
 
-/** A status in upper snake case. An empty one means the same as an absent field (contract 4.2). */
+/** A status in upper snake case. An empty status means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()
   // A longer value is not matched, because it may be as long as the whole body.

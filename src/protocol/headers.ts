@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Unix time in seconds, as sent: the signature covers this text. */
+/** Unix time in seconds. The signature covers the text as it was sent. */
 export const TIMESTAMP = /^\d{1,12}$/;
 /** Maximum difference from the time of the service in seconds (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
 /** HMAC-SHA256 in hex, either case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
 /**
- * 1 to 255 printable characters (contract 2.2). Blanks at the ends are rejected, because HTTP strips them from a
- * header: the same key in a batch and in a single push would differ.
+ * 1 to 255 printable characters (contract 2.2). Blanks at the ends are rejected. HTTP strips them from a header, and a
+ * line of a batch keeps them. The same key would then differ between a single push and a batch.
  */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
@@ -26,14 +26,13 @@ export function etagOf(bytes: Buffer): string {
   return `"${digest.slice(0, 27)}"`;
 }
 
-/**
- * A host or an IPv6 address in brackets, and a port. Responses without a signature check are protected from DNS
- * rebinding by the Host header: a foreign page can let its own host name resolve to this server, and then read the
- * responses.
- */
+/** The form of a Host header: a host, or an IPv6 address in brackets, and optionally a port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 
 /**
+ * Protects responses that need no signature from DNS rebinding. In this attack, a foreign page makes its own host name
+ * resolve to this server, and reads the responses. The Host header then has the foreign host name.
+ *
  * @param header the Host header; undefined in a request of HTTP/1.0, which no browser sends
  * @param ownNames host names of this service, from the settings
  * @returns whether the host is an IP address, localhost, or one of these names

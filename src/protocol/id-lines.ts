@@ -57,7 +57,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
 
 /** Splits UTF-8 into lines. Ignores everything after the first invalid byte. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // The decoder drops a byte order mark at the start, which a batch may have too.
+  // The decoder drops a byte order mark at the start. A byte order mark is allowed, as in a batch.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -76,7 +76,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
       takeLine(waiting.slice(start, end));
       start = end + 1;
     }
-    // The rest is cut one character above MAX_LINE_LENGTH, where `readLine` still detects that the line is too long.
+    // An unfinished line keeps one character more than MAX_LINE_LENGTH, so that `readLine` reports it as too long.
     rest = waiting.slice(start, start + MAX_LINE_LENGTH + 1);
   };
   return {
@@ -125,7 +125,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Maximum body of a query with a list of ids, names or rows, in bytes. BODY_LIMIT does not apply to it. */
+/** Maximum body of a query with a list of ids, names or rows, in bytes. BODY_LIMIT does not apply to such a query. */
 export const LARGE_QUERY_LIMIT = 1024 * 1024;
 /** Maximum body of `matters/orphans` in bytes: enough for a million ids. */
 export const ID_LIST_LIMIT = 64 * 1024 * 1024;

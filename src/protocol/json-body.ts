@@ -1,4 +1,4 @@
-/** Parses bytes as a JSON object. Invalid bytes and bodies with too much structure are rejected, never repaired. */
+/** Parses bytes as a JSON object. Rejects invalid bytes, and bodies with too many values or levels. */
 import type { z } from 'zod';
 import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
 import { localizedOf, TEXTS, unusedText } from './texts';
@@ -10,9 +10,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels levels around the body of the push, which do not count toward the maximum depth
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body is nested too deeply or has too
- *   many values, unused fields included
+ * @param outerLevels levels around the body of the push; the maximum depth does not include them
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels.
+ *   Values of unused fields count too
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);
@@ -51,7 +51,9 @@ export function fieldErrors(
 /** Maximum characters of a field name in answers and in the log. */
 const MAX_NAME_LENGTH = 64;
 
-/** The first half of a character of two UTF-16 units. Strict JSON parsers reject an answer that contains only this half. */
+/**
+ * The first half of a character of two UTF-16 units. Strict JSON parsers reject an answer that contains only this half.
+ */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
 /** The name of an unknown field, as errors and warnings show it. */
@@ -83,13 +85,16 @@ function parse(text: string): unknown {
 }
 
 /**
- * Maximum depth of a body (contract 4.11). The three limits are checked before `JSON.parse`, because a body of 1 MiB
- * may contain half a million lists. They leave room for unused fields.
+ * Maximum depth of a body (contract 4.11). This limit and the two limits below are checked before `JSON.parse`, because
+ * a body of 1 MiB may contain half a million lists. The limits leave room for unused fields.
  */
 export const MAX_JSON_DEPTH = 32;
 /** Maximum number of objects and lists together. The largest push without unknown fields has about 1,000. */
 export const MAX_BRACKETS = 2_500;
-/** Maximum number of fields and list elements. The largest known body, a `matters/diff` of 1,000 lines, has 5,000. */
+/**
+ * Maximum number of commas, which separate fields and list elements. The largest known body, a `matters/diff` of 1,000
+ * lines, has 5,000.
+ */
 export const MAX_COMMAS = 10_000;
 
 const QUOTE = 0x22;
@@ -100,7 +105,7 @@ const COMMA = 0x2c;
  * Checks the limits of the structure. Reads each byte once, and does not check that the bytes are valid JSON.
  *
  * @param raw UTF-8
- * @param outerLevels levels around the body of the push, which do not count toward the maximum depth
+ * @param outerLevels levels around the body of the push; the maximum depth does not include them
  * @param field `field` of the problem
  * @returns the first exceeded limit as a problem
  */
@@ -128,7 +133,10 @@ export function structureProblem(
   return undefined;
 }
 
-/** @param from position of the opening quote @returns position of the closing quote, or at least the length without one */
+/**
+ * @param from position of the opening quote
+ * @returns position of the closing quote; if the string has none, a position at or after the end of `raw`
+ */
 export function endOfString(raw: Uint8Array, from: number): number {
   let at = from + 1;
   while (at < raw.length && raw[at] !== QUOTE) at += raw[at] === BACKSLASH ? 2 : 1;

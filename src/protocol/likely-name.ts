@@ -40,7 +40,7 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   // At most a third of the letters may differ, and at most three.
   const maxEdits = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
-    // The number of edits is at least the difference in length, so this skips most comparisons.
+    // The number of edits is at least the difference in length. So this filter skips most comparisons.
     .filter((it) => Math.abs(plain(it).length - wanted.length) <= maxEdits)
     .map((it) => ({ it, edits: editDistance(wanted, plain(it)) }))
     .filter(({ edits }) => edits <= maxEdits)

@@ -54,7 +54,6 @@ export function diagnosisSchemas(causes: readonly string[]) {
   return { Diagnosis: diagnosis, Finding: finding, BodyDifference: bodyDifference };
 }
 
-/** The first difference between the body that was sent and the body that was signed, with a short text of each. */
 const bodyDifference = z
   .object({
     offset: count().meta(

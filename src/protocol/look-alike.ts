@@ -1,6 +1,6 @@
 /**
- * Finds characters of an id that readers overlook: blanks at its ends and zero-width characters (contract 1.2). Ids
- * that differ only in them look alike and name different matters. Pure; the console uses this module too.
+ * Finds characters of an id that readers overlook: blanks at its ends and zero-width characters (contract 1.2). Two ids
+ * that differ only in such characters look alike, but name different matters. Pure; the console uses this module too.
  */
 
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */

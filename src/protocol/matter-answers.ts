@@ -38,7 +38,7 @@ export const changesPage = z
   .meta(describe('Matters in the order in which they changed', '按变更顺序排列的事项'));
 export type ChangesPage = Answer<typeof changesPage>;
 
-/** The values in the ledger of a matter that differs from its line. */
+/** The values of a matter in the ledger, if they differ from the line of `matters/diff` with the same id. */
 export const heldView = z
   .object({
     matterId: matterId().meta(MATTER.matterId),

@@ -18,8 +18,8 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Creates the parser of each body. The parser of a diff is a generator that yields after each row: parsing a thousand
- * rows without a pause would block the process.
+ * Creates the parser of each body. The parser of `matters/diff` is a generator that yields after each line. Parsing a
+ * thousand lines without a pause would block the process.
  *
  * @throws (the parsers) PushError VALIDATION_FAILED
  */
@@ -34,7 +34,7 @@ export function createMatterQueryReaders(timeZone: string) {
   };
 }
 
-/** The schemas of the bodies. @param timeZone the zone of local date-times in them (PORTAL_TIME_ZONE) */
+/** The schemas of the bodies. @param timeZone the zone of their local date-times (PORTAL_TIME_ZONE) */
 export function matterQuerySchemas(timeZone: string) {
   return {
     get: getSchema,
@@ -151,7 +151,7 @@ function diffRow(timeZone: string) {
   });
 }
 
-/** The schema of the body for the OpenAPI document. `readDiff` parses the body. */
+/** The schema of the body of `matters/diff`, only for the OpenAPI document. `readDiff` parses the body. */
 function diffSchema(timeZone: string) {
   return z
     .object({

@@ -35,15 +35,15 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * A list whose elements the schema validates after its length. The elements have their type, because the types of
- * `@matter-push/client` are derived from this schema.
+ * A list. The schema checks the length before the elements, so that a far too long list causes one error. The elements
+ * keep their type, because the types of `@matter-push/client` are derived from this schema.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
   return fields.nullIsAbsent(z.array(unchecked).max(MAX_PARTIES).pipe(z.array(element)));
 };
 
-/** The fields of an upsert. A status has only `removeParties`. */
+/** The fields of an upsert that change parties. A status change has only `removeParties`. */
 export const PARTY_FIELDS = {
   replaceParties: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
@@ -94,7 +94,10 @@ export function checkRemovals(
   }
 }
 
-/** The rule about `replaceParties` in terms of JSON Schema, which cannot compare the two lists. */
+/**
+ * The rule that `removeParties` is empty if `replaceParties` is true, as JSON Schema. JSON Schema cannot express the
+ * other rule of `checkRemovals`, because it cannot compare two lists.
+ */
 export const NO_REMOVAL_IF_REPLACED = {
   not: {
     properties: {

@@ -11,15 +11,15 @@ export const ORPHANS = 'matters/orphans';
 export const VERIFY = 'verify';
 
 /**
- * Many pushes in one request, one per line (protocol/batch.ts). Also the operation in the log entry of a rejected
- * batch.
+ * Many pushes in one request, one per line (protocol/batch.ts). The log entry of a rejected batch has this name as its
+ * operation.
  */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
 /**
- * Sends logged pushes again (protocol/resend.ts). Also the operation in the log entry of a rejected request of this
- * kind.
+ * Sends logged pushes again (protocol/resend.ts). The log entry of a rejected request for a resend has this name as its
+ * operation.
  */
 export const RESEND = 'push-logs/resend';
 

@@ -21,7 +21,8 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // Never thrown: the reason in the envelope of a batch in which lines failed, each line with its own reason.
+  // Never thrown. The envelope of a batch in which lines failed has this reason. Each failed line has a reason of its
+  // own.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,7 +38,7 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable: two operations with the same body in the same second have the same signature too.
+  // Retryable, because a correct caller can cause it: two operations with one body in one second have one signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
@@ -164,12 +165,12 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS;
 
 /**
- * Code and message for a reason of a newer version of the service, which this version finds in the push log or in a
- * reply. A retry is safe, because the push had no effect.
+ * Code and message for a reason that this version does not know. A newer version of the service has written the reason
+ * to the push log or to a reply. A retry is safe, because the push had no effect.
  */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
-/** Whether this version knows the reason. Entries of the push log and workers may be of a newer version. */
+/** Whether this version knows the reason. Workers, and entries of the push log, may have reasons of a newer version. */
 export function isReason(text: unknown): text is Reason {
   return typeof text === 'string' && Object.hasOwn(REASONS, text);
 }
@@ -180,5 +181,7 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 /** The reasons of requests whose signature or timestamp was checked and is wrong. */
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/** The reasons of rejections that a sender can cause with a client id alone, which is public. */
+/**
+ * The reasons of rejections that a sender can cause without a secret. A client id is enough, and client ids are public.
+ */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -152,7 +152,7 @@ const contentFields = (timeZone: string) =>
     payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
-/** The fields of a status that a reopen has too. */
+/** The fields that a status change and a reopen have in common. */
 const statusFields = (
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
@@ -222,8 +222,8 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Runs a rule across fields unless one of `names` itself has an error. By default zod skips such rules after any
- * error, and the answer would not name every problem.
+ * Runs a rule across fields unless one of the fields `names` has an error. By default, zod skips rules across fields
+ * after any error, so that the answer would not name every problem.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
@@ -234,7 +234,7 @@ function unlessInvalid(...names: readonly string[]) {
 
 const areListsValid = unlessInvalid('parties', 'removeParties');
 
-/** Skips nearly all pushes, because they remove nobody. */
+/** Skips the rule if the push has no `removeParties`. Nearly all pushes have none. */
 function whenRemoving(payload: z.core.ParsePayload): boolean {
   const { value } = payload;
   if (typeof value !== 'object' || value === null || !('removeParties' in value)) return false;

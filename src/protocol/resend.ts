@@ -11,16 +11,16 @@ import { TEXTS, zodMessage } from './texts';
 /** Maximum pushes of one request. */
 export const MAX_RESENT = 100;
 
-/** Maximum values of one request. */
+/** Maximum values for invalid fields (`set`) in one request. */
 export const MAX_VALUES = 20;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/;
 /**
- * A field of a body, at most four levels deep. `[]` stands for every element of a list. No name begins with an underscore,
- * so `__proto__` is no field.
+ * The path of a field of a body, at most four levels deep. `[]` stands for every element of a list. A name begins with
+ * a letter, so that `__proto__` is rejected.
  */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** One value for it would turn the pushes of many matters into pushes of one matter. */
+/** A single value for this field would turn the pushes of many matters into pushes of one matter. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z

@@ -1,19 +1,19 @@
-/** Rules across fields as JSON Schema. They only document: the schemas repeat them as refinements of zod. */
+/** Rules across fields as JSON Schema, only for the OpenAPI document. Refinements of zod enforce the same rules. */
 
-/** Stands for `default`, which zod omits for a schema with a transform. `openapi/json-schema.ts` renames it. */
+/** Zod omits `default` for a schema with a transform. `openapi/json-schema.ts` renames this keyword to `default`. */
 export const ABSENT_MEANS = 'x-absent-means';
 
-/** The value that an absent field stands for. */
+/** Documents the value that the service uses if the field is absent. */
 export const absentMeans = (value: unknown) => ({ [ABSENT_MEANS]: value });
 
-/** If a field has a value, another field must be present with a type. Null counts as absent. */
+/** If `field` has `value`, the field `needed` must be present with the JSON type `type`. Null counts as absent. */
 export const requiredIf = (field: string, value: unknown, needed: string, type: string) => ({
   if: { properties: { [field]: { const: value } }, required: [field] },
   // biome-ignore lint/suspicious/noThenProperty: it is the keyword of JSON Schema
   then: { properties: { [needed]: { type } }, required: [needed] },
 });
 
-/** If a field is true, another field must not exceed a maximum. */
+/** If `field` is true, the field `limited` must not exceed `maximum`. */
 export const maximumIf = (field: string, limited: string, maximum: number) => ({
   if: { properties: { [field]: { const: true } }, required: [field] },
   // biome-ignore lint/suspicious/noThenProperty: it is the keyword of JSON Schema

@@ -167,7 +167,7 @@ export const TEXTS = {
   ),
 } as const;
 
-/** Texts about a field that the operation does not use. @param isRejected whether the field is rejected, not ignored */
+/** Texts about a field that the operation does not use. @param isRejected false: the field is ignored */
 export function unusedText(isRejected: boolean) {
   const zh = isRejected ? '' : '，已忽略';
   const en = isRejected ? '' : ', ignored';
@@ -201,7 +201,7 @@ export const bilingualErrors = {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
-    // A missing field. For an enum, the text also lists its values.
+    // The field is missing. For an enum, the text of zod also lists the accepted values.
     if (issue.code === 'invalid_type') return zodMessage(required);
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },

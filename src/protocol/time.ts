@@ -1,14 +1,15 @@
 /** Converts the time forms of contract 4.6 to epoch milliseconds and back. Pure; the console uses this module too. */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date without a time, which is rejected. Read as epoch seconds it would be a day in 1970. */
+/** A date without a time. It is rejected: as epoch seconds, the digits would mean a day in 1970. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** yyyyMMddHHmmss. Read as epoch milliseconds it would be after the year 2286. */
+/** Local time as yyyyMMddHHmmss. As epoch milliseconds, the digits would mean a time after the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
-const PLAIN_UTC =
+/** The usual form of a time with an offset. Days 29 to 31 are not included. */
+const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 /** Smaller numbers are epoch seconds (up to the year 5138); others are epoch milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
@@ -74,7 +75,7 @@ function isCalendarDate(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** Whether the local time of an instant has a year of 1970 to 9999. `deadlineAt` must have one. */
+/** Whether the local time of an instant has a year of 1970 to 9999. `deadlineAt` must have such a year. */
 export function isWritableInstant(instant: number, timeZone: string): boolean {
   const year = new Date(localAt(instant, timeZone)).getUTCFullYear();
   return year >= 1970 && year <= 9999;
@@ -82,8 +83,8 @@ export function isWritableInstant(instant: number, timeZone: string): boolean {
 
 /** Parses an ISO-8601 date-time: local time of the portal unless it has an offset. */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
-  // Fast path for most pushes. It excludes days 29 to 31, because `Date.parse` converts 30 February to 1 March.
-  if (PLAIN_UTC.test(text)) return Date.parse(text);
+  // Fast path for most pushes, without days 29 to 31: `Date.parse` converts 30 February to a day in March.
+  if (USUAL_FORM.test(text)) return Date.parse(text);
   const found = DATE_TIME.exec(text);
   if (!found) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
@@ -116,8 +117,8 @@ export function formatUnambiguous(instant: number, timeZone: string): string {
 }
 
 /**
- * Converts local time to an instant. When clocks change, a local time may occur twice or never: the offset of now then
- * decides, as in luxon.
+ * Converts local time to an instant. When clocks change, a local time may occur twice or never. The current offset of
+ * the time zone then decides, as in luxon.
  */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
@@ -128,7 +129,7 @@ function instantOf(local: number, timeZone: string): number {
   return local - (second === third ? second : Math.min(second, third));
 }
 
-/** Milliseconds between UTC and local time. */
+/** Local time minus UTC, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string) => localAt(instant, timeZone) - instant;
 
 /** The local time of an instant, as the epoch milliseconds of the same date and time in UTC. */

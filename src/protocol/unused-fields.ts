@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
   reopen: fieldsOf('reopen'),
   delete: fieldsOf('delete'),
 };
-/** The fields of the elements of lists. */
+/** For each list of a body: the fields of its elements. */
 const LISTS: readonly (readonly [list: string, fields: ReadonlySet<string>])[] = [
   ['parties', new Set(Object.keys(partyBodySchema.shape))],
   ['removeParties', new Set(Object.keys(partyRemovalBodySchema.shape))],
@@ -32,7 +32,7 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
  * Finds fields that are unknown or not used by this operation, also in the elements of lists. Returns the first 20.
  *
  * @param isRejected whether the service rejects these fields instead of ignoring them
- * @param ofLine unknown fields beside `op`, `key` and `body`, if the push is a line of a batch
+ * @param ofLine for a line of a batch: its unknown fields beside `op`, `key` and `body`
  */
 export function unusedFields(
   body: JsonObject,

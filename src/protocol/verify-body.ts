@@ -18,7 +18,7 @@ export interface VerifyBody {
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // The parsed object and not zod's copy of it: the dry run validates exactly what a push would contain.
+  // Returns the parsed object, not the copy of zod: the dry run validates exactly what a push would contain.
   return { operation, push: body.push as JsonObject };
 }
 
@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // The document refers to the schema of that body, which has these rules.
+            // The OpenAPI document refers to the schema of the body, and that schema has these rules already.
             allOf: undefined,
           }),
         }),

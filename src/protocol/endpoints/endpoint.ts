@@ -15,7 +15,7 @@ export const BODY_LIMIT = 1024 * 1024;
 export interface Endpoint<Name extends string = string> {
   /** The name in metrics and in the push log. */
   readonly name: Name;
-  /** Also the name in traces. */
+  /** The path is also the name in traces. */
   readonly path: string;
   readonly document: {
     /** The operationId. */
@@ -27,19 +27,19 @@ export interface Endpoint<Name extends string = string> {
     readonly rejections: readonly Reason[];
   };
   /**
-   * `signature`: the signature is checked after the body has arrived. `streamed`: it is computed while the body
-   * arrives.
+   * `signature`: the digest of the body is computed after the body has arrived. `streamed`: the digest is computed
+   * while the body arrives.
    */
   readonly authentication: 'signature' | 'streamed';
   /**
-   * What the rate limit of the client counts: the request, or each line of its body. `push`: `submit` counts the
-   * pushes.
+   * What the rate limit of the client counts. `request`: the request as one. `lines`: each line of the body. `push`:
+   * each push; `src/pushes/submit.ts` counts the pushes.
    */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
   readonly body: EndpointBody;
-  /** Milliseconds for the answer, or the setting with this value. */
+  /** Milliseconds in which the service must answer, or the name of the setting with this number. */
   readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
   readonly answer: EndpointAnswer;
 }
@@ -68,10 +68,11 @@ interface EndpointAnswer {
   readonly schema: string | readonly string[];
   /** Examples of `data` by name; for NDJSON, an example is a list of lines. */
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Response headers of this endpoint alone. */
+  /** Names of response headers that only this endpoint sends. */
   readonly headers?: readonly string[];
   /**
-   * The 207 answer. `retryable`: failed lines may succeed later. `final`: a dry run, whose failed lines stay invalid.
+   * The answer 207, if the endpoint has one. `retryable`: failed lines may succeed later. `final`: the request is a dry
+   * run, and its failed lines stay invalid.
    */
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
@@ -109,11 +110,11 @@ export interface QueryRow<Data> {
   readonly rejections?: readonly Reason[];
   /** Bytes; absent: the setting BODY_LIMIT. */
   readonly bodyLimit?: number;
-  /** Milliseconds for the answer; absent: the setting PUSH_TIMEOUT. */
+  /** Milliseconds in which the service must answer; absent: the setting PUSH_TIMEOUT. */
   readonly timeout?: number;
 }
 
-/** Checks the example of a row against the type of its `data`. */
+/** Returns the row unchanged. The compiler checks the example of the row against the type of `data`. */
 export const signedQuery = <Data>(row: QueryRow<Data>): QueryRow<Data> => row;
 
 /** The type of `data` in the answers to a query. */

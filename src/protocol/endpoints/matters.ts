@@ -31,7 +31,7 @@ import { matterAnswer, orphanCount, orphanView, partyView } from '../matter-view
 import { ORPHANS, queryPath } from '../paths';
 import { type Endpoint, signedQuery } from './endpoint';
 
-/** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */
+/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const MATTER_QUERIES = {
   'matters/get': signedQuery<GotMatters>({
     id: 'getMatters',

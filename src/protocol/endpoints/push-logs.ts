@@ -15,7 +15,7 @@ import { logQuerySchema } from '../log-query';
 import { type PushStats, pushStats, statsRow, statsSchema, statsTotal } from '../push-stats';
 import { signedQuery } from './endpoint';
 
-/** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */
+/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const PUSH_LOG_QUERIES = {
   'push-logs/query': signedQuery<LogPage>({
     id: 'queryPushLog',

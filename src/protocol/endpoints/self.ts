@@ -13,7 +13,7 @@ import {
 import { type CheckedUsers, checkedUser, checkedUsers, usersCheckSchema } from '../users-check';
 import { signedQuery } from './endpoint';
 
-/** Key: the path below `/api/open`, which is also the name in metrics and in the push log. */
+/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const SELF_QUERIES = {
   'users/check': signedQuery<CheckedUsers>({
     id: 'checkUsers',
