@@ -1,6 +1,7 @@
 /**
- * Sharing and sweeping. Sharing divides the partitions that have pushes evenly between the live workers. Each worker computes
- * its own share from the last heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
+ * Sharing and sweeping. A worker holds a partition while pushes arrive in it. Sharing divides the held partitions
+ * evenly between the live workers. Each worker computes its own share from the last heartbeats of all workers; there
+ * is no leader. The sweep finds partitions that no worker processes.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -24,7 +25,10 @@ export function createSharing(worker: SharedWorker, id: string) {
   let hasLeft = false;
   return {
     interval: SHARE_EVERY,
-    /** Partitions that the worker holds; undefined while it is paused or stopping, because it takes none then. */
+    /**
+     * Number of partitions that the worker holds. Undefined while it is paused or stopping: then it takes no
+     * partitions.
+     */
     heldPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
     /** @param workers how many partitions each live worker holds, by id */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
@@ -35,7 +39,7 @@ export function createSharing(worker: SharedWorker, id: string) {
     },
     /** Ids of the live workers at the last heartbeat; empty before the first one. */
     alive: (): Iterable<string> => alive.keys(),
-    /** Makes this worker report no partitions, so that the other workers share without it. */
+    /** Ends the participation of this worker: the other workers then divide the partitions without it. */
     leave: (): void => {
       hasLeft = true;
     },
@@ -46,15 +50,16 @@ export interface Share {
   /** Partitions to release now. */
   readonly release: number;
   /**
-   * Partitions that the worker may hold until its next heartbeat; undefined: no limit, because no worker has too few.
+   * Maximum partitions that the worker may hold until its next heartbeat. Undefined: no limit, because every worker
+   * has enough partitions.
    */
   readonly max: number | undefined;
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Minimum distance of a worker below the fair share at which the others release partitions: the larger of a number of
- * partitions and a part of the fair share.
+ * Workers release partitions only if one worker is at least this far below the fair share. The larger value applies:
+ * a number of partitions, or a part of the fair share.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
@@ -82,9 +87,10 @@ export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
 }
 
 /**
- * Applies `shareOf` at each heartbeat of one worker. The worker releases nothing at the first heartbeat with an uneven
- * distribution, and nothing at the heartbeat after a release. Otherwise each change would move twice as many partitions as
- * necessary. The reported numbers are up to one heartbeat old, and a released partition has no owner for a moment.
+ * Applies `shareOf` at each heartbeat of one worker. The numbers in `held` are up to one heartbeat old, and a
+ * released partition has no owner for a moment. Therefore the worker releases no partition at the first heartbeat
+ * with an uneven distribution, and none at the heartbeat after a release. Otherwise it would release about twice as
+ * many partitions as necessary.
  *
  * @param own id of this worker
  * @returns a function to call once for each heartbeat
@@ -104,7 +110,7 @@ export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {
   readonly partitions: Pick<Partitions, 'findDue'>;
-  /** The worker to notify of due partitions. */
+  /** Receives the due partitions: the partitions that the sweep has found. */
   readonly worker: { notify(partitions: readonly number[]): void };
   /** Number of shards of the queue. */
   readonly shards: number;
@@ -117,11 +123,12 @@ export interface SweepOptions {
 }
 
 /**
- * The sweep: finds partitions with pushes that no worker processes, and partitions of dead workers. For each of them it starts
- * a batch if this worker holds it, and schedules its job otherwise. Causes: a crash between append and scheduling, a lost
- * wake-up message, a failed job, an emptied Redis.
+ * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker holds
+ * such a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. Possible
+ * causes: a crash between appending a push and scheduling the job, a lost wake-up message, a failed job, an emptied
+ * Redis.
  *
- * It sweeps each shard independently, because the Cluster node of another shard may be unavailable.
+ * Each shard has its own loop, because the Cluster node of another shard may be unavailable.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   const { partitions, worker, shards, id, alive, logger, metrics } = options;

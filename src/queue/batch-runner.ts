@@ -1,7 +1,7 @@
 /**
- * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies, and
- * removes the pushes. A batch covers many partitions, because its cost for the database and Redis hardly depends on the number
- * of pushes.
+ * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies,
+ * and removes the pushes. A batch covers many partitions, because the cost of a batch for the database and Redis
+ * hardly depends on its number of pushes.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -12,9 +12,9 @@ import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
 /**
- * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the open
- * transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails, because its session was
- * replaced or a guard rejects it.
+ * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the
+ * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: its
+ * session was replaced, or another batch has changed its documents.
  */
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */
@@ -41,7 +41,7 @@ export interface BatchRunnerOptions {
   readonly onAbandoned: (index: number) => void;
   /** Maximum milliseconds of one batch; 8,000 by default. */
   readonly processingTimeout?: number;
-  /** BATCH_LIMIT: maximum pushes of one batch. A limit above its default saved nothing when measured. */
+  /** BATCH_LIMIT: maximum pushes of one batch. Measurements showed no gain above the default. */
   readonly batchLimit: number;
   readonly metrics?: Metrics;
 }
@@ -60,10 +60,10 @@ export class BatchRunner {
   private batchLimit: number;
   /** Pushes of all running batches. */
   private pushes = 0;
-  /** Aborted from `abandon` to `resume`. */
+  /** Its signal is aborted from `abandon` until `resume`. */
   private abandonment = new AbortController();
 
-  /** @param held how many partitions this worker holds */
+  /** @param held returns how many partitions this worker holds */
   constructor(
     private readonly options: BatchRunnerOptions,
     held: () => number,
@@ -72,7 +72,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // A batch reads at least one push of each partition, so the limit for pushes also limits partitions.
+      // A batch needs room for one push of each partition, so the limit for pushes also limits partitions.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
@@ -105,8 +105,9 @@ export class BatchRunner {
   }
 
   /**
-   * How many partitions one batch may contain. While batches are quick, all: fewer and larger batches cost less. While
-   * the database is slow, half of them: otherwise no second batch could run at the same time.
+   * Maximum partitions of one batch. While batches are quick, a batch may contain all partitions, because fewer and
+   * larger batches cost less. While batches are slow, it may contain half of them, so that a second batch can run at
+   * the same time.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
@@ -144,7 +145,10 @@ export class BatchRunner {
     return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }
 
-  /** @throws ProcessingTimeout or BatchAbandoned; the result of the batch is ignored then */
+  /**
+   * @throws the error of `processBatch`. After ProcessingTimeout or BatchAbandoned, a late result of the batch is
+   *   ignored
+   */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
     const { processBatch, onAbandoned, processingTimeout = PROCESSING_TIMEOUT } = this.options;
     const { signal } = this.abandonment;

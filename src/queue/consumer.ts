@@ -1,6 +1,7 @@
 /**
- * The queue as a worker uses it. The worker takes partition jobs and holds their partitions while pushes arrive. A wake-up
- * message starts a batch. The worker releases partitions that are idle, and partitions that other workers should have.
+ * The queue as a worker uses it. The worker takes partition jobs and holds their partitions while pushes arrive. A
+ * wake-up message starts a batch. The worker releases partitions that are idle, and partitions that other workers
+ * should have.
  */
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -45,7 +46,10 @@ export class GroupWorker {
   private readonly runner: BatchRunner;
   private readonly workers: JobWorkers;
   private readonly held = new Map<number, HeldPartition>();
-  /** Partitions that this worker owns in Redis: all held partitions, and partitions whose last batch or release failed. */
+  /**
+   * Partitions that this worker owns in Redis: all held partitions, and partitions whose last batch or release
+   * failed.
+   */
   private readonly owned = new Set<number>();
   /** By partition, the last job that this process received. */
   private readonly lastJobs = new Map<number, Promise<void>>();
@@ -108,13 +112,15 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // BullMQ fetches no job in these shards until one of their jobs ends.
+    // If a shard was at its limit and is now below it, BullMQ still fetches a job only after an active job has ended.
+    // So the worker releases one partition of each such shard.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
   /**
    * Abandons the running batches and releases all partitions, so that other workers take them at once. Until `resume`
-   * this worker takes none. The next owner of a partition first ends the open transaction of the abandoned batch.
+   * this worker takes no partitions. The next owner of a partition first ends the open transaction of the abandoned
+   * batch.
    */
   async pause(): Promise<void> {
     this.paused = true;
@@ -139,14 +145,14 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // Partitions whose last batch failed still have this worker as their owner. Their next pushes must not notify a worker
-    // that has ended.
+    // Partitions whose last batch failed still have this worker as their owner. Without this release, their next
+    // pushes would notify a worker that has ended.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
   /**
-   * A process may receive the job of a partition that it still holds, after it was suspended or Redis was unavailable.
-   * Of several jobs of one partition, only the last one holds the partition.
+   * After a suspension of the process or an outage of Redis, the process may receive another job of a partition that
+   * it still holds. The earlier job then ends, and only the last job holds the partition.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
@@ -174,7 +180,8 @@ export class GroupWorker {
   }
 
   /**
-   * Releases partitions, and schedules another job if one still has pushes. BullMQ starts it when the active job ends.
+   * Releases partitions, and schedules new jobs for the partitions that still have pushes. BullMQ starts a new job
+   * when the active job of its partition has ended.
    */
   private async release(partitions: readonly number[], which: ReleaseCondition): Promise<void> {
     if (partitions.length === 0) return;
@@ -183,7 +190,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // Redis did not answer. This error fails the job, and the sweep schedules another one.
+      // Redis did not answer. The error makes the partition job fail, and the sweep schedules another job.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);
@@ -192,8 +199,8 @@ export class GroupWorker {
   }
 
   /**
-   * Releases idle partitions, and empty partitions whose batch or release failed. The sweep finds the failed partitions
-   * that have pushes.
+   * Releases idle partitions, and partitions whose last batch or release failed, if they have no pushes. The sweep
+   * finds the partitions that still have pushes.
    */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;

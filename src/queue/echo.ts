@@ -8,7 +8,10 @@ import { probePrimary } from './probe';
 
 /** Milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
-/** Test messages in a row that may be missing, because a busy process receives one late. */
+/**
+ * Number of missing test messages after which the subscriber reconnects. A single message may be late, because the
+ * process is busy.
+ */
 const MAX_MISSING = 2;
 /** A test message: it contains neither replies nor partitions. */
 export const TEST_MESSAGE = '[]';
@@ -24,9 +27,9 @@ interface EchoSources {
 }
 
 /**
- * Publishes test messages to the channel of this process, and reconnects the subscriber if it receives none. Its connection
- * may lead to an earlier primary that forwards no messages any more and reports no error. A replica that follows its primary
- * forwards the messages, so the subscriber keeps a connection to a replica.
+ * Publishes test messages to the channel of this process, and reconnects the subscriber if it receives none. After a
+ * failover, the connection of the subscriber may lead to the former primary, which forwards no new messages and
+ * reports no error. A connection to a replica stays, because a replica forwards the messages of its primary.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;

@@ -1,10 +1,12 @@
 /**
- * The heartbeat of a process in Redis. `matterctl status` reads the record of each process. The workers share the partitions by
- * the number of partitions that each of them holds. The record of a dead process stays for ten minutes; a process that ends
- * removes its own.
+ * The heartbeat of a process in Redis. Each heartbeat writes a record of the process, and `matterctl status` shows
+ * the records. A worker also writes the number of partitions that it holds, so that the workers can share the
+ * partitions (balance.ts). A process that stops removes its record. The record of a dead process stays for ten
+ * minutes.
  *
- * Other parts detect a dead worker sooner. BullMQ gives its partition jobs to other workers when their locks expire (jobs.ts).
- * The sweep finds partitions whose pushes wait (balance.ts). Other workers end its transactions (storage/sessions.ts).
+ * Other mechanisms detect a dead worker sooner. BullMQ gives the partition jobs of the dead worker to other workers
+ * when the locks of the jobs expire (jobs.ts). The sweep finds partitions whose pushes wait (balance.ts). Other
+ * workers end the transactions of the dead worker (storage/sessions.ts).
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -37,7 +39,7 @@ const processRecord = z.object({
   state: z.enum(['ready', 'draining']),
   /** Figures of the current work by name, for example the number of pushes in flight. */
   work: z.record(z.string(), z.number()),
-  /** The last outage of each server that the process has seen. */
+  /** By server, the last outage that the process has noticed. */
   outages: z.object({ mongodb: outage.optional(), redis: outage.optional() }),
   /** Only in a web process: RATE_LIMIT in pushes per second; 0: no limit. */
   defaultRate: z.number().optional(),
@@ -47,17 +49,22 @@ type ProcessRecord = z.infer<typeof processRecord>;
 export interface SeenProcess extends ProcessRecord {
   /** Milliseconds since the last heartbeat. */
   readonly silentMs: number;
-  /** Whether heartbeats are missing, because the process died, is stopped, or cannot reach Redis. */
+  /** Whether heartbeats are missing, because the process died, is suspended, or cannot reach Redis. */
   readonly isSilent: boolean;
 }
 
-/** Milliseconds between two heartbeats of a process that takes no partitions, randomly extended by up to half. */
+/**
+ * Milliseconds between two heartbeats of a web process, randomly extended by up to half. Workers use
+ * `SharingWorker.interval`.
+ */
 const INTERVAL = 2_000;
 /** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
 const SILENT = 4.5 * INTERVAL;
-/** Milliseconds without a heartbeat after which a worker counts as dead: the others share its partitions. */
+/**
+ * Milliseconds without a heartbeat after which a worker counts as dead: the other workers then share its partitions.
+ */
 export const WORKER_GONE = 2_000;
-/** Milliseconds after its last heartbeat for which the record of a process stays. */
+/** Milliseconds for which Redis keeps the record of a process after its last heartbeat. */
 const FORGET = 600_000;
 /** Maximum records in Redis. The records with the oldest heartbeats are removed first. */
 const MAX_PROCESSES = 500;
@@ -94,7 +101,7 @@ function parse(text: string, now: number): SeenProcess | undefined {
 interface SharingWorker {
   /** Milliseconds between two heartbeats, randomly extended by up to half. */
   readonly interval: number;
-  /** Number of partitions that the worker owns; undefined while it accepts none. */
+  /** Number of partitions that the worker holds; undefined while it accepts no partitions. */
   heldPartitions(): number | undefined;
   /** Called after each heartbeat with the number of partitions of each live worker that accepts partitions, by id. */
   onWorkers(workers: ReadonlyMap<string, number>): void;
@@ -120,7 +127,7 @@ interface HeartbeatOptions {
 
 const OTHER_LAYOUT = 'REDIS_SHARDS or REDIS_PARTITIONS differs from the queue';
 
-/** Creates the heartbeat and registers its end. The heartbeat continues during the drain. */
+/** Creates the heartbeat. The lifecycle stops the heartbeat after the drain. */
 export function createHeartbeat({ id, redis, keys, logger, ...options }: HeartbeatOptions) {
   const { type, name, lifecycle } = options;
   const { processes, processHeartbeats, workers } = keys;

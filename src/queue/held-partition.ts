@@ -1,4 +1,4 @@
-/** A partition that this worker holds. It is notified of new pushes, and released after it was idle for a while. */
+/** A partition that this worker holds: applies its pushes in batches, and waits for notifications of new pushes. */
 import { BatchAbandoned, type BatchRunner } from './batch-runner';
 
 export class HeldPartition {
@@ -11,7 +11,7 @@ export class HeldPartition {
 
   constructor(private readonly partition: number) {}
 
-  /** Notifies the partition that it may have pushes. */
+  /** Reports that the partition may have new pushes. */
   notify(): void {
     this.isNotified = true;
     this.resolveWait?.();
@@ -31,7 +31,8 @@ export class HeldPartition {
   /**
    * Applies the pushes of the partition until `requestRelease` is called.
    *
-   * @returns `LOST` if another worker has taken the partition, otherwise the condition with which to release it
+   * @returns `LOST` if another worker has taken the partition, otherwise the `ReleaseCondition` with which the caller
+   *   must release the partition
    * @throws the error of a batch
    */
   async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {

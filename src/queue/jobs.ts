@@ -1,9 +1,11 @@
 /**
- * Partition jobs: BullMQ jobs, each of which lets one worker hold one partition. A job stays active while pushes arrive in its
- * partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a limit.
+ * Partition jobs: BullMQ jobs, each of which lets one worker hold one partition. A job stays active while pushes
+ * arrive in its partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a
+ * limit.
  *
- * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition; while a job is
- * active, BullMQ keeps exactly one follow-up. So a partition never has two active jobs, and no necessary job is lost.
+ * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition; while a job
+ * is active, BullMQ keeps exactly one follow-up. So a partition never has two active jobs, and no necessary job is
+ * lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -47,7 +49,10 @@ const toJob = (partition: number) => ({
   opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
 });
 
-/** Opens the queues of partition jobs, one for each shard. With the default options BullMQ does not write its version into Redis. */
+/**
+ * Opens the queues of partition jobs, one for each shard. The default `options` keep BullMQ from writing its version
+ * into Redis.
+ */
 export function openJobQueues(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -63,8 +68,9 @@ export function openJobQueues(
 }
 
 /**
- * Milliseconds. Another worker takes the job of a dead worker after at most the sum of both, which is less than the
- * promised 3 s. BullMQ renews a lock after half of its duration.
+ * Milliseconds until the lock of a job expires, and milliseconds between two checks for expired locks. Another worker
+ * takes the job of a dead worker after at most the sum of both. The sum is less than the 3 s that the service
+ * promises. BullMQ renews a lock after half of its duration.
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
@@ -79,7 +85,7 @@ const PINGS_WITHOUT_REDIS = 3;
 /** A worker may take any number of jobs, because its batches limit its load. */
 const UNLIMITED = 100_000;
 
-/** Folded in the log, because BullMQ reports each reconnection attempt of each connection. */
+/** For the folded log, because BullMQ reports each reconnection attempt of each connection. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
@@ -89,7 +95,7 @@ const JOB_FAILED = {
 const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 
 export interface JobWorkersOptions {
-  /** BullMQ duplicates it for blocking commands, so its `maxRetriesPerRequest` must be null. */
+  /** BullMQ duplicates this connection for blocking commands, so its `maxRetriesPerRequest` must be null. */
   readonly connection: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
@@ -159,11 +165,11 @@ export class JobWorkers {
   }
 
   /**
-   * Resolves when the last active job has ended. It stops waiting if Redis does not answer, because BullMQ's worker does not
-   * close while Redis is unavailable or hangs (bullmq issue 4656). After the last batch this is safe: other workers take the
-   * jobs when their locks have expired.
+   * Resolves when the last active job has ended. If Redis does not answer, `close` stops waiting after the last
+   * batch. Otherwise it could wait forever: BullMQ's worker does not close while Redis is unavailable or hangs
+   * (bullmq issue 4656). The early end is safe, because other workers take the jobs when their locks have expired.
    *
-   * @param isBusy whether a batch runs, which may take longer
+   * @param isBusy whether a batch runs; meanwhile `close` waits even if Redis does not answer
    * @param others other tasks that must end too
    * @returns false: Redis does not answer, and some jobs may still be active
    */

@@ -1,10 +1,13 @@
 /**
- * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. Each shard of the queue
- * has its own tag, and all other keys have the tag of the namespace.
+ * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. Each shard of
+ * the queue has its own tag, and all other keys have the tag of the namespace.
  */
 import { crc32 } from 'node:zlib';
 
-/** The number of shards and partitions. All processes of a namespace must have the same layout: commands/agreements.ts. */
+/**
+ * The number of shards and partitions. All processes of a namespace must have the same layout:
+ * commands/agreements.ts.
+ */
 export interface QueueLayout {
   /** REDIS_SHARDS */
   readonly shards: number;
@@ -12,7 +15,7 @@ export interface QueueLayout {
   readonly partitions: number;
 }
 
-/** @returns the number of the partition that holds the pushes of a group; unique over all shards */
+/** @returns the partition of a group; the number of a partition is unique over all shards */
 export function partitionOf(group: string, { shards, partitions }: QueueLayout): number {
   const hash = crc32(group);
   return (Math.floor(hash / shards) % partitions) * shards + (hash % shards);
@@ -25,8 +28,8 @@ export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout)
   Array.from({ length: partitions }, (_, index) => index * shards + shard);
 
 /**
- * Runs a command on each shard at the same time, because one script runs on one shard. A shard that fails does not stop the
- * others.
+ * Groups items by shard, and runs one command for each shard, because a script can use only one shard. The commands
+ * run at the same time. An error of one shard does not affect the other shards.
  *
  * @param onFailed receives each item of a shard that failed, and the error
  */
@@ -58,9 +61,9 @@ export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
 /**
- * The version of partition items (records.ts) and of the ownership of partitions. Processes of two formats share
- * neither partitions nor jobs, so during an upgrade only `sourceUpdatedAt` keeps the order of a key (docs/runbook.md,
- * "Upgrading").
+ * Version of the formats of partition items and of owners (records.ts). Processes with different versions share
+ * neither partitions nor jobs. So during an upgrade, only `sourceUpdatedAt` keeps the pushes of a matter in order
+ * (docs/runbook.md, "Upgrading").
  */
 const FORMAT = 6;
 
@@ -91,21 +94,27 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** By partition, the bytes of its pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /**
-     * By partition that holds many pushes, the pushes and bytes of each client (commands/client-tally.lua). Processes of an
-     * earlier version do not know this key. A reader compares the tally with the partition, so no new FORMAT is needed.
+     * By partition that holds many pushes, the pushes and bytes of each client (commands/client-tally.lua). Processes
+     * of an earlier version do not update the tally. A reader deletes a tally that does not match its partition, so
+     * the key needs no new FORMAT.
      */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /** By partition, its owner, then the earlier owners that it fenced; each as `ownerText` writes it. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
-    /** Exists for a moment after one worker has swept the partitions of all workers, so that no other worker repeats it. */
+    /**
+     * Exists for a moment after one worker has swept the partitions of all workers, so that no other worker repeats
+     * it.
+     */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
     wakeUpPrefix: `${tag}:rings:`,
-    /** By id of each worker that takes partitions: how many it owns. */
+    /** By id of each worker that takes partitions: the number of partitions that it holds. */
     workers: `${tag}:workers:${FORMAT}`,
-    /** By worker: the time since which the database has answered all of its pings, and the time of that report. */
+    /**
+     * By worker: the time since which the database has answered all pings of the worker, and the time of that report.
+     */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     /** Channel on which one web process listens for replies. */
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,

@@ -1,6 +1,6 @@
 /**
- * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not enough:
- * a replica or a server at its `maxmemory` answers it.
+ * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is
+ * not enough: a replica, or a server at its `maxmemory`, also answers a PING.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -47,9 +47,9 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
 }
 
 /**
- * Checks periodically, until `stop`, whether an operator has paused the queue of partition jobs with BullMQ's API or a
- * dashboard. It logs the start and the end of a pause. During a pause no worker gets a job. The service itself never pauses
- * this queue: `matterctl queue pause` pauses a single client, in the client directory.
+ * Checks periodically, until `stop`, whether an operator has paused the queue of partition jobs with BullMQ's API or
+ * a dashboard. It logs the start and the end of a pause. During a pause no worker gets a job. The service itself
+ * never pauses this queue: `matterctl queue pause` pauses a single client, in the client directory.
  */
 export function watchQueuePause(
   redis: RedisConnection,

@@ -1,7 +1,7 @@
 /**
- * The queue as a web process uses it. A group is all pushes of one matter. `createGroupQueue` appends each push to the partition
- * of its group, and schedules the job of the partition if no worker owns it. `createReplyInbox` receives the replies of the
- * workers.
+ * The queue as a web process uses it. A group is all pushes of one matter. `createGroupQueue` appends each push to
+ * the partition of its group, and schedules the job of the partition if the partition has no owner.
+ * `createReplyInbox` receives the replies of the workers.
  */
 import { createBatcher } from '../concurrency/batcher';
 import { withTimeout } from '../concurrency/timing';
@@ -22,8 +22,9 @@ export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
 /**
- * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. Any other value:
- * the push is certainly not queued. A limit rejected it, or the earlier line of its matter in the batch (`previous`).
+ * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. Any other
+ * value: the push is certainly not queued. Either a limit rejected the push, or the earlier line of its matter
+ * (`previous`) was rejected.
  */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
@@ -60,8 +61,9 @@ export interface GroupQueueOptions {
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /**
- * A push weighs its bytes, but at least this. So MAX_BYTES also limits an append to MAX_APPEND pushes. The lines of a
- * caller's batch are appended together, even if they exceed the limit.
+ * Minimum weight of a push; the weight of a larger push is its number of bytes. So the weight limit MAX_BYTES also
+ * limits an append to MAX_APPEND pushes. The lines of a caller's batch are appended together, even if they exceed the
+ * limit.
  */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
@@ -71,7 +73,7 @@ interface Queued {
   /** The index of the push in its call of `enqueue`. */
   readonly at: number;
   readonly text: string;
-  /** By `performance.now()`, milliseconds. */
+  /** Deadline of the push, as a time of `performance.now()` in milliseconds. */
   readonly until: number;
 }
 
@@ -120,7 +122,8 @@ const weightOf = (queued: readonly Queued[]): number =>
   queued.reduce((sum, { text }) => sum + Math.max(MIN_WEIGHT, Buffer.byteLength(text)), 0);
 
 /**
- * Appends the pushes of several `enqueue` calls with one command, and schedules jobs for the partitions without an owner.
+ * Appends the pushes of several `enqueue` calls with one command, and schedules jobs for the partitions without an
+ * owner.
  *
  * @returns the results of each call
  */
@@ -154,8 +157,9 @@ async function appendAll(
 }
 
 /**
- * If a partition rejects a push, it rejects all later pushes of the client in the same append. If the `previous` of such a
- * push was rejected too, this function changes its result to `SKIPPED_AFTER_FAILURE`.
+ * If a partition rejects a push, it also rejects the later pushes of the client in the same append. If the `previous`
+ * line of a rejected line was rejected too, this function changes the result of the later line to
+ * `SKIPPED_AFTER_FAILURE`.
  */
 function skipBehindRejected(
   pushes: readonly PushMessage[],

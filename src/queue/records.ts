@@ -20,7 +20,7 @@ export interface PushMessage {
    * retryable server error, this line is skipped.
    */
   readonly previous?: string;
-  /** The trace context of its web process, if TRACING is on there. A worker without tracing ignores it. */
+  /** The trace context of the web process, if TRACING is on in that process. A worker without tracing ignores it. */
   readonly trace?: TraceHeaders;
 }
 
@@ -54,30 +54,36 @@ export interface PartitionRecords {
   readonly pushes: readonly WaitingPush[];
   /** Bytes of these pushes, as Redis stores them. */
   readonly bytes: number;
-  /** Redis time of its shard, epoch milliseconds: each node of a Cluster has its own clock. */
+  /** Redis time of the shard of the partition, epoch milliseconds: each node of a Cluster has its own clock. */
   readonly now: number;
 }
 
-/** A batch of a worker: pushes that it reads, applies, answers and removes together. A caller's batch may span several of them. */
+/**
+ * A batch of a worker: pushes that it reads, applies, answers and removes together. The lines of a caller's batch may
+ * be in several batches of workers.
+ */
 export interface Batch {
   /** The worker, as `ownerText` writes it. */
   readonly owner: string;
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners that did not release the partitions: they died, or they lost the lock of their job and may still run. This
-   * worker must end their open transactions before this batch commits.
+   * Earlier owners that did not release the partitions: they died, or they lost the lock of their job and may still
+   * run. This worker must end their open transactions before this batch commits.
    */
   readonly fencedOwners: readonly string[];
   /**
-   * Shards whose Redis does not know the earlier owners, because it is new or was emptied. This worker must end the open
-   * transactions of all other workers, and then call `noteOwnersKnown`, before it decides the pushes of this batch.
+   * Shards whose Redis does not know the earlier owners, because it is new or was emptied. This worker must end the
+   * open transactions of all other workers, and then call `noteOwnersKnown`, before it applies the pushes of this
+   * batch.
    */
   readonly unknownShards: readonly number[];
   /** Redis time of the read, epoch milliseconds. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
-  /** The partitions that could not be read. `LOST`: another worker owns the partition; an Error: Redis did not answer. */
+  /**
+   * The partitions that could not be read. `LOST`: another worker owns the partition; an Error: Redis did not answer.
+   */
   readonly unread: ReadonlyMap<number, 'LOST' | Error>;
 }
 
@@ -87,9 +93,9 @@ export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
 }
 
 /**
- * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The append script writes both times,
- * so that all times in a partition come from the clock of Redis. `replyAndRemove` compares the header of the last push of the
- * batch with the partition.
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The append script writes both
+ * times, so that all times in a partition come from the clock of Redis. `replyAndRemove` compares the header of the
+ * last push of the batch with the partition.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;
@@ -122,7 +128,7 @@ const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 /**
  * The owner of partitions: the worker, and the database sessions in which it commits. A worker that takes a partition
  * from an owner that did not release it ends the open transactions of these sessions. If Redis has lost the owners,
- * the heartbeats in `src/storage/sessions` serve instead.
+ * the worker finds the sessions by the heartbeats in `src/storage/sessions`.
  */
 export interface Owner {
   /** Identifies one run of a process: letters and digits. The name of its wake-up channel ends with this id. */

@@ -1,4 +1,7 @@
-/** Replies: a worker publishes them to the web process of the push, which delivers each reply to the waiting request. */
+/**
+ * Replies to pushes. A worker publishes replies to the web process of each push. That process delivers each reply to
+ * the waiting request.
+ */
 
 import { foldedLog } from '../infra/folded-log';
 import type { Logger } from '../infra/logger';
@@ -14,8 +17,8 @@ export interface Reply<S> {
 }
 
 /**
- * The id of the last entry of each message. This entry contains the time of sending instead of a settlement. Web processes of
- * earlier versions ignore it, because no push has this id.
+ * The id of the last entry of each message. This entry contains the time of sending instead of a settlement. Web
+ * processes of earlier versions ignore it, because no push has this id.
  */
 const SENT_AT = '';
 
@@ -138,8 +141,9 @@ function createInbox<S>(): ReplyInbox<S> {
 }
 
 /**
- * Maximum replies that are delivered in one tick. More would delay other work, such as rejections, by tens of milliseconds.
- * Fewer would make the next batches of the workers smaller: callers that get their answers together push again together.
+ * Maximum replies that are delivered in one tick. A larger number would delay other work, such as rejections, by tens
+ * of milliseconds. A smaller number would make the next batches of the workers smaller: callers that get their
+ * answers together push again together.
  */
 const DELIVERIES_PER_TICK = 32;
 

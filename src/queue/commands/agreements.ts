@@ -1,11 +1,12 @@
 /**
  * Two facts that must be the same for all processes of a namespace.
  *
- * - The layout, which is the number of shards and partitions. With two layouts, the pushes of one matter would be in two
- *   partitions and have no order. The first process records the layout. It can change only while the queue is empty and no
- *   process is alive.
- * - The database: a worker of another database would find pushes whose log entries it does not have. Processes hold a
- *   claim for their database in Redis and renew it. It expires soon after the last of them has ended.
+ * - The layout, which is the number of shards and partitions. With two layouts, the pushes of one matter would be in
+ *   two partitions and have no order. The first process records the layout. The layout can change only while the
+ *   queue is empty and no process is alive.
+ * - The database. A worker with another database would read pushes whose log entries are not in its database. In
+ *   Redis, the processes claim the namespace for their database and renew this claim. The claim expires soon after
+ *   the last process has ended.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -55,7 +56,8 @@ export async function agreeOnLayout(
 }
 
 /**
- * Checks the layout for a process that only adds pushes. It does not record one: only `web` and `worker` do.
+ * Checks the layout for a process that only adds pushes. Such a process never records a layout: only `web` and
+ * `worker` record it.
  *
  * @param namespace REDIS_NAMESPACE
  * @throws Error that names the setting that differs from the queue
@@ -86,9 +88,9 @@ function compare(own: QueueLayout, queue: QueueLayout) {
 }
 
 /**
- * Reads the layout for a process that changes nothing.
+ * Creates the keys of the recorded layout, for a process that changes nothing in Redis.
  *
- * @param assumed the layout while Redis has none, because no process has recorded it yet
+ * @param assumed the layout to use if no process has recorded one yet
  */
 export async function readQueueKeys(
   redis: RedisConnection,
@@ -116,7 +118,7 @@ const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 
 interface Database {
-  /** Without blanks; the same for every process that uses the database, whatever its URL. */
+  /** Identifies the database, whatever URL a process uses for it. Contains no blanks. */
   readonly id: string;
   /** Hosts and name, without a password. */
   readonly name: string;
@@ -132,7 +134,7 @@ interface ClaimOptions {
 }
 
 /**
- * Claims the namespace for the database, and renews the claim until it is stopped.
+ * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
  * @throws Error that names both databases, if processes with another database use the namespace
  */

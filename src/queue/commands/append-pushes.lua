@@ -17,13 +17,13 @@ local length, bytes, was_empty, tallies = {}, {}, {}, {}
 for list, key in ipairs(lists) do
   length[list] = redis.call('LLEN', key)
   was_empty[list] = length[list] == 0
-  -- The count of an empty partition starts at zero, even if an earlier count was wrong.
+  -- The bytes of an empty partition are zero, even if the stored number is wrong.
   bytes[list] = was_empty[list] and 0
     or tonumber(redis.call('HGET', partition_bytes, numbers[list]) or '0')
   if has_tallies then tallies[list] = read_tally(partition_clients, numbers[list], length[list]) end
 end
 
--- Counts all pushes of a list in chunks.
+-- Returns a tally of all pushes of a list, which it reads in chunks.
 local function count_all(list)
   local tally, chunk = {}, 100
   for first = 0, length[list] - 1, chunk do
@@ -34,7 +34,8 @@ local function count_all(list)
   return tally
 end
 
--- Returns the tally of a list. While the list holds little, no client can exceed its share, and the result is nil.
+-- Returns the tally of a list, or nil. A list that holds little needs no tally, because no client can exceed its
+-- share there.
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -43,7 +44,8 @@ end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
 
--- Returns why a list rejects a push of a client, or nil. The client may exceed its share only while it is alone.
+-- Returns why a list rejects a push of a client, or nil. The client may exceed its share only while it is alone in
+-- the list.
 local function check(list, client, size)
   local tally = tallies[list]
   local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
@@ -53,7 +55,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- A client that was alone may have filled the partition. Its excess over its share does not count against other clients.
+  -- A client that was alone may have filled the partition. Its excess over its share does not count against other
+  -- clients.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -74,7 +77,8 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- If a partition rejected one push of a client, it rejects all its later pushes of this call: they must not overtake it.
+    -- If a partition rejected one push of a client, it also rejects the later pushes of this client in this call.
+    -- Otherwise a later push would overtake the rejected push.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection
     rejections[list] = rejected

@@ -7,8 +7,9 @@ import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
 /**
- * What one partition may hold. While a client is alone in a partition, it may use the whole limit; otherwise half of it
- * (contract 6.7). If a client that was alone holds more, the other clients still have the other half.
+ * What one partition may hold. A client that is alone in a partition may use the whole limit; a client that shares
+ * it, half of the limit (contract 6.7). Even after one client has filled the partition, other clients can use half of
+ * the limit.
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
@@ -21,20 +22,21 @@ export interface PartitionLimits {
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * A partition with at least so many pushes or bytes has a tally of its clients. The limit keeps the first count short, because
- * Redis runs no other command meanwhile.
+ * From this number of pushes or bytes on, a partition has a tally of its clients. The numbers are low, so that the
+ * first count is short: Redis runs no other command meanwhile.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * A partition that rejects one push rejects all later ones of that client in the same call. If Redis rejects the call at its `maxmemory`
- * (`isOutOfMemory`), no push was appended.
+ * If a partition rejects one push, it also rejects the later pushes of the same client in the same call. If Redis
+ * rejects the call because its memory is full (`isOutOfMemory`), no push is appended.
  *
- * @param time Redis time of a queue with one shard; the time in each reply of Redis corrects it
- * @returns a function that returns the result for each push, and the partitions without an owner, which need a partition job.
- *   The script notifies the owners of the others
+ * @param time the Redis time if the queue has one shard; each reply of Redis corrects this time
+ * @returns a function that appends pushes. It returns the result for each push, and the partitions that were empty
+ *   and have no owner: these need a partition job. The script itself notifies the owners of other partitions that
+ *   were empty
  */
 export function createAppendPushes(
   redis: RedisConnection,
@@ -53,7 +55,7 @@ export function createAppendPushes(
   return async (shard: number, pushes: readonly TimedPush[]) => {
     const clock = timeOfShard(shard);
     const began = performance.now();
-    // The Redis time at the start of this call: a wait for this time must not extend the deadlines.
+    // The Redis time at the start of this call. The duration of `clock.now()` must not extend the deadlines.
     const start = (await clock.now()) - (performance.now() - began);
     /** By partition: the index of its list in this call, from 1. */
     const lists = new Map<number, number>();
@@ -84,7 +86,7 @@ const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / 2));
 /** The Redis time of each shard: each node of a Cluster has its own clock. */
 function timesOfShards(redis: RedisConnection, keys: RedisKeys, time: RedisTime) {
   if (keys.shards === 1) return () => time;
-  /** Seconds and microseconds. */
+  /** Returns seconds and microseconds. */
   const run = defineScript<number[]>(redis, __dirname, 'time-of-shard');
   const times = new Map<number, RedisTime>();
   return (shard: number): RedisTime => {

@@ -1,4 +1,5 @@
--- Claims a namespace for a database, and returns the claim that holds. agreements.ts documents the command.
+-- Claims a namespace for a database, unless another database has the claim. Returns the claim that is then valid.
+-- agreements.ts documents the command.
 local claim = KEYS[1]
 local id, name, duration, earlier_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
@@ -6,7 +7,8 @@ local id, name, duration, earlier_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 allow_at_maxmemory(claim)
 local held = redis.call('GET', claim)
 local held_id = held and string.match(held, '^%S+')
--- `earlier_id` is the last id that this process claimed: a database that is restored under running processes has another id.
+-- `earlier_id` is the database id in the last claim of this process. The id changes if the database is restored while
+-- processes run. A process may then replace the claim with the old id.
 if not held or held_id == id or held_id == earlier_id then
   held = id .. ' ' .. name
   redis.call('SET', claim, held, 'PX', duration)

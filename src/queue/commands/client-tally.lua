@@ -1,5 +1,6 @@
--- Functions of append-pushes.lua and reply-and-remove.lua. A tally counts the waiting pushes of each client in one partition.
--- It has, by client id as the items contain it, the number of pushes and their bytes. The hash `partition_clients` stores it by partition, as JSON.
+-- Functions of append-pushes.lua and reply-and-remove.lua. A tally counts the waiting pushes of each client in one
+-- partition. By client id, a tally has the number of pushes and their bytes. The hash `partition_clients` stores the
+-- tally of each partition as JSON.
 
 -- Adds an item of `size` bytes to a tally, or subtracts it if `sign` is -1.
 local function count_item(tally, client, size, sign)
@@ -8,12 +9,12 @@ local function count_item(tally, client, size, sign)
   tally[client] = pushes > 0 and { pushes, bytes } or nil
 end
 
--- The client id as the JSON of the item contains it. JSON escapes quotation marks within strings, so no other text of the item
--- looks like this field. Another field follows it.
+-- Returns the client id as the JSON of the item contains it. JSON escapes quotation marks within strings, so no other
+-- text of the item looks like this field. Another field always follows, so the pattern ends with a comma.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
--- Returns the stored tally of a partition with `length` pushes, or nil. Processes of an earlier version append and remove pushes
--- without the tally. A tally with another number of pushes is therefore deleted.
+-- Returns the stored tally of a partition with `length` pushes, or nil. Processes of an earlier version append and
+-- remove pushes and do not update the tally. Therefore a tally with another number of pushes is deleted.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)
   if not text then return nil end

@@ -1,4 +1,5 @@
--- Takes or renews the lease of a worker number; a duration of 0 ends it. worker-number.ts documents the command.
+-- Takes or renews the lease of a worker number; a duration of 0 ends the lease. worker-number.ts documents the
+-- command.
 local lease = KEYS[1]
 local token, duration = ARGV[1], ARGV[2]
 

@@ -1,10 +1,10 @@
--- Returns 1 if a worker owns all of some partitions of one shard, else 0. partitions.ts documents the command.
+-- Returns 1 if a worker owns all the named partitions of one shard, else 0. partitions.ts documents the command.
 local owners = KEYS[1]
 local id = ARGV[1]
 local numbers = { unpack(ARGV, 2) }
 
--- A write without effect. It fails on a primary that became a replica (READONLY) or lost its replicas (NOREPLICAS), because
--- such a server does not know the current owners.
+-- A write without effect. It fails on a former primary (READONLY) and on a primary that lost its replicas
+-- (NOREPLICAS). Such a server may not know the current owners.
 redis.call('DEL', owners .. ':nothing')
 
 for _, number in ipairs(numbers) do

@@ -21,7 +21,7 @@ import { createAppendPushes, type PartitionLimits } from './append-pushes';
 
 export type Partitions = ReturnType<typeof createPartitions>;
 
-/** @param time Redis time of a queue with one shard; each append corrects it */
+/** @param time the Redis time if the queue has one shard; each append corrects this time */
 export function createPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -41,12 +41,15 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch, apart from one push more for each shard. */
+/** Maximum bytes of one batch. In each shard, the last push that is read may exceed the limit. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
 
-/** The answer of the script. `items` and `bytes` have one element per partition; a number instead of items: LOST. */
+/**
+ * The answer of the script. `items` and `bytes` have one element per partition; a number instead of a list of items
+ * means LOST.
+ */
 type ReadAnswer = [
   now: number,
   fencedOwners: string[],
@@ -56,15 +59,19 @@ type ReadAnswer = [
 ];
 
 /**
- * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions. The
- * partitions share MAX_BATCH_BYTES evenly. If large pushes use up these bytes, the batch contains no pushes of some partitions.
- * The partitions of a shard that does not answer are in `unread`.
+ * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions.
+ * The partitions share MAX_BATCH_BYTES evenly. If large pushes use up these bytes, the batch contains no pushes of
+ * some partitions. `unread` has the partitions that another worker owns, and the partitions of a shard that does not
+ * answer.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** `limit`: maximum pushes of all partitions together, but at least one push of each partition if the bytes allow it. */
+    /**
+     * `limit`: maximum pushes of the batch. The batch reads at least one push of each partition if the bytes allow
+     * it.
+     */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -100,9 +107,10 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes its pushes, with one script for each shard. It removes nothing from a
- * partition that no longer begins with the pushes of the batch. The worker may have lost the lock of the job, or a failover may
- * have lost pushes. If a shard does not answer, a later batch reads the pushes again and finds them settled.
+ * Publishes the replies of a batch, then removes its pushes, with one script for each shard. It removes nothing from
+ * a partition that no longer begins with the pushes of the batch. This happens if another worker has taken the
+ * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads its pushes again and
+ * finds that they are settled.
  *
  * @returns for each partition how many pushes it still holds, or the error of its shard
  */
@@ -164,8 +172,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Records that Redis knows the owners of some shards. Redis has lost the earlier owners, so the worker first ends the open
- * transactions of all other workers.
+ * Records that Redis knows the owners of the partitions of some shards. The caller first ends the open transactions
+ * of all other workers, because Redis does not know the earlier owners.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -175,8 +183,9 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions. `FAILED`: all,
- * after a batch that failed; the next owner first ends the open transactions of this worker.
+ * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions.
+ * `FAILED`: all partitions, after a failed batch. The next owner of a partition with pushes first ends the open
+ * transactions of this worker.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
@@ -216,8 +225,9 @@ const OVERDUE_OF_OTHERS = 2_000;
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * Finds the partitions of one shard that need a worker. They have pushes but no owner, or their owner makes no progress, or they
- * are empty and their owner is dead. In each interval, one worker also checks the partitions of all other workers.
+ * Finds the partitions of one shard that need a worker. They have pushes but no owner, or their owner makes no
+ * progress, or they are empty and their owner is dead. Each call checks the partitions that worker `id` owns. In each
+ * interval of SWEEP_ALL_EVERY, one call also checks all other partitions.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');

@@ -4,7 +4,7 @@ local lists = { unpack(KEYS, 3) }
 local max_items, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
 local reader, max_fenced = ARGV[3], tonumber(ARGV[4])
 
--- The rest of ARGV: for each partition its number, and 1 if the reader has just received its job.
+-- The rest of ARGV: for each partition its number, and 1 if the reader has just received the job of the partition.
 local take = arguments_after(4)
 
 local LOST = -1
@@ -12,8 +12,8 @@ local now = now_ms()
 local reader_id = string.match(reader, '^%w+')
 local fenced = {}
 
--- Records the reader as owner if it owns the partition already or has just received its job. It adds earlier owners that did
--- not release the partition to `fenced`. @returns false if another worker owns the partition
+-- Records the reader as owner if it already owns the partition or has just received the job. Adds to `fenced` the
+-- earlier owners that did not release the partition. @returns false if another worker owns the partition
 local function claim(number, is_taken)
   local text = redis.call('HGET', owners, number) or ''
   if text == reader then return true end
@@ -45,7 +45,7 @@ local function read(list, limit, byte_limit)
       bytes = bytes + #item
     end
     if #chunk < size then break end
-    -- The next chunk has as many items as fit if they have the average size of the items read so far.
+    -- The size of the next chunk assumes that its items have the average size of the items read so far.
     size = math.max(1, math.min(32, math.floor((byte_limit - bytes) * #items / bytes)))
   end
   return items, bytes
@@ -61,8 +61,8 @@ for list = 1, #lists do
   end
 end
 
--- Partitions share the limits evenly. The first one changes with each call: if a few use up all bytes, other
--- partitions come first next time.
+-- The partitions share the limits evenly. The order of reading changes from call to call. So if the pushes of a few
+-- partitions use up all bytes, other partitions come first in another call.
 local function share(limit) return math.max(1, math.floor(limit / #readable)) end
 local total = 0
 for turn = 1, #readable do

@@ -18,7 +18,8 @@ for list, key in ipairs(lists) do
   else
     results[list] = length
     if is_owner then
-      -- Fenced owners stay recorded until a batch has ended their transactions. So does this owner, if its last batch failed.
+      -- Fenced owners stay recorded until a batch has ended their transactions. If the last batch of this owner
+      -- failed, this owner also stays recorded.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

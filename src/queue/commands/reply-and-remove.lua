@@ -4,11 +4,11 @@ local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
--- The rest of ARGV: for each message its channel and text; then four values for each partition. These are its number, and the
--- count, the bytes and the last header of the pushes that the batch has read from it.
+-- The rest of ARGV: for each message its channel and text; then four values for each partition. These are its number,
+-- and the count, the bytes and the last header of the pushes that the batch has read from it.
 local take = arguments_after(3)
 
--- The HSET below must work at `maxmemory`.
+-- The HSET of `owners` at the end of the script must work at `maxmemory`.
 if has_fenced then allow_at_maxmemory(owners) end
 
 for _ = 1, reply_count do
@@ -22,8 +22,8 @@ local waiting = {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
   local count = tonumber(count_text)
-  -- If the last push of the batch is at its position, so are all earlier pushes. Another batch would have removed pushes from
-  -- the front of the list, and a failover would have lost pushes at the end.
+  -- If the last push of the batch is still at its position, no push of the batch is missing. Another batch removes
+  -- pushes from the front of the list, and a failover loses pushes at its end.
   local last = redis.call('LINDEX', key, count - 1)
   local is_unchanged = count > 0 and last and string.sub(last, 1, #header) == header
   local tally = has_tallies and is_unchanged and read_tally(partition_clients, number, redis.call('LLEN', key))

@@ -1,4 +1,4 @@
--- Records since when a worker reaches the database, and that it reaches it now. worker-reach.ts documents the command.
+-- Records that a worker reaches the database now, and since when. worker-reach.ts documents the command.
 local reach = KEYS[1]
 local id, answered_for = ARGV[1], tonumber(ARGV[2])
 

@@ -1,8 +1,8 @@
 /**
- * The number of a worker, which is a part of its snowflake ids. The worker leases the number in Redis and renews the lease. If
- * Redis was emptied, two workers may have the same number. Then the unique `_id` of the ledger rejects a second matter with
- * the same id, and the worker makes another id. On a sharded ledger this protection is incomplete, because `_id` is unique
- * within each shard only (docs/portal.md).
+ * The number of a worker, which is a part of the matter ids that the worker makes. The worker leases the number in
+ * Redis and renews the lease. If Redis was emptied, two workers may have the same number. Then the unique `_id` of
+ * the ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this
+ * protection is incomplete, because `_id` is unique within each shard only (docs/portal.md).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import type { RedisKeys } from '../keys';
 
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
-/** Milliseconds between two renewals, randomly extended by up to half: docs/scaling.md names the sum. */
+/** Milliseconds between two renewals, randomly extended by up to half. docs/scaling.md promises at most 5 s. */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
 const RETRY_EVERY = 500;

@@ -1,6 +1,6 @@
 /**
- * Each worker reports in Redis whether it reaches the database. A worker that does not reach the database checks these reports
- * to see whether another worker does.
+ * A worker that reaches the database reports this in Redis. A worker that does not reach the database reads these
+ * reports, to check whether another worker reaches it.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -19,7 +19,8 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Checks whether another worker that takes partitions reaches the database. Removes the report of this worker first.
+     * Checks whether another worker that takes partitions reaches the database. Removes the report of this worker
+     * first.
      *
      * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
      * @param within maximum age of the report of the other worker, milliseconds

@@ -1,6 +1,6 @@
 /**
- * Finds stuck partition jobs. It reads the partitions twice, because a healthy partition may have no job, or a job without a
- * lock, for a moment. Between the two reads, a sweep has time to repair suspects.
+ * Finds stuck partition jobs. It reads the partitions twice, because a healthy partition may have no job, or a job
+ * without a lock, for a moment. Between the two reads, a sweep can repair the suspected partitions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from '../balance';
@@ -25,8 +25,8 @@ export interface StuckReport {
 }
 
 /**
- * Milliseconds between the two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an expired
- * lock.
+ * Milliseconds between the two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an
+ * expired lock.
  */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
@@ -50,8 +50,8 @@ export async function findStuck(
 }
 
 /**
- * Finds stuck partition jobs for code that reads the partitions repeatedly. A partition is stuck if all reads of at least
- * PAUSE have found it suspect for the same reason, without progress.
+ * Finds stuck partition jobs for code that reads the partitions repeatedly. A partition is stuck if all reads during
+ * at least PAUSE milliseconds found the same suspicion and no progress.
  *
  * @param clock monotonic, milliseconds
  * @returns a function to call with the result of each read

@@ -1,6 +1,7 @@
 /**
- * The queue as operators see it: waiting pushes, their age, and partition jobs. It changes nothing and reads only the first
- * pushes of each partition. The figures of a busy queue are approximate, because the queue changes during the read.
+ * The queue as operators see it: waiting pushes, their age, and partition jobs. The view changes nothing, and reads
+ * only the first pushes of each partition. The figures of a busy queue are approximate, because the queue changes
+ * during the read.
  */
 import type { Job, Queue } from 'bullmq';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -17,8 +18,9 @@ export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
   readonly jobId: string;
   /**
-   * Milliseconds since the job was added (waiting) or since a worker took it (active). The start time comes from the clock of
-   * that process, so this value is wrong by the difference between that clock and Redis time.
+   * Milliseconds since the job was added (waiting) or since a worker took it (active). The start time comes from the
+   * clock of the process that added or took the job. So this value is wrong by the difference between that clock and
+   * the Redis clock.
    */
   readonly forMs: number;
   /** How often a worker started the job. */
@@ -65,13 +67,13 @@ const CHUNK = 250;
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis);
   const queues = openJobQueues(redis, keys);
-  const look = createReadWaiting(redis, keys);
+  const readWaiting = createReadWaiting(redis, keys);
   return {
     partitions: async () => {
       const now = await time.now();
       const jobs = await Promise.all(queues.map((queue) => readJobs(queue, redis, now)));
       const byPartition = new Map(jobs.flat());
-      const [states, owners] = await Promise.all([look(), readOwners(redis, keys)]);
+      const [states, owners] = await Promise.all([readWaiting(), readOwners(redis, keys)]);
       return states.map((state) => {
         const names = (owners.get(state.partition) ?? '').split(' ').map(ownerName);
         const [owner, ...fencedOwners] = names;
@@ -86,7 +88,7 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
     pushes: async (max = MAX_PUSHES) => {
       const tally = createWaitingTally(await time.now());
       const cutPartitions: number[] = [];
-      const holding = (await look()).filter(({ waiting }) => waiting > 0);
+      const holding = (await readWaiting()).filter(({ waiting }) => waiting > 0);
       for (const { partition } of holding) {
         for await (const item of itemsOf(redis, keys.partition(partition), max)) {
           tally.add(partition, decodeItem(item));
@@ -144,7 +146,7 @@ async function readJobs(
     };
     return [job.data.partition, view];
   };
-  // The waiting jobs are read first, so that a job which a worker takes between the two reads is not missed.
+  // The waiting jobs are read first. Otherwise the view would miss a job that a worker takes between the two reads.
   const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
   const active = await queue.getActive(0, MAX_JOBS - 1);
   return Promise.all([

@@ -1,4 +1,7 @@
-/** Counts waiting pushes by group and by client. `matterctl queue` loads this file early, so it must not load a driver. */
+/**
+ * Counts waiting pushes by group and by client. `matterctl queue` loads this file early, so this file must not load a
+ * database driver.
+ */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';
 
@@ -20,7 +23,7 @@ export interface WaitingClient extends WaitingCount {
 
 export interface WaitingTally {
   add(partition: number, push: WaitingPush): void;
-  /** Sorted by the age of the oldest push, then by the number of pushes. */
+  /** The group with the oldest push comes first; if ages are equal, the group with more pushes. */
   groups(): WaitingGroup[];
   /** By client, in the same order. */
   clients(): WaitingClient[];
