@@ -131,7 +131,7 @@ export class NoAuditTrailError extends Error {
 export interface EntryOptions {
   /** Converts an error to the text in the entry. */
   readonly explain: (error: unknown) => string;
-  /** Called if the result could not be written, so that the entry stays `STARTED`. */
+  /** Called if the result could not be written. The entry then stays `STARTED`. */
   readonly onUnended: (cause: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Entry of the directory of clients and users. Its other files are private, except `sealing.ts` and `rate-override.ts`:
- * tools import these two files alone, because the two files do not load the database driver.
+ * Entry of the directory of clients and users. Its other files are private, except `sealing.ts` and
+ * `rate-override.ts`: tools may import these two files directly, because they do not load the database driver.
  *
  * - `createClientDirectory`: finds the client of a request and its secrets, for the check of the signature.
  * - `createSecretUses`: records the last use of each secret.
@@ -47,7 +47,7 @@ const TOO_MANY = {
   text: 'too many clients: this process does not know the newest ones',
 } as const;
 const UNREADABLE = { level: 'error', text: 'could not read a client record' } as const;
-const UNRESOLVED = {
+const NOT_DECRYPTED = {
   level: 'error',
   text: 'could not decrypt a secret',
   maxPerSecond: 20,
@@ -94,8 +94,8 @@ export interface ClientDirectory {
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * Largest number of secrets and query keys that a client has. `web` computes so many signatures before it rejects a
-   * request, so that the duration does not reveal whether the client id exists.
+   * Largest number of secrets and query keys that a client has. Before `web` rejects a request, it computes this
+   * number of signatures, so that the duration does not reveal whether the client id exists.
    */
   maxSecretCount(): number;
 }
@@ -168,7 +168,7 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];
     } catch (error) {
-      log(UNRESOLVED, { clientId, secretId: id, error: String(error) });
+      log(NOT_DECRYPTED, { clientId, secretId: id, error: String(error) });
       return [];
     }
   };

@@ -39,13 +39,16 @@ export interface ErasureOptions {
 const BATCH = 1_000;
 /** Bodies that one command deletes. A body can have megabytes. */
 const BODY_BATCH = 100;
-/** Cursors must not use these options, because the limit would apply to all batches of a cursor together. */
+/**
+ * A cursor with several batches must not use these options, because the time limit would apply to all batches
+ * together.
+ */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases the personal data of a user in the ledger and the push log, except the parties: past handlers, names in log
- * entries, and stored bodies that contain the username as a word (`mentions.ts`). The search covers the documents that
- * exist at its start. After an error, erased data stays erased, and another call erases the remaining documents.
+ * Erases three kinds of personal data of a user: past handlers, names in log entries, and stored bodies. It deletes a
+ * body if the body contains the username as a word (`mentions.ts`). The search covers the documents that exist at its
+ * start. After an error, erased data stays erased, and another call erases the remaining documents.
  */
 export async function eraseUser(
   connection: Connection,

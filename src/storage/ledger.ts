@@ -36,16 +36,16 @@ export interface Ledger {
   /**
    * Writes changes within a transaction. `write` writes a change only if the matter still has the loaded revision.
    *
-   * @returns the number of written changes; if it is smaller than the number of changes, another process has changed a
-   *   matter and the caller must not commit the transaction
+   * @returns the number of written changes. If a change was not written, another process has changed its matter. The
+   *   caller must then not commit the transaction
    * @throws the driver's duplicate key error if another process has created one of the new matters
    */
   write(changes: readonly MatterChange[], session: mongo.ClientSession): Promise<number>;
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // The ledger uses the driver's collection instead of the Mongoose model: all values have their types, so casting only
-  // costs time.
+  // The ledger uses the driver's collection instead of the Mongoose model. All values already have the stored types,
+  // so the casts of Mongoose would only cost time.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {

@@ -1,7 +1,7 @@
 /**
  * Entry of the database schema: collections and indexes. The release step creates them (`prepareDatabase`). Web and
- * worker check that no index is missing (`watchSchema`): otherwise searches fail, and two matters can have the same
- * key.
+ * worker check that no index is missing (`watchSchema`). Without the indexes, searches fail, and two matters can have
+ * the same key.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';

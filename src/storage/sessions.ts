@@ -1,13 +1,14 @@
 /**
  * Entry of the sessions: the pool of database sessions in which a process commits. If a process dies or loses its
  * connection before its commit, its open transaction keeps documents locked for at least a minute. Two mechanisms end
- * such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails without either.
+ * such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails if one of them
+ * is missing.
  *
- * - The owner of a partition. Redis stores the sessions of its owner (`src/queue/records.ts`). The next owner ends
- *   their transactions before its own first commit. This mechanism also stops a living worker that has lost the
- *   partition. This mechanism does not work after a loss of Redis.
- * - The heartbeats (`SessionHeartbeats`). Every process records its sessions in the database and ends the transactions
- *   of dead processes. This mechanism takes some seconds and never affects a living process.
+ * - The owner of a partition. Redis stores the sessions of the owner (`src/queue/records.ts`). The next owner ends
+ *   the transactions of these sessions before its own first commit. This mechanism also stops a living worker that
+ *   has lost the partition. It does not work if Redis has lost its data.
+ * - The heartbeats (`SessionHeartbeats`). Every process records its sessions in the database and ends the
+ *   transactions of dead processes. This mechanism takes some seconds and never affects a living process.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';

@@ -1,4 +1,6 @@
-/** Changes of clients by operators. `matterctl`, the operator page and the demo of `npm start` make them. */
+/**
+ * Changes of clients by operators. `matterctl`, the operator page and the demo of `npm start` call these functions.
+ */
 
 import type { Connection, Model, UpdateQuery } from 'mongoose';
 import { systemClock } from '../../concurrency/timing';
@@ -71,7 +73,8 @@ export interface ClientAdmin {
   /** @throws DirectoryError if the client does not exist */
   resume(clientId: string): Promise<void>;
   /**
-   * Sets the rate of a client. If `limit` is null, the rate of the settings applies again. Absent parts do not change.
+   * Sets the rate of a client. If `limit` is null, the rate of the settings applies again. A part that is absent in
+   * `limit` does not change.
    *
    * @returns the rate of the client; null if only the rate of the settings applies
    * @throws DirectoryError if the client does not exist

@@ -144,7 +144,7 @@ export function createFindStoredSecrets(
   };
 }
 
-// The part of its own record that a client can query.
+// The part of a client record that the client itself can query.
 
 export interface OwnRecord {
   readonly limit: RateOverride;

@@ -3,7 +3,7 @@
  * they connect, so it does not load the database driver.
  */
 
-/** If a part is absent, its setting applies. */
+/** If `rate` is absent, RATE_LIMIT applies. If `burst` is absent, RATE_BURST applies. */
 export interface RateOverride {
   /** Pushes per second; 0: no limit. */
   rate?: number;

@@ -1,6 +1,6 @@
 /**
- * Changes of secrets and query keys (contract 3.5): adds and revokes query keys of a client, rotates its secret, and
- * encrypts the secrets of all clients again.
+ * Changes of secrets and query keys (contract 3.5). Operators can add and revoke query keys, rotate a secret, and
+ * reseal all secrets.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -63,7 +63,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** Filter for a client that may have one more key. The write uses it, so that it holds for concurrent commands. */
+/** The filter is a part of the write, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },
@@ -151,7 +151,7 @@ export interface Resealed {
   readonly keyId: string;
   /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
-  /** Number of valid secrets by the id of another encryption key. If it is empty, the other keys can be removed. */
+  /** Valid secrets under other encryption keys, counted by key id. If empty, these keys can be removed. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -235,7 +235,7 @@ function sealAgain(keyRing: KeyRing, sealed: string, clientId: string): string |
   try {
     return keyRing.seal(keyRing.open(sealed, clientId), clientId);
   } catch {
-    // Its encryption key is not in the key ring, or the encrypted text is damaged. No web process can use it.
+    // The key ring lacks the encryption key, or the text is damaged. No web process can use such a secret.
     return undefined;
   }
 }

@@ -8,7 +8,9 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 export interface KeyRing {
   /** Id of the first encryption key, with which `seal` encrypts. */
   readonly sealingKey: string;
-  /** Encrypts with the first encryption key. The result contains its id: `keyId.iv.tag.data`, base64url. */
+  /**
+   * Encrypts with the first encryption key. The result contains the id of this key: `keyId.iv.tag.data`, base64url.
+   */
   seal(plain: string, clientId: string): string;
   /**
    * Decrypts a secret.

@@ -16,9 +16,9 @@ export interface TtlCache<V> {
 /** Maximum loads that `getFresh` starts at once. After these loads, `getFresh` may start one load after each pause. */
 const BURST = 5;
 /**
- * The pause in milliseconds is this multiple of the duration of the last load. The pause has two limits, because a
- * single slow load does not predict the duration of the next load. Loads by `get` start after at least half a pause. So
- * loads take about a fifth of the time.
+ * The pause between loads is this multiple of the duration of the last load. The pause has two limits, because a
+ * single slow load does not predict the duration of the next load. `get` starts a load at the earliest half a pause
+ * after the start of the last load. So the loads of `get` take at most about a fifth of the time.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;

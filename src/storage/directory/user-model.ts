@@ -33,12 +33,12 @@ export function userModel(connection: Connection): Model<UserRecord> {
 
 // Suggestions: users whose login differs from a name only in case or surrounding blanks.
 
-/** Maximum names for which suggestions are searched. People read these errors, so more would not help. */
+/** Maximum names for which suggestions are searched. People read these errors, so more suggestions would not help. */
 const MAX_NAMES = 1_000;
 
 /**
  * Finds the logins that were probably meant. If the index is missing or the database does not answer, the result is
- * empty: a missing suggestion is better than a failed push or a scan of all users.
+ * empty. A missing suggestion is better than a failed push or a scan of all users.
  *
  * @returns the login of an enabled user by the name that was sent
  */

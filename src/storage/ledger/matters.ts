@@ -19,7 +19,7 @@ export function toMatter(record: MatterRecord): Matter {
   return {
     // This property precedes the spreads, because V8 is slow to add a property after a spread.
     matterId: BigInt(_id),
-    // Null for a field that an older version did not store.
+    // A field that an older version did not store is null.
     ...EMPTY_CONTENT,
     ...rest,
     // A manually edited document may lack its lists. Such a document must remain readable, so that a push or a
@@ -107,7 +107,7 @@ const matterSchema = new Schema(
   { collection: 'matters', versionKey: false },
 );
 
-/** Contains each matter once for each of its past handlers. */
+/** Name of an index that contains each matter once for each of its past handlers. */
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });

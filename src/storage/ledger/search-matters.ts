@@ -45,10 +45,11 @@ export type SearchMatters = (
 export interface SearchBounds {
   /**
    * An index range with at most this number of matters counts as small. Also the maximum ids in one lookup, and the
-   * maximum matters of a search by title: it compares many words with long texts, which takes longer than other filters.
+   * maximum matters that a search by title checks in the order of changes. A search by title checks fewer matters
+   * than other searches, because it compares words with long texts.
    */
   readonly maxFew: number;
-  /** Maximum matters that a search in the order of changes checks. */
+  /** Maximum matters that other searches check in the order of changes. */
   readonly maxChecked: number;
 }
 
@@ -230,8 +231,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of a window after a position: first the other matters of the same instant, then the later instants
- * (the earlier instants if newest first).
+ * The index ranges of a window after a position. The first range is the other matters of the same instant. The second
+ * range is the later instants, or the earlier instants if newest first.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

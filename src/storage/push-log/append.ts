@@ -24,9 +24,9 @@ export interface UnloggedPush {
 }
 
 /**
- * Inserts entries and their bodies. Every entry that is not in the result is in the database: on the primary if its state
- * is QUEUED, on a majority otherwise. If the database reports that only one of entry and body is inserted, the push has
- * failed and is not queued; a body without an entry expires.
+ * Inserts entries and their bodies. Every entry that is not in the result is in the database: on the primary if its
+ * state is QUEUED, on a majority otherwise. If the insert of the entry or of the body failed, the push counts as
+ * failed and is not queued. MongoDB deletes a body without an entry after its retention.
  *
  * @param pushes pushes with the same deadline
  * @returns the entries that were not inserted in time, with their last errors
@@ -49,8 +49,8 @@ interface PendingPush extends UnloggedPush {
 }
 
 /**
- * Maximum bytes of a stored body, because documents have a size limit. The entry of a larger body has its hash and
- * size.
+ * Maximum bytes of a stored body, because documents have a size limit. A larger body is not stored; its entry still
+ * has the hash and size of the body.
  */
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
@@ -146,9 +146,9 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 }
 
 /**
- * Such an entry waits for the primary only. The commit of the worker updates the entry and waits for a majority, which
- * then has the entry too. If an election removes the entry before that, no commit succeeds and the push has no effect.
- * All other entries are final, so nothing after their insert would wait for a majority.
+ * The insert of a QUEUED entry waits only for the primary. The later commit of a worker updates the entry, and waits
+ * until a majority has the entry. If an election removes the entry before that, no commit succeeds and the push has
+ * no effect. The insert of any other entry waits for a majority, because no later write does: such an entry is final.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
@@ -175,8 +175,8 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 }
 
 /**
- * An entry with the state QUEUED must not be inserted after its deadline. The search for lost pushes (`finalize.ts`) may
- * have passed the id of the entry already, and the entry would stay QUEUED.
+ * An entry with the state QUEUED must not be inserted after its deadline. The search for lost pushes (`finalize.ts`)
+ * may have passed the id of the entry already, and the entry would then stay QUEUED.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
@@ -204,8 +204,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB waits for
-      // the write concern before it answers with this error too.
+      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB also
+      // waits for the write concern before it reports this error.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

@@ -1,6 +1,6 @@
 /**
- * Relations between log entries that are attempts of one push: its position among the pushes of its matter, its key, and
- * which later push resolves it. Pure.
+ * Relations between log entries: the order of a matter's pushes, the attempts of one push, and the later push that
+ * resolves a failed push. Pure.
  */
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
 import type { LogEntry } from './entry';
@@ -13,7 +13,10 @@ export type FailedEntry = Pick<
 export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
-/** If the console sends a push without a key again, the key is this prefix and the request id of the push. */
+/**
+ * The console sends a push without an idempotency key again with a new key: this prefix and the request id of the
+ * push.
+ */
 const CONSOLE_KEY = 'console/';
 
 /**
@@ -22,16 +25,20 @@ const CONSOLE_KEY = 'console/';
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
-/** The key with which a failed push is sent again. With the same key, all attempts together have one effect. */
+/**
+ * The idempotency key with which a failed push is sent again. With the same key, all attempts together have one
+ * effect.
+ */
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
 /**
- * Finds the latest attempt of a push without an externalId. Its attempts have client, operation and key in common: a sender
- * that corrects the body sends the push again with its key, and means one matter.
+ * Finds the latest attempt of a push without an externalId. All attempts of such a push have the same client,
+ * operation and idempotency key. Their bodies may differ, because the sender may correct the body.
  *
  * @param entries the oldest first
- * @returns a function that returns the latest attempt of an entry; other entries are their own latest attempt
+ * @returns a function that returns the latest attempt of an entry. For an entry with an externalId or without a key,
+ *   it returns the entry itself
  */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
@@ -42,7 +49,10 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
   return (entry) => (keyOf(entry) === undefined ? entry : (latest.get(keyOf(entry)) ?? entry));
 }
 
-/** Whether two pushes are attempts of one push that names no matter. The service assigns an id to a resend of it. */
+/**
+ * Whether two pushes are attempts of one push that names no matter. The service assigns an external id to the resend
+ * of such a push.
+ */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
   const isUnnamed =

@@ -1,6 +1,6 @@
 /**
  * Counts the pushes that were answered. The process counts in memory and adds the counts to the database every few
- * seconds, so that no push needs a command. A killed process loses its unwritten counts.
+ * seconds, so that no push needs a command of its own. A killed process loses its unwritten counts.
  */
 
 import type { Connection, mongo } from 'mongoose';

@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<StoredForm, unknown>> = {
   matterId: Schema.Types.BigInt,
 };
 
-/** The types of the fields that are stored: of the optional fields, or of the required fields. */
+/** The types of the stored fields. `Optional` selects either the optional or the required fields. */
 type StoredFields<Optional extends boolean> = {
   -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
     ? Name
@@ -43,7 +43,10 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   /** The request id, which the answer to the caller contains. Ids sort by time of receipt (`request-id.ts`). */
   _id: Types.ObjectId;
   state: LogState;
-  /** Absent while the push is queued; then the outcome of an accepted push, or the reason of a rejected push. */
+  /**
+   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a push without
+   * effect.
+   */
   result?: string;
   /** The first 20 problems of a rejected body. */
   problems?: readonly Problem[];
@@ -55,7 +58,7 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   stale?: { sent: Date; stored: Date };
   /** What the push changed in the matter. */
   changes?: readonly FieldChange[];
-  /** An earlier push had the same idempotency key and another body. */
+  /** `KEY_REUSED`: an earlier push had the same idempotency key and another body. */
   mark?: 'KEY_REUSED';
 }
 
@@ -90,11 +93,11 @@ function storedTypes() {
   return Object.fromEntries(fields);
 }
 
-/** Contains entries with an idempotency key. */
+/** Name of the index of entries with an idempotency key. */
 export const KEY_INDEX = 'idempotency_keys';
-/** Contains pushes with an idempotency key that are queued or took effect. */
+/** Name of the index of pushes with an idempotency key that are queued or took effect. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
-/** Contains resends. */
+/** Name of the index of resends. */
 export const RESENT_INDEX = 'resends';
 
 // The index is sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have
@@ -103,7 +106,7 @@ entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSe
 // Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, which is the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
 // The index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
-// database half as much.
+// database half as much as with a full index.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },

@@ -12,7 +12,10 @@ export interface NameErasure {
   readonly dryRun: boolean;
 }
 
-/** The lists of an entry whose texts contain unknown usernames, and similar usernames (`TEXTS.unknownUser`). */
+/**
+ * The lists of an entry whose texts can contain usernames: unknown usernames, and similar ones that the service
+ * suggested (`TEXTS.unknownUser`).
+ */
 const TEXT_LISTS = ['problems', 'warnings'] as const;
 type TextList = (typeof TEXT_LISTS)[number];
 /** The lists of names in a change. */
@@ -20,7 +23,7 @@ const NAME_LISTS = ['added', 'removed', 'unread'] as const;
 const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'] as const satisfies readonly PartyRole[];
 /** The replacement for the username in a text. */
 const ERASED_NAME = '***';
-/** `parties[0].username`, `initiatorUsername` */
+/** Matches the names of username fields, for example `parties[0].username` and `initiatorUsername`. */
 const USERNAME = /username$/i;
 /** Options of each command. */
 const OPTIONS = { maxTimeMS: 10_000 };
@@ -28,7 +31,7 @@ const OPTIONS = { maxTimeMS: 10_000 };
 type Entries = mongo.Collection<LogEntry>;
 type NamingEntry = Pick<LogEntry, '_id' | 'changes' | TextList>;
 
-/** @param filter few entries, by their ids @returns the number of entries that named the user */
+/** @param filter selects few entries by their ids @returns the number of entries that named the user */
 export async function eraseNames(
   collection: Entries,
   filter: mongo.Filter<LogEntry>,

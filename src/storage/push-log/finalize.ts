@@ -23,13 +23,13 @@ interface EntrySettler {
 }
 
 /**
- * Settles the pushes that are still queued, and reads the final state of each push: the state that this call wrote, or
- * the state that a worker wrote before. No worker can apply a push after its final state is written. If an election has
- * removed the entry of a push, its `entry` is inserted with the final state. Without `entry`, nothing is written then, and
- * the result is the given state.
+ * Settles the pushes that are still queued, and reads the final state of each push. Either this call or a worker has
+ * written that state. No worker can apply a push after its final state is written. If an election has removed the log
+ * entry of a push, `Finalize` inserts `PushToSettle.entry` with the final state. If `entry` is absent, `Finalize`
+ * writes nothing for this push and returns the given settlement.
  *
- * @returns the final state of each push, in the order of `pushes`; undefined if an open transaction of a worker locks
- *   the entry, if the majority of the database did not confirm the write in time, or if a lost entry could not be inserted
+ * @returns the final state of each push, in the order of `pushes`. Undefined in three cases: a transaction locks the
+ *   entry, the majority did not confirm the write in time, or a lost entry could not be inserted
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
@@ -39,8 +39,8 @@ export type Finalize = (
 /** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
 /**
- * If a transaction locks entries, pushes are tried one by one: maximum concurrent commands, and the milliseconds in which new
- * commands may start.
+ * If a transaction locks entries, each push is settled with its own command. The constants are the maximum of
+ * concurrent commands, and the milliseconds in which new commands may start.
  */
 const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
@@ -105,7 +105,7 @@ async function trySettle(
   }
 }
 
-/** Settles each push with its own command. @returns the ids of the pushes whose entries no transaction locked */
+/** Settles each push with its own command. @returns the ids of the pushes whose commands succeeded in time */
 async function settleEach(
   pushLog: EntrySettler,
   pushes: readonly PushToSettle[],
@@ -131,11 +131,11 @@ async function settleEach(
 // the database. The check reads the index of ids. An index of the state would cost an update with each settlement.
 
 /**
- * Takes the entries received before the time `before` that no call has checked yet, and expires each entry that is still
- * QUEUED. One call checks at most 250,000 entries.
+ * Checks the entries that were received before the time `before` and that no call has checked yet. Expires each entry
+ * that is still QUEUED. One call checks at most 250,000 entries.
  *
  * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier have passed
- * @param stopping ends the check early; the next call continues there
+ * @param stopping ends the check early; the next call continues with the following entries
  * @returns the number of entries that this call expired
  */
 export type ExpireLost = (
@@ -209,7 +209,7 @@ async function moveMark(
   from: Types.ObjectId,
   to: Types.ObjectId,
 ): Promise<boolean> {
-  // This write changes nothing if another worker has created the document.
+  // This write changes nothing if the document exists already.
   const begin = { $setOnInsert: { mark: BEGINNING } };
   if (from === BEGINNING) await progress.updateOne({ _id: PROGRESS }, begin, { upsert: true });
   const moved = await progress.updateOne({ _id: PROGRESS, mark: from }, { $set: { mark: to } });

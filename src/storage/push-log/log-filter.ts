@@ -34,7 +34,7 @@ export interface LogFilter {
   readonly to?: number | undefined;
 }
 
-/** An index of `entry.ts` for a search, and the fields of the filter that need no other data than this index. */
+/** An index of `entry.ts`, and how a search uses it. */
 interface IndexUse {
   readonly name: string;
   /** The fields of the index before the id, each with the value or values that the search needs. */
@@ -64,8 +64,8 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 }
 
 /**
- * Whether an entry is a batch that was rejected as a whole. Such a batch does not count as still failed: the batch
- * names no matter and its lines have no entries, so no search can find a later push that resolves it.
+ * Whether an entry is a batch that was rejected as a whole. The batch names no matter, and its lines have no entries,
+ * so no search can find a later push that resolves it. Therefore the batch does not count as still failed.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
@@ -103,7 +103,7 @@ export function indexUse(filter: LogFilter): IndexUse {
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether the index answers the whole filter. */
+/** Whether all entries that the index selects match the filter, so that the search need not check them. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>

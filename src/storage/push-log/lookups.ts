@@ -5,10 +5,16 @@ import { nativeCollection } from '../../infra/mongo';
 import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry';
 import { type Settlement, settlementOf } from './settlement';
 
-/** Milliseconds after the first push in which a retry with the same key and body gets its result (contract 5.1). */
+/**
+ * Milliseconds after the first push in which a retry with the same key and body gets the result of the first push
+ * (contract 5.1).
+ */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** These reads return only writes that the majority has confirmed, because answers to callers depend on these reads. */
+/**
+ * Reads with these options return only writes that the majority has confirmed, because answers to callers depend on
+ * them.
+ */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -22,12 +28,13 @@ const PRIOR_ENTRY_FIELDS = {
 
 export interface LogLookups {
   /**
-   * Final states by request id; undefined for a push that is still queued, or whose entry the majority has not confirmed.
-   * Unknown ids are left out.
+   * Final states by request id; undefined for a push that is still queued, or whose entry the majority has not
+   * confirmed. Unknown ids are left out.
    */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * The first persisted push of each idempotency fingerprint; of its entry only the fields PRIOR_ENTRY_FIELDS.
+   * By idempotency fingerprint, the entry of the first persisted push. The entry has only the fields
+   * PRIOR_ENTRY_FIELDS.
    *
    * @param since epoch milliseconds; only pushes that were settled later count
    * @param level `local` includes pushes that the majority has not confirmed
@@ -42,7 +49,7 @@ export interface LogLookups {
    * confirmed counts as QUEUED.
    */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
-  /** For pushes that were resent with effect: the request id of the resend by the request id of the push. */
+  /** By request id of a push, the request id of its resend. Only resends that took effect count. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
   /** Earlier uses of idempotency keys. */
   readonly keyUses: FindKeyUses;
@@ -131,8 +138,8 @@ export interface KeyUses {
   /** Hash of the body of the first queued push with the key; undefined if no push was queued. */
   firstBody(owner: KeyOwner): string | undefined;
   /**
-   * Request id of the persisted push with the key and body of this entry: the entry itself, an earlier or later
-   * attempt.
+   * Request id of the persisted push with the key and body of this entry. It is the entry itself, or an earlier or
+   * later attempt.
    */
   effectOf(entry: LogEntry): string | undefined;
   /** The number of an entry among the uses of its key, from 1; undefined if it is not among the first 100. */
@@ -141,8 +148,8 @@ export interface KeyUses {
 
 const USES_PER_KEY = 100;
 /**
- * Most keys are used once. If the uses exceed the keys by this number, a client probably uses one key for all of its
- * pushes. Then each key is read alone.
+ * Most keys are used once. If there are this many more uses than keys, a client probably uses one key for all of its
+ * pushes. Then the uses of each key are read with a separate command.
  */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads, so that connections remain for other work. */

@@ -4,9 +4,10 @@
  * matter has newer data.
  *
  * A resend has the position of the push that it sends again. The resend resolves this push and earlier pushes of the
- * matter, but no push between this push and the resend. The console sends a push without a key again with a key that
- * contains its request id. If a failed push has no matter, its resend is found by `resentFrom`. Failed pushes without a
- * matter but with the same key are attempts of one push: a resend of any of them resolves all of them.
+ * matter, but no push between this push and the resend. If the console sends a push without a key again, it uses a
+ * key that contains the request id of the push. If a failed push has no matter, its resend is found by `resentFrom`.
+ * Failed pushes without a matter but with the same key are attempts of one push: a resend of any of them resolves all
+ * of them.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -21,11 +22,13 @@ import {
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 /**
+ * Finds the push that resolved each failed push.
+ *
  * @param failed failed pushes of one system
- * @param resend request id of a resend request, if `failed` are the new pushes of this request. Pushes of this request
- *   do not count. A queued push of another resend request counts even if both send the same push again
- * @returns the resolving push by request id of the failed push: the first one, or a later one if a matter or key has
- *   very many pushes. Failed pushes that no push has resolved are left out
+ * @param resend request id of a resend request, if `failed` are the new pushes of this request. Pushes of this
+ *   request do not count. A queued push of another resend request counts even if both send the same push again
+ * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
+ *   pushes, the result may be a later resolving push. Failed pushes that no push has resolved are left out
  */
 export type FindMended = (
   systemCode: string,
@@ -46,13 +49,16 @@ const FIELDS = {
   batchId: 1,
 };
 const TOOK_EFFECT = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/** The two fields by which a resolving push is found, each with its index. A value of such a field is a name. */
+/**
+ * The two fields by which a resolving push is found, each with its index. In this file, a name is a value of such a
+ * field.
+ */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
 /** Maximum names or ids in one command. */
 const NAMES_PER_COMMAND = 1_000;
-/** If the pushes of a command exceed its names by this number, each name is read with a separate command. */
+/** If a command finds this many more pushes than names, the pushes of each name are read with a separate command. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that such a command reads, oldest first. If there are more pushes, the newest push is read too. */
 const OLDEST_PER_NAME = 100;
@@ -95,7 +101,7 @@ interface LaterReads {
   readonly field: LinkField;
 }
 
-/** @returns the pushes after the failed ones, by the value of the field `field` */
+/** @returns by the value of `field`, pushes after the oldest failed push; some may precede other failed pushes */
 async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],

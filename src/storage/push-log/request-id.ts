@@ -1,7 +1,7 @@
 /**
  * Request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of receipt. So
- * the index of ids serves every time window, page and order of the log. The time in an id is that of the Redis clock,
- * because workers compare it with that clock when they expire lost pushes.
+ * the index of ids serves every time window, page and order of the log. The time in an id comes from the Redis clock,
+ * because workers compare it with the Redis clock when they expire lost pushes.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -32,7 +32,7 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   const process = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
   const nextCounter = (count: number) => {
-    // The ids of one call must ascend, so the counter restarts before them if it would overflow.
+    // The ids of one call must ascend. So if the counter would overflow during the call, it first restarts at 0.
     const first = counter + count < COUNTER_END ? counter + 1 : 0;
     counter = first + count - 1;
     return first;

@@ -47,7 +47,8 @@ const MAX_CHECKED = 5_000;
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
- * Minimum entries of the first command if no index answers the filter alone, so that the search must check each entry.
+ * Minimum entries of the first command if the search must check each entry, because no index answers the filter
+ * alone.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */

@@ -20,7 +20,7 @@ export type Settlement =
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the first push with the same key and body. This push has the same outcome. */
+      /** Request id of the first push with the same key and body. The retry has the outcome of that push. */
       readonly duplicateOf: string;
       readonly unseen?: true;
     }

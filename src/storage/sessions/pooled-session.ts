@@ -44,7 +44,8 @@ export class PooledSession {
   }
 
   /**
-   * Ends the session. The driver must not reuse its id, because another process may still end transactions of this id.
+   * Ends the session. The driver must not reuse the session id, because another process may still end transactions of
+   * this id.
    */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
@@ -75,8 +76,8 @@ export async function inTransaction<T>(
 
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB reject the command (Atlas M0 and
- * Flex), so correctness does not depend on it. Without `killSessions`, MongoDB ends an open transaction after
- * `transactionLifetimeLimitSeconds`.
+ * Flex), so correctness does not depend on this command. Without `killSessions`, MongoDB ends an open transaction
+ * after `transactionLifetimeLimitSeconds`.
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
@@ -168,7 +169,10 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** Reads in a new transaction of a session. MongoDB then ends the previous transaction of this session. */
+  /**
+   * Reads one document in a transaction of a session. The new transaction makes MongoDB end the previous transaction
+   * of this session.
+   */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
