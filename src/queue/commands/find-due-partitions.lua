@@ -1,4 +1,4 @@
--- Finds the due partitions of one shard: those that need a worker. partitions.ts documents the command.
+-- Finds the due partitions of one shard: the partitions that need a worker. partitions.ts documents the command.
 local partition_bytes, owners, sweep = KEYS[1], KEYS[2], KEYS[3]
 local list_prefix, time_digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local overdue, overdue_of_others, sweep_interval = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
