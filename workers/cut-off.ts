@@ -3,7 +3,8 @@
  * partitions and delay each of their pushes until a batch times out.
  *
  * The worker compares itself with other workers to find out whether its own connection is the cause. If the database is
- * unavailable or slow for all workers, none pauses, because no worker could take over. At least one worker always continues.
+ * unavailable or slow for all workers, none pauses, because no worker could take over. At least one worker always
+ * continues.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
@@ -13,8 +14,8 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 /** Milliseconds between two pings. */
 const INTERVAL = 200;
 /**
- * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two pings,
- * their intervals and the takeover by other workers take less than the promised 3 s.
+ * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two
+ * pings, their intervals and the takeover by other workers take less than the promised 3 s.
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
@@ -24,7 +25,10 @@ const FAILING_TO_PAUSE = 1_000;
 const MAX_REPORT_AGE = 2_000;
 /** Milliseconds after a resumption, after which the next pause starts without a delay again. */
 const CALM_TIME = 60_000;
-/** After the second pause, the database must have answered for these milliseconds before the worker resumes. Each pause doubles it. */
+/**
+ * After the second pause, the database must have answered for these milliseconds before the worker resumes. Each pause
+ * doubles it.
+ */
 const FIRST_WAIT = 2_000;
 /** Maximum of that time. */
 const MAX_WAIT = 30_000;
@@ -77,7 +81,9 @@ export class CutOff {
     if (await this.mayResume(answeredFor)) await this.resume();
   }
 
-  /** True if another worker reached the database when the last failed ping of this worker began, and has reported since. */
+  /**
+   * True if another worker reached the database when the last failed ping of this worker began, and has reported since.
+   */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
     if (failures < FAILURES_TO_PAUSE || failing < FAILING_TO_PAUSE) return false;

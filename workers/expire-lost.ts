@@ -9,8 +9,8 @@ import type { ExpireLost } from '../src/storage/push-log';
 /** Milliseconds between two runs. */
 const INTERVAL = 2_000;
 /**
- * Milliseconds after the deadline until a worker expires a push. Until then a web process finalizes its own pushes, so that a
- * worker expires only the pushes of a dead web process.
+ * Milliseconds after the deadline until a worker expires a push. Until then a web process finalizes its own pushes, so
+ * that a worker expires only the pushes of a dead web process.
  */
 const GRACE = 60_000;
 

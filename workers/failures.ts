@@ -5,8 +5,8 @@ import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
 /**
- * Another process has changed a matter or a push since this worker read it, or the majority has not confirmed a prior result.
- * The worker reads them again.
+ * Another process has changed a matter or a push since this worker read it, or the majority has not confirmed a prior
+ * result. The worker reads them again.
  */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
@@ -18,16 +18,17 @@ export class PlanFailed extends Error {
 }
 
 /**
- * The worker no longer holds the partitions of the batch, or Redis does not confirm that it does. Another worker may have
- * applied later pushes, so this worker must not decide anything.
+ * The worker no longer holds the partitions of the batch, or Redis does not confirm that it does. Another worker may
+ * have applied later pushes, so this worker must not decide anything.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
 /**
- * Whether the whole batch fails. The database is unavailable, the result of a commit is unknown, the session was replaced, or
- * the worker lost its number or its partitions. The sweep (queue/balance.ts) schedules a job for each partition later.
+ * Whether the whole batch fails. The database is unavailable, the result of a commit is unknown, the session was
+ * replaced, or the worker lost its number or its partitions. The sweep (queue/balance.ts) schedules a job for each
+ * partition later.
  */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
@@ -40,8 +41,8 @@ export function isContention(error: unknown): boolean {
 }
 
 /**
- * Whether the push itself is the cause: its document cannot be stored, or its matter cannot be planned. All other failures
- * are retryable.
+ * Whether the push itself is the cause: its document cannot be stored, or its matter cannot be planned. All other
+ * failures are retryable.
  */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);

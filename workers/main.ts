@@ -92,7 +92,8 @@ async function openWorker(base: Process): Promise<object> {
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
-    // The other workers divide the partitions without this worker at once. Without Redis they detect the missing heartbeats.
+    // The other workers divide the partitions without this worker at once. Without Redis they detect the missing
+    // heartbeats.
     await heartbeat.beat().catch(() => undefined);
   });
   const reach = createWorkerReach(redis, keys, id);
@@ -114,7 +115,10 @@ interface BatchParts {
   readonly onDone: () => void;
 }
 
-/** A batch fails, and is read again later, if the indexes of the release step are missing. With TRACING each batch has a span. */
+/**
+ * A batch fails, and is read again later, if the indexes of the release step are missing. With TRACING each batch has a
+ * span.
+ */
 function processBatchOf(
   { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: Process,
   { number, sessions, onDone }: BatchParts,

@@ -99,7 +99,9 @@ function effectOf({ decision, before, changed }: FoldResult) {
   return { revision: matter.revision, changes: changesOf(before, matter) };
 }
 
-/** The two times that are compared for a push that is ignored as stale (contract 4.5): of the push, and of the matter. */
+/**
+ * The two times that are compared for a push that is ignored as stale (contract 4.5): of the push, and of the matter.
+ */
 function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }: FoldResult) {
   const { sourceUpdatedAt: sent } = operation;
   const stored = before?.sourceUpdatedAt ?? undefined;

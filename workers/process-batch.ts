@@ -1,7 +1,7 @@
 /**
- * Processes a batch of a worker. It finalizes the pushes past their deadline. For all other pushes it loads the matters, plans
- * the changes, and commits matters and push-log entries in one transaction. It returns the replies, which the queue publishes
- * when it removes the batch (`replyAndRemove`).
+ * Processes a batch of a worker. It finalizes the pushes past their deadline. For all other pushes it loads the
+ * matters, plans the changes, and commits matters and push-log entries in one transaction. It returns the replies,
+ * which the queue publishes when it removes the batch (`replyAndRemove`).
  */
 import { groupOf } from '../src/domain/matter';
 import type { Operation } from '../src/domain/operation';
@@ -90,16 +90,16 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. They must not
- * lock the documents of this batch. They must not commit later either: a push without an effect in this batch writes no
- * matter, so no guard would detect that the matter has changed.
+ * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. They
+ * must not lock the documents of this batch. They must not commit later either: a push without an effect in this batch
+ * writes no matter, so no guard would detect that the matter has changed.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
-  // If Redis was emptied, it does not know the earlier owners. One of them may have checked its ownership before that, and may
-  // be about to commit.
+  // If Redis was emptied, it does not know the earlier owners. One of them may have checked its ownership before that,
+  // and may be about to commit.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -116,8 +116,8 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
  * Applies some groups of the batch in one transaction.
  *
  * @returns the final states of the pushes of the groups
- * @throws CommitConflict if a guard fails, or the driver's error. Nothing is written, except by a commit whose result is
- *   unknown (see failsWholeBatch)
+ * @throws CommitConflict if a guard fails, or the driver's error. Nothing is written, except by a commit whose result
+ *   is unknown (see failsWholeBatch)
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -139,8 +139,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // Read after the matters: if the effect of a first attempt is in them, its result must be among the prior results.
-  // If a dead worker has committed a push, the prior results contain the push itself. The guard of the commit then rejects
+  // Read after the matters: if the effect of a first attempt is in them, its result must be among the prior results. If
+  // a dead worker has committed a push, the prior results contain the push itself. The guard of the commit then rejects
   // the plan.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
@@ -169,13 +169,14 @@ function planOrFail(
 }
 
 /**
- * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and each
- * entry must be QUEUED. The guard of the entries prevents a second effect. If a worker dies between its commit and its reply,
- * the next owner reads and plans the same pushes again. This guard then aborts its whole transaction with a `CommitConflict`,
- * and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the others.
+ * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and
+ * each entry must be QUEUED. The guard of the entries prevents a second effect. If a worker dies between its commit and
+ * its reply, the next owner reads and plans the same pushes again. This guard then aborts its whole transaction with a
+ * `CommitConflict`, and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the
+ * others.
  *
- * Another worker may have applied later pushes before the load. The guards do not detect this. So the worker must still hold
- * the partitions after the load.
+ * Another worker may have applied later pushes before the load. The guards do not detect this. So the worker must still
+ * hold the partitions after the load.
  */
 async function commitPlan(
   deps: BatchDependencies,

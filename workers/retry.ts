@@ -1,6 +1,6 @@
 /**
- * Applies the groups of a batch, and retries the groups that fail. It commits all groups together. If the commit fails, it halves
- * the batch until each failing group is alone, so that a failing group does not affect the other groups.
+ * Applies the groups of a batch, and retries the groups that fail. It commits all groups together. If the commit fails,
+ * it halves the batch until each failing group is alone, so that a failing group does not affect the other groups.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
@@ -31,8 +31,9 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * Maximum groups with contention that are given up together when the time for retries is over. Committing them one by one would
- * block their partitions. After any other error all groups are given up, because the database rejects all of them.
+ * Maximum groups with contention that are given up together when the time for retries is over. Committing them one by
+ * one would block their partitions. After any other error all groups are given up, because the database rejects all of
+ * them.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -43,13 +44,21 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
-/** If the first failure came late, because the database is slow: the time until then, times this factor, is for retries. */
+/**
+ * If the first failure came late, because the database is slow: the time until then, times this factor, is for retries.
+ */
 const RETRY_TIME_FACTOR = 8;
-/** Retries end at the latest these milliseconds after the start of the batch. Later, the batch runner abandons the batch. */
+/**
+ * Retries end at the latest these milliseconds after the start of the batch. Later, the batch runner abandons the
+ * batch.
+ */
 const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
-  /** Called after each failure: whether the time for the retries of all groups is over. It starts with the first failure. */
+  /**
+   * Called after each failure: whether the time for the retries of all groups is over. It starts with the first
+   * failure.
+   */
   readonly isTimeOver: () => boolean;
   /** The pushes of given-up groups, to be finalized at the end. */
   readonly givenUp: PushToSettle[];
@@ -78,12 +87,12 @@ export async function applyGroups(
 }
 
 /**
- * Commits the groups together. After a failure it first separates pushes that were settled before, which are the usual cause,
- * and commits the other pushes together. Without such pushes it commits each half alone, which finds a failing group in few
- * steps.
+ * Commits the groups together. After a failure it first separates pushes that were settled before, which are the usual
+ * cause, and commits the other pushes together. Without such pushes it commits each half alone, which finds a failing
+ * group in few steps.
  *
- * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over, a few
- * groups may be given up together.
+ * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over, a
+ * few groups may be given up together.
  */
 async function apply(
   context: RetryContext,

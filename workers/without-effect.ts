@@ -1,15 +1,18 @@
 /**
- * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an earlier
- * owner of the partition has settled, and lines behind a failed line. Each gets a final state. Otherwise an earlier owner
- * could still commit it after this batch has committed later pushes. The functions return the remaining pushes, which may
- * take effect.
+ * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
+ * earlier owner of the partition has settled, and lines behind a failed line. Each gets a final state. Otherwise an
+ * earlier owner could still commit it after this batch has committed later pushes. The functions return the remaining
+ * pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
 import type { Batch, WaitingPush } from '../src/queue/consumer';
 import type { LogLookups, PushToSettle, Settlement } from '../src/storage/push-log';
 
-/** Final states by request id; undefined if an open transaction locks the entry of the push, so that its result is unknown. */
+/**
+ * Final states by request id; undefined if an open transaction locks the entry of the push, so that its result is
+ * unknown.
+ */
 export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
 export interface FinalizeDependencies {
@@ -30,7 +33,10 @@ const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as co
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
 
-/** Before the first commit: finalizes the pushes past their deadline, and the pushes behind them that must not take effect. */
+/**
+ * Before the first commit: finalizes the pushes past their deadline, and the pushes behind them that must not take
+ * effect.
+ */
 export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
@@ -46,9 +52,9 @@ export async function finalizeLate(
 }
 
 /**
- * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is missing if
- * an election removed it before the majority had it, if it was deleted at its `expireAt`, or if an old backup was restored.
- * Without an entry, no guard prevents a second effect.
+ * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is
+ * missing if an election removed it before the majority had it, if it was deleted at its `expireAt`, or if an old
+ * backup was restored. Without an entry, no guard prevents a second effect.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
  */
@@ -68,7 +74,9 @@ export async function separateSettled(
   return { remaining, states: new Map([...settled, ...ended]) };
 }
 
-/** Creates the final states of pushes that cannot be applied now. A line behind one of them is skipped (contract 7.2). */
+/**
+ * Creates the final states of pushes that cannot be applied now. A line behind one of them is skipped (contract 7.2).
+ */
 export function rejectRetryably(pushes: readonly WaitingPush[]): PushToSettle[] {
   const { remaining, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
   return [...withFinalState(remaining, UNAVAILABLE), ...skipped];
@@ -81,7 +89,8 @@ export const withFinalState = (
 ): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 
 /**
- * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error (contract 7.2).
+ * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error (contract
+ * 7.2).
  *
  * @param pushes in order
  * @param failed request ids of the lines that failed
@@ -99,13 +108,14 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
 }
 
 /**
- * Skips a line if its `previous` failed with a retryable error. The `previous` is past its deadline, or is no longer in its
- * partition.
+ * Skips a line if its `previous` failed with a retryable error. The `previous` is past its deadline, or is no longer in
+ * its partition.
  *
  * - An earlier line without a final state gets one. Otherwise it could be committed after the lines behind it were
  *   skipped.
- * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it are
- *   neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes them.
+ * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it
+ *   are neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes
+ *   them.
  *
  * @param late the final states of the pushes of this batch that are past their deadline
  */
@@ -132,9 +142,9 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates the pushes of a matter if one of its late pushes has a log entry that an open transaction locks.
- * The transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes get a
- * retryable rejection.
+ * Separates the pushes of a matter if one of its late pushes has a log entry that an open transaction locks. The
+ * transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes
+ * get a retryable rejection.
  *
  * @param late pushes past their deadline, and their final states
  */

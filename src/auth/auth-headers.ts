@@ -1,6 +1,6 @@
 /**
- * Reads the headers of a signed request: the three headers of the signature, X-Idempotency-Key and X-Strict-Fields. It
- * reads `rawHeaders`, because Node merges duplicate headers in `headers`.
+ * Reads the headers of a signed request: X-Client-Id, X-Timestamp, X-Signature, X-Idempotency-Key and X-Strict-Fields.
+ * The source is `rawHeaders`, because Node merges duplicate headers in `headers`.
  */
 import { type Problem, PushError, problem } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
@@ -13,7 +13,7 @@ export interface AuthHeaders {
   readonly signature: string;
 }
 
-/** @throws PushError HMAC_HEADERS_MISSING if one of the three is missing, empty or duplicate */
+/** @throws PushError HMAC_HEADERS_MISSING if one of the three headers is missing, empty or duplicate */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
   const clientId = onlyValue(rawHeaders, 'x-client-id');
   const timestamp = onlyValue(rawHeaders, 'x-timestamp');
@@ -50,7 +50,7 @@ export interface PushHeaders {
   readonly idempotencyKey: string | undefined;
   /** Whether unknown fields are rejected instead of ignored. */
   readonly strictFields: boolean;
-  /** Problems of these two headers. They are reported together with the problems of the body. */
+  /** Problems of X-Idempotency-Key and X-Strict-Fields, which are reported together with the problems of the body. */
   readonly headerErrors: readonly Problem[];
 }
 

@@ -16,7 +16,7 @@ export interface Caller {
   readonly systemCode: string;
   /** The id of the secret or query key that signed the request. */
   readonly secretId: string;
-  /** Set if a query key signed the request. Absent: a secret of the client signed it, which has all scopes. */
+  /** Set if a query key signed the request. Absent if a secret of the client signed it: a secret has all scopes. */
   readonly queryKey?: QueryKeyTerms;
   /** Set if an operator has paused the client: its pushes are rejected, but its queries are answered. */
   readonly paused?: ClientPause;
@@ -45,7 +45,9 @@ export interface AuthenticationTerms {
   readonly minSecrets?: number;
 }
 
-/** The client of a request, if the directory knows it; and the caller, or the error of the first failed check. */
+/**
+ * The client of a request, if the directory knows the client; and the caller, or the error of the first failed check.
+ */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
   | { readonly caller?: never; readonly error: PushError }
@@ -54,7 +56,7 @@ export type Identification = { readonly client: KnownClient | undefined } & (
 /**
  * Authenticates a request with a complete body.
  *
- * @param lookUp returns the client that X-Client-Id names. Called again after a large body was hashed, because the
+ * @param lookUp returns the client that X-Client-Id names. Called again after the hashing of a large body, because the
  *   client may have changed meanwhile
  * @throws the errors of `lookUp`
  */
@@ -97,12 +99,12 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Lower limit of the computed signatures: a client has two secrets while it rotates them. */
+/** Minimum number of signatures to compute for a request: a client has two secrets while it rotates them. */
 const MIN_SECRETS = 2;
 
 /**
- * The secrets to try, filled up with dummies. So a rejection takes the same time whether the client is unknown, has one
- * secret, two secrets or query keys.
+ * The secrets to try, filled up with dummies to a fixed number. So a rejection takes the same time whether the client
+ * is unknown, has one secret, two secrets or query keys.
  *
  * @param minSecrets minimum length of the result
  */
@@ -113,7 +115,7 @@ export function secretsToTry(
 ): readonly Secret[] {
   const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
   const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
-  // Numbered, because `findSigner` hashes the body once per different secret.
+  // The dummies differ, because `findSigner` hashes the body only once for equal secrets.
   const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
   return [...valid, ...dummies];
 }
@@ -122,6 +124,8 @@ export function secretsToTry(
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
+ * Checks the client and the secret that signed the request.
+ *
  * @param client the current client, which may no longer have the secret
  * @param signer the secret that signed the request, if it was found
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
@@ -154,16 +158,16 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }
 
-/** Bytes that are hashed at once, which takes a fraction of a millisecond. A larger body is hashed in slices. */
+/** Bytes that are hashed without a pause, in a fraction of a millisecond. A larger body is hashed in slices. */
 const SLICE = 64 * 1024;
 
 /** A body, with the search for the secret that signed it. */
 export interface SignedBody {
-  /** Whether the body is hashed in slices, between which other requests run. */
+  /** Whether the body is hashed in slices. Other requests run between two slices. */
   readonly isLarge: boolean;
   /** Finds the secret that signed the body. Remembers the result of each secret, so that a second call is cheap. */
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Hash and size of a large body, after `findSigner`. Undefined for a small body. */
+  /** Hash and size of a large body, known after the first `findSigner`. Undefined for a small body. */
   digest(): BodyDigest | undefined;
 }
 
@@ -184,7 +188,7 @@ export function createSignedBody(
   const findSigner = async (secrets: readonly Secret[]) => {
     if (isLarge && !digest) {
       await slice.next();
-      // Also for unknown clients: the time of a rejection must not reveal which clients exist.
+      // The body is hashed for unknown clients too: the time of a rejection must not reveal which clients exist.
       const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
       digest = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
     }

@@ -1,9 +1,13 @@
 /**
- * Group commit: items that arrive while a batch runs, or in the same tick, form the next batch. Each call of `add` returns
- * the result of its own item. This kind of batch is neither the batch of a worker nor the batch of a caller.
+ * Group commit: items that arrive in the same tick, or while no further batch may start, form the next batch. Each call
+ * of `add` returns the result of its own item. This kind of batch is neither the batch of a worker nor the batch of a
+ * caller.
  */
 
-/** The part of `Tracing` that makes one span for several traces. A point is a position in a trace. */
+/**
+ * The part of `Tracing` that makes one span for several traces. `here` returns a point: the current position in a
+ * trace.
+ */
 interface BatchTracing {
   here(): object;
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
@@ -19,7 +23,7 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. Further items wait until a batch ends. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds between the start of a batch and the start of the next batch, while a batch runs: this makes batches
+   * Minimum milliseconds from the start of a batch to the start of the next one, while a batch runs. This makes batches
    * fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
@@ -52,7 +56,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   private running = 0;
   private isScheduled = false;
   private beganAt = 0;
-  /** Timer that runs while the next batch waits for the end of the head start. */
+  /** Set while the next batch waits because `options.headStart` has not passed. */
   private headStart: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}

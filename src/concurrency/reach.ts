@@ -1,13 +1,15 @@
 /**
- * Whether a server answers. `startPings` pings it at an interval and records when answers or failures began. `watchReach`
- * decides by pings whether this process reaches the server, and ends pending calls when it does not.
+ * Detects whether a server answers. `startPings` pings a server at an interval, and records since when pings succeed or
+ * fail. `watchReach` decides by pings whether the server is lost, and then rejects the pending calls.
  */
 import { type PollLoop, startPollLoop } from './timing';
 
 export interface PingState {
   /** Consecutive pings without an answer in time. */
   readonly failures: number;
-  /** Start of the first of these pings, by `performance.now()`; undefined if the server answered the last ping. */
+  /**
+   * Start of the first consecutive failed ping, by `performance.now()`; undefined if the server answered the last ping.
+   */
   readonly failingSince: number | undefined;
   /** Time of the first answer since the last failed ping, by `performance.now()`; undefined if the last ping failed. */
   readonly answeredSince: number | undefined;
@@ -18,7 +20,9 @@ export interface PingState {
 }
 
 export interface Pings extends PollLoop {
-  /** Reports that the server has answered another command. The current ping then counts as answered, even if it fails. */
+  /**
+   * Reports that the server has answered another command. The current ping then counts as answered, even if it fails.
+   */
   noteAnswer(): void;
 }
 
@@ -83,10 +87,13 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
   };
 }
 
-/** Ticks per deadline. A blocked event loop uses up only one tick, however long it is blocked. */
+/** Timer ticks in one time limit. A blocked event loop uses up only one tick, however long it is blocked. */
 const TICKS = 10;
 
-/** A time limit that pauses while the event loop is blocked, so that answers that arrived meanwhile are read first. */
+/**
+ * A time limit that pauses while the event loop is blocked. Answers that arrived meanwhile are read before the limit
+ * ends.
+ */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let ticks = 0;
@@ -106,7 +113,10 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 }
 
 export interface Reach {
-  /** Whether the server is lost: true from the loss until the server answers a ping again. */
+  /**
+   * Whether the server is lost: it answered no ping for LOST_AFTER milliseconds. True until the server answers a ping
+   * again.
+   */
   isLost(): boolean;
   /**
    * Rejects a hanging call as soon as the server is lost, instead of at the deadline of the call.
@@ -130,7 +140,7 @@ export interface ReachOptions {
 /** Milliseconds between two pings, and the time limit of one ping. */
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** Milliseconds without an answered ping until the server counts as lost. Restarts and elections take less time. */
+/** Milliseconds without an answered ping until the server counts as lost. A restart or an election takes less time. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

@@ -43,7 +43,7 @@ export interface PollLoop {
 }
 
 /**
- * Runs `work`, waits for the interval, and repeats. The random extension spreads the load of many processes.
+ * Runs `work`, waits for the interval, and repeats. The interval varies randomly, to spread the load of many processes.
  *
  * @param work receives a signal that aborts when the loop stops
  * @param interval milliseconds between runs, randomly extended by up to half

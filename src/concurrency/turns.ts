@@ -9,7 +9,8 @@ let turns: Promise<void> = Promise.resolve();
 
 /**
  * Splits long computations into time slices, so that the event loop can serve other requests between two slices. Only
- * one slice of the whole process runs per turn of the event loop, so parallel computations block no longer than one.
+ * one slice of the whole process runs per turn of the event loop. So many parallel computations block the event loop no
+ * longer than one computation.
  */
 export class TimeSlice {
   private began = performance.now();
@@ -26,7 +27,7 @@ export class TimeSlice {
   }
 }
 
-/** Runs a generator to its end. It pauses at the first step after the end of each slice. */
+/** Runs a generator to its end in time slices. When a slice is over, the next step waits for the next slice. */
 export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   const slice = new TimeSlice();
   let step = steps.next();

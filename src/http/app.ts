@@ -1,8 +1,8 @@
 /**
  * Entry of the folder: `createApp` returns the Koa app with the middlewares of all requests and the routes of the
  * endpoint table. Other entries: `server.ts` listens, `health.ts` detects unreachable servers, and `documents.ts` and
- * `pages.ts` serve the pages. All other files are private. A handler or middleware rejects a request with a
- * `PushError`.
+ * `pages.ts` serve the pages. All other files are private. A handler or middleware throws a `PushError` to reject a
+ * request.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -78,7 +78,9 @@ export interface AppOptions {
   readonly accessLog: boolean;
 }
 
-/** Every request passes these middlewares from top to bottom. The router adds the middlewares of its endpoint. */
+/**
+ * Every request passes these middlewares from top to bottom. The router adds the middlewares of the requested endpoint.
+ */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { listeners, auth, always200, pathPrefix, health, tracing } = options;
   const { clock, logger } = listeners;
@@ -92,7 +94,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(router.routes());
   app.use(koaPages(options.pages));
   app.use(router.allowedMethods());
-  // Koa emits this event for bugs and for closed connections. Rejections do not reach it.
+  // Koa emits this event for bugs and for closed connections, but not for rejections.
   const log = foldedLog(logger);
   app.on('error', (error: Error) => {
     log({ level: 'warn', text: 'koa error' }, { error: error.message });
@@ -152,7 +154,7 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
   const uploads = koaLongUploads(maxInFlight);
   const { PUSH_TIMEOUT: timeout } = settings;
   const rates = {
-    // `submit` admits pushes.
+    // No middleware: `submit` admits pushes.
     push: [],
     request: [koaAdmit(admit, timeout)],
     lines: [

@@ -37,7 +37,7 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * Authenticates a request. If it rejects a request of a known client, it records an entry in the push log.
+ * Creates a middleware that authenticates requests. It records a rejected request of a known client in the push log.
  *
  * @param operation the operation in that entry
  * @throws (the middleware) the PushErrors of contract 3.2
@@ -48,10 +48,10 @@ export function koaHmacAuth(
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     const { req, state } = ctx;
-    // The deadline of a push is counted from the end of its upload, so a slow upload does not shorten the deadline.
+    // The timeout of a push starts at the end of its upload, so a slow upload does not use up the timeout.
     const receivedAt = deps.clock();
     const began = performance.now();
-    // Request ids define the order of the push log, so they follow the order of receipt.
+    // Request ids define the order of the push log. So a request gets its final id when it is completely received.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
@@ -80,7 +80,10 @@ interface SentRequest {
   readonly receivedAt: number;
 }
 
-/** Before a rejection, reads the client again from the database: the cached client may be outdated. */
+/**
+ * Authenticates with the cached client. The cached client may be outdated, so a failed authentication is repeated with
+ * the client from the database.
+ */
 async function identify(
   { clients, database, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
@@ -116,7 +119,7 @@ export function setCaller(
  * admits pushes, because it also records and counts rejected pushes.
  *
  * @param timeout milliseconds for the answer
- * @param pushesOf how many pushes the request counts for
+ * @param pushesOf returns the number of pushes that the rate counts for the request
  * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
 export function koaAdmit(

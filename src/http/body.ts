@@ -1,8 +1,8 @@
 /**
- * Reads a body as bytes into memory, within a limit of size and time, and limits the requests and bytes in one web
- * process. A request starts as an upload. If there are too many uploads, a new one disconnects the oldest one. When the body
- * of a request is complete, it takes one of MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not sent a complete
- * request occupies no slot.
+ * Reads the body of a request into memory, within a limit of size and time. Also limits the requests and bytes in one
+ * web process. A request starts as an upload. If there are too many uploads, a new upload disconnects the oldest one.
+ * When its body is complete, the request takes one of MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not
+ * sent a complete request occupies no slot.
  */
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
@@ -16,12 +16,15 @@ import type { RequestState } from './request';
 
 /**
  * Maximum bytes of all uploads together. A second limit of the same size applies to the complete bodies of unanswered
- * requests. These include the bodies of pushes that this process has queued in Redis.
+ * requests. The body of a push counts until the push is answered, even if the push is already queued in Redis.
  */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Milliseconds for which the server discards the rest of a rejected body before it answers. */
 const DISCARD_TIMEOUT = 2_000;
-/** Memory of a received chunk beside its content, in bytes. It dominates if a client sends a body byte by byte. */
+/**
+ * Memory of a received chunk beside its content, in bytes. If a client sends a body byte by byte, most memory is this
+ * overhead.
+ */
 const CHUNK_OVERHEAD = 256;
 const EMPTY = Buffer.alloc(0);
 
@@ -42,7 +45,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, held, limit, timeout);
       await next();
     } finally {
-      // Koa keeps `state` until the client has read the answer, which may take long. The body is released now.
+      // Koa keeps `state` until the client has read the answer. That may take long, so the body is released now.
       state.rawBody = EMPTY;
       held.end();
     }
@@ -112,14 +115,14 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 export interface HeldRequest {
   /** Counts received bytes. Above the limit, disconnects the oldest uploads, which may include this upload. */
   received(bytes: number): void;
-  /** Takes a slot, because the body is complete. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
+  /** Takes a slot. Called when the body is complete. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
-  /** Releases the slot or the upload. Called once, when the request is handled or has failed. */
+  /** Releases the slot, or stops counting the upload. Called once, when the request is handled or has failed. */
   end(): void;
 }
 
 export interface InFlight {
-  /** Counts a request as an upload when its head has arrived. May disconnect the oldest upload. */
+  /** Starts to count a request as an upload. Called when its head has arrived. May disconnect the oldest upload. */
   begin(req: IncomingMessage): HeldRequest;
 }
 
@@ -170,7 +173,7 @@ export function createInFlight(
 /**
  * Limits the number and the bytes of the bodies that are still arriving. Limits per client are impossible, because the
  * signature is checked only after the body has arrived. Above a limit the oldest upload is disconnected: most bodies
- * arrive within milliseconds, so this hits slow uploads.
+ * arrive within milliseconds, so the oldest upload is slow.
  *
  * @param max concurrent uploads
  * @param bytes of all uploads together
@@ -185,7 +188,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // The whole body has arrived, so this upload is not slow: Node emits its events soon.
+      // The whole body of this upload has arrived, and Node will soon report its end. So the upload is not slow.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

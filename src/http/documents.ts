@@ -1,4 +1,7 @@
-/** Documents that are sent without an envelope: files of the pages on both ports, and the OpenAPI document. */
+/**
+ * Documents that are sent without an envelope: the OpenAPI document, and files of the pages on the public and internal
+ * port.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
@@ -16,7 +19,7 @@ export interface PlainDocument {
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 
-/** Minimum size in bytes. A smaller document fits into one packet even without compression. */
+/** Minimum bytes of a document that is compressed. A smaller document fits into one packet without compression. */
 const MIN_GZIPPED = 1_024;
 
 interface DocumentAnswer {

@@ -23,8 +23,8 @@ export interface Listeners {
 }
 
 /**
- * A request ends once: later calls for it report nothing. A failing metric or count does not change the answer, because
- * the pushes of the request may be persisted.
+ * A request ends once: later calls for the same request report nothing. A failing metric or count does not change the
+ * answer, because the pushes of the request may be persisted.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

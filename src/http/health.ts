@@ -15,7 +15,10 @@ import type { SchemaWatch } from '../storage/schema';
 
 /** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
 const PING_TIMEOUT = 2_000;
-/** Milliseconds in which all health checks share one ping. They are unsigned, so their number is not limited. */
+/**
+ * Milliseconds in which all health checks share one ping. Anyone can send health checks, so their number is not
+ * limited.
+ */
 const CACHE_TTL = 250;
 
 const PAUSED = new Error('the queue of partition jobs is paused: run matterctl queue unpause');
@@ -31,7 +34,7 @@ export interface HealthProbe {
   drain(): void;
   /** Checks the last known state, without a round trip. @throws as `ready`, except for a paused queue */
   check(): void;
-  /** The same check for pushes, which a paused queue cannot serve. @throws as `ready` */
+  /** The same check for pushes, which also fails if the queue is paused. @throws as `ready` */
   checkPushes(): void;
 }
 

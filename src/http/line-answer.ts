@@ -6,7 +6,9 @@ import type { Envelope } from '../protocol/envelope';
 /** Milliseconds without progress after which the service disconnects a client that does not read the answer. */
 const STALL_TIMEOUT = 30_000;
 
-/** Groups of rows; each row is a line. A group may be empty. The return value is `data` of the envelope. */
+/**
+ * Yields the lines in groups, each line as a value. A group may be empty. The return value is `data` of the envelope.
+ */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
 /** Lines whose first group has been read. An error in the first group still results in a normal error answer. */
@@ -35,8 +37,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. It also
- * listens to the socket: a response that waits for an earlier response gets no event when the connection closes.
+ * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. A
+ * response that waits for an earlier response gets no event when the connection closes, so the socket is observed too.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -54,7 +56,7 @@ export function onResponseEnd(res: ServerResponse, end: () => void): void {
 }
 
 /**
- * The body of the response. It reads lines only as fast as the client reads the answer.
+ * Creates the body of the response. The body reads lines only as fast as the client reads the answer.
  *
  * @param stallTimeout milliseconds in which the client must read something
  */
@@ -64,7 +66,8 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // The timer expires if no data moves on the connection. If nothing waits to be sent, the service causes the delay.
+  // The timer expires if no data moves on the connection. If no data waits to be sent, the client does not cause the
+  // delay.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

@@ -1,6 +1,6 @@
 /**
- * Answers malformed and ambiguous requests, which never reach Koa. Therefore this file writes the HTTP response itself,
- * after the answers to all earlier requests of the connection. It discards all later input of the connection.
+ * Answers malformed and ambiguous requests. Koa cannot answer them, so this file writes the HTTP response itself, after
+ * the answers to all earlier requests of the connection. It discards all later input of the connection.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,7 +9,7 @@ import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
 import { API_HEADERS } from '../protocol/headers';
 
-/** Milliseconds that a client has to read the error answer. After that time the service closes the connection. */
+/** Milliseconds in which a client can read the error answer. After that time the service closes the connection. */
 const LINGER_TIMEOUT = 2_000;
 /** Bytes of further input that the service discards. A client that sends more is disconnected. */
 const MAX_DISCARDED = 1024 * 1024;
@@ -46,8 +46,8 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // A request with a valid head and a malformed body is already in its handler, which waits for the body in vain. The
-  // error answer replaces the answer of that handler.
+  // A request with a valid head and a malformed body is already in its handler, which waits for the body. The error
+  // answer is sent instead of the answer of that handler.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -70,7 +70,10 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
   return isCutOff && isInHandler ? 'BODY_INCOMPLETE' : 'MALFORMED_REQUEST';
 }
 
-/** Reads and discards further input. Unread input would reset the connection, and the client would lose the answer. */
+/**
+ * Reads and discards further input. If input is unread at the close, the connection is reset and the client loses the
+ * answer.
+ */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
   // Replaces the listeners of Node, because the parser must read no further request. If the client closes its sending
@@ -79,8 +82,9 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT. The pause lets this timer expire while the error answer waits for
-    // earlier answers. An earlier pause would have no effect: Node resumes the connection at the end of a message.
+    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause lets this timer expire while the error
+    // answer waits for earlier answers. A pause before the first chunk would have no effect: Node resumes the
+    // connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -50,15 +50,15 @@ const EXAMPLES = [
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
 ];
 
-/** A demo client. The page fills its secret into the form for every visitor (DOCS_DEMO). */
+/** A demo client. For every visitor, the page fills the secret of this client into the form (DOCS_DEMO). */
 interface Demo {
-  /** Path of its credentials, which tools/local/prepare-data.ts writes. */
+  /** Path of the file with its credentials. tools/local/prepare-data.ts writes this file. */
   readonly file: string;
   /** Host names of this service; the secret is not served under other names. */
   readonly ownNames: readonly string[];
 }
 
-/** The bundled pages, relative to the folder of the project. */
+/** The folder of the bundled pages, relative to the folder of the project. */
 const BUNDLED = 'dist/browser';
 
 /**

@@ -1,4 +1,7 @@
-/** The values that the middlewares of a request share in `ctx.state`, and the middleware that sets the first ones. */
+/**
+ * The values that the middlewares of a request share in `ctx.state`, and the middleware that sets the first of these
+ * values.
+ */
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { SignedRequest } from '../auth/authenticate';
 import type { Clock } from '../concurrency/timing';
@@ -14,7 +17,7 @@ import type { StartedLines } from './line-answer';
 export type RequestContext = ParameterizedContext<RequestState>;
 
 export interface RequestState {
-  /** Set by koaRequest. The authentication replaces it when the whole request has arrived. */
+  /** Set by koaRequest. The authentication replaces this id when the whole request has arrived. */
   requestId: string;
   /** Set by koaRequest: time of arrival of the request head, epoch milliseconds. */
   receivedAt: number;

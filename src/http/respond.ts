@@ -1,6 +1,6 @@
 /**
- * Sends the result of the route in `ctx.state`: `data` in an envelope, lines, a document, or a redirect. Sends every
- * error as an envelope with its code, reason and request id.
+ * Sends the result that the route has stored in `ctx.state`: `data` in an envelope, lines, a document, or a redirect.
+ * Sends every error as an envelope with its code, reason and request id.
  */
 import type { Middleware } from 'koa';
 import type { Clock } from '../concurrency/timing';
@@ -24,8 +24,8 @@ export interface RespondOptions {
    */
   readonly always200: boolean;
   /**
-   * Called for every request before its answer is sent; for lines, before the last line or when the connection
-   * closes.
+   * Reports the end of every request, before its answer is sent. If the answer is lines, the report is made before the
+   * last line, or when the connection closes.
    */
   readonly end: EndRequest;
   /** Path below which clients reach the service. */
@@ -43,10 +43,10 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
       await sendError(ctx, cause, options);
     }
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
-    // ends a request that is answered with lines.
+    // makes this call for a request that is answered with lines.
     if (!ctx.state.lines) options.end.answered(ctx);
     // Node must not parse the unread rest of a body as the next request. When this process is going to stop, the client
-    // must reconnect to another one.
+    // must reconnect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }
@@ -68,7 +68,7 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // `null` means that the request was rejected before its body was read. After its whole body is read, the client can
+  // `null` means that the request was rejected before its body was read. The body is read now, so that the client can
   // receive the answer and reuse the connection.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
@@ -78,7 +78,7 @@ async function sendError(
 
 /**
  * Sets Retry-After, and the headers of the IETF draft "RateLimit header fields for HTTP". RateLimit-Policy allows `q`
- * pushes in `w` seconds. RateLimit: the client may send `r` pushes now, and the full number after `t` seconds.
+ * pushes in `w` seconds. RateLimit: the client may send `r` pushes now, and `q` pushes after `t` seconds.
  */
 function setPaceHeaders(ctx: RequestContext, state?: RateState, retryAfter?: number): void {
   if (state) {
@@ -136,7 +136,10 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   });
 }
 
-/** These requests are unsigned and have no rate limit, because they are cheap: most come from caches or get a 304. */
+/**
+ * Requests for documents are unsigned and have no rate limit, because they are cheap: most come from caches or get a
+ * 304.
+ */
 function sendDocument(ctx: RequestContext, document: PlainDocument): void {
   const { status, headers, body } = answerDocument(document, ctx.headers);
   ctx.status = status;
@@ -161,7 +164,7 @@ function writeEnvelope(ctx: RequestContext, envelope: Envelope, always200: boole
 
 const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
-/** `Vary`: a cache must not serve the answer in one language to a client that prefers the other one. */
+/** `Vary`: a cache must not serve an answer in one language to a client that prefers the other language. */
 function setLanguageHeaders(ctx: RequestContext): void {
   ctx.set('Content-Language', CONTENT_LANGUAGES[ctx.state.language]);
   ctx.vary('Accept-Language');

@@ -28,8 +28,8 @@ const REQUEST_TIMEOUT = 125_000;
 /** Milliseconds without progress after which the server disconnects a client that does not read its answer. */
 const STALL_TIMEOUT = 10_000;
 /**
- * Milliseconds after which the server closes a connection with a CONNECT request, even if earlier answers are
- * missing.
+ * Milliseconds after which the server closes a connection with a CONNECT request, even if earlier answers are not sent
+ * yet.
  */
 const CONNECT_REQUEST_TIMEOUT = 15_000;
 
@@ -150,15 +150,16 @@ function createHttpServer(
   // Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node calls this listener KEEP_ALIVE_TIMEOUT after the last answer, and STALL_TIMEOUT after the last data
-    // otherwise. HEADERS_TIMEOUT ends a connection that has sent no request.
+    // Node calls this listener for an idle connection KEEP_ALIVE_TIMEOUT after the last answer. For any other
+    // connection, Node calls it STALL_TIMEOUT after the last data. HEADERS_TIMEOUT ends a connection that has sent no
+    // request.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
   return server;
 }
 
-/** The absolute form of a target, which a proxy may send: scheme and host are ignored. */
+/** Scheme and host of a request target in absolute form. A proxy may send this form; the server ignores both. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
@@ -187,9 +188,9 @@ function acceptHead(req: IncomingMessage): boolean {
 }
 
 /**
- * Answers a CONNECT request. Node has removed its own listeners from the socket: without this one, a reset by the
- * client would end the process. Without the timer, a client that does not read the answer would keep the connection
- * open.
+ * Answers a CONNECT request. Node has removed its own listeners from the socket. Without a listener for `error`, a
+ * reset by the client would end the process. Without the timer, a client that does not read the answer would keep the
+ * connection open.
  */
 function answerConnect(socket: Duplex, answer: () => void): void {
   socket.on('error', () => socket.destroy());

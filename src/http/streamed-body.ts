@@ -44,7 +44,7 @@ export interface StreamedUpload {
   /**
    * Called before the body is read, and so before the signature is verified.
    *
-   * @returns the consumer of the body, which gets the chunks of a known client only
+   * @returns the listener that gets the chunks of the body; for an unknown client it gets none
    * @throws PushError if the body must not be read
    */
   readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
@@ -105,7 +105,7 @@ async function authenticateStream(
   // While the body arrived, the process may have started to drain.
   deps.checkReady();
   const receivedAt = clock();
-  // Request ids define the order of the push log, so they follow the order of receipt.
+  // Request ids define the order of the push log. So a request gets its final id when it is completely received.
   state.requestId = deps.newRequestId(receivedAt);
   // While the body arrived, the client may have been disabled or its key revoked.
   const current = await lookUp();
@@ -153,7 +153,7 @@ interface SentStream {
   readonly digest: () => BodyDigest;
 }
 
-/** Runs a check. If it rejects a known client, records the rejection in the push log. */
+/** Runs a check. If the check rejects a request of a known client, records the rejection in the push log. */
 function runCheck<T>(
   deps: HmacAuthDependencies,
   ctx: RequestContext,
@@ -206,7 +206,7 @@ export function receiveBody(req: IncomingMessage, reception: BodyReception): Pro
         return finish(error);
       }
       busyMs += performance.now() - began;
-      // Megabytes of a fast body can arrive in one turn of the event loop. A pause lets other requests run.
+      // Megabytes of a body can arrive in one turn of the event loop. A pause lets other requests run.
       if (busyMs < LONGEST_SLICE) return;
       busyMs = 0;
       req.pause();

@@ -1,6 +1,6 @@
 /**
- * Admission of an authenticated request, before any work on it (contract 3.2). Redis checks that its signature was not used
- * for another request, and that its client is within its rate. Concurrent requests share one round trip.
+ * Admission of an authenticated request, before any work on it (contract 3.2). Redis checks that its signature was not
+ * used for another request, and that its client is within its rate. Concurrent requests share one round trip.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate';
@@ -66,8 +66,8 @@ export const SIGNATURE_BYTES = 110;
 const MAX_REMEMBERED = 500_000;
 
 /**
- * Minimum milliseconds between the starts of two concurrent round trips. Redis normally answers sooner, so that the next
- * round trip collects all requests of this time.
+ * Minimum milliseconds between the starts of two concurrent round trips. Redis normally answers sooner, so that the
+ * next round trip collects all requests of this time.
  */
 const HEAD_START = 20;
 

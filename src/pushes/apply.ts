@@ -1,4 +1,7 @@
-/** Records pushes in the push log, and applies the valid ones. Single pushes, parts of batches and resends all use this file. */
+/**
+ * Records pushes in the push log, and applies the valid ones. Single pushes, parts of batches and resends all use this
+ * file.
+ */
 import type { Reach } from '../concurrency/reach';
 import type { Clock } from '../concurrency/timing';
 import type { OperationName } from '../domain/operation';

@@ -1,20 +1,22 @@
 /**
  * Keeps batches from delaying the single pushes of other clients (contract 7.4). While other clients send single
- * pushes, few lines of a client are in flight; its remaining lines wait before they are recorded. A client that is alone
- * sends its batches as a whole. Each web process decides by its own pushes.
+ * pushes, few lines of a client are in flight; its remaining lines wait before they are recorded. A client that is
+ * alone sends its batches as a whole. Each web process decides by its own pushes.
  *
  * The window is fixed: docs/notes/batch-window.md compares it with one that adapts to the speed of the workers.
  */
 
-/** Maximum lines of a client in flight. If other clients have more single pushes in flight, that number is the maximum. */
+/**
+ * Maximum lines of a client in flight. If other clients have more single pushes in flight, that number is the maximum.
+ */
 const WINDOW = 32;
 /** Parts of the window: one part is recorded while another one is applied. */
 const PARTS = 2;
 /** A smaller part waits for more room, because each part costs a round trip to each server. */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight. They probably wait for a dead worker or a slow
- * server, and the rest of the batch must still end by its deadline.
+ * Milliseconds after which the lines of a part no longer count as in flight. They probably wait for a dead worker or a
+ * slow server, and the rest of the batch must still end by its deadline.
  */
 const MAX_PART_TIME = 500;
 /** Milliseconds after its last single push for which a client counts as active. */
@@ -31,7 +33,8 @@ export interface Part {
 /** Lets one request start its lines. A single push does not wait. */
 export interface WindowAccess {
   /**
-   * Waits until the next lines of the batch may start. The batches of a client start their lines in the order of arrival.
+   * Waits until the next lines of the batch may start. The batches of a client start their lines in the order of
+   * arrival.
    *
    * @param timeout milliseconds after which all remaining lines start
    */
@@ -61,7 +64,10 @@ export class BatchWindow {
   private readonly waiting = new Set<WaitingBatch>();
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
-  /** Number of batch lines that have not started yet, also those of batches that have started. Single pushes overtake them. */
+  /**
+   * Number of batch lines that have not started yet, also those of batches that have started. Single pushes overtake
+   * them.
+   */
   linesWaiting = 0;
 
   /** @param clock monotonic, milliseconds */

@@ -1,4 +1,6 @@
-/** Sets and removes fields of a parsed body. The size is computed first, because one value may be set at many places. */
+/**
+ * Sets and removes fields of a parsed body. The size is computed first, because one value may be set at many places.
+ */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
 import type { FieldValue } from '../protocol/resend';

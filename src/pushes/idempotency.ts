@@ -5,8 +5,8 @@
  *   fingerprint are attempts of the same push.
  * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. `web` answers an invalid
  *   retry from the log entry of the first attempt.
- * - The *prior result* is the result of the first attempt. A worker answers a valid retry with it, after the earlier pushes of
- *   the same matter.
+ * - The *prior result* is the result of the first attempt. A worker answers a valid retry with it, after the earlier
+ *   pushes of the same matter.
  * - A key is *reused* if it was queued before with another body. The push is new, and its entry is marked KEY_REUSED.
  *
  * `web` and the workers both use this file.
@@ -97,9 +97,9 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * The fingerprint under which a logged push is resent. A push that failed keeps its own fingerprint, or gets one that all
- * its resends share. If another attempt took effect meanwhile, the resend gets that outcome. A push that took effect gets no
- * fingerprint, so that it is applied again.
+ * The fingerprint under which a logged push is resent. A push that failed keeps its own fingerprint, or gets one that
+ * all its resends share. If another attempt took effect meanwhile, the resend gets that outcome. A push that took
+ * effect gets no fingerprint, so that it is applied again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -107,12 +107,12 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 }
 
 /**
- * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results that the
- * majority has not confirmed. Their effects may already be in the loaded matters, so without them the worker would apply a
- * push twice.
+ * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
+ * that the majority has not confirmed. Their effects may already be in the loaded matters, so without them the worker
+ * would apply a push twice.
  *
- * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result, and no
- *   guard of the commit would detect this
+ * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result,
+ *   and no guard of the commit would detect this
  */
 export async function findPriorResults(
   lookups: LogLookups,

@@ -1,7 +1,7 @@
 /**
- * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out after
- * all the work. Each web process decides by its own pushes: their number in flight, and the rate at which workers processed
- * them in the last seconds. If workers process none, the limit falls to MIN_CONCURRENCY within seconds.
+ * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out
+ * after all the work. Each web process decides by its own pushes: their number in flight, and the rate at which workers
+ * processed them in the last seconds. If workers process none, the limit falls to MIN_CONCURRENCY within seconds.
  */
 import { PushError } from '../protocol/errors';
 
@@ -29,15 +29,15 @@ export interface LoadShedderOptions {
 }
 
 /**
- * The limit never falls below this number, even if workers process nothing. It is low because each web process has its own
- * limit: several processes together must not overload a slow database.
+ * The limit never falls below this number, even if workers process nothing. It is low because each web process has its
+ * own limit: several processes together must not overload a slow database.
  */
 const MIN_CONCURRENCY = 128;
 /** A client below its fair share may exceed the limit by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push has about a third of its first weight in the measured rate. This is longer than
- * other workers need to take over from a dead worker.
+ * Milliseconds after which a processed push has about a third of its first weight in the measured rate. This is longer
+ * than other workers need to take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */
@@ -57,13 +57,21 @@ export class LoadShedder {
   /** Pushes of all requests in flight. */
   private pushes = 0;
   private readonly byClient = new Map<string, number>();
-  /** Pushes that workers processed, and the milliseconds in which pushes were in flight. Both decay exponentially (MEMORY). */
+  /**
+   * Pushes that workers processed, and the milliseconds in which pushes were in flight. Both decay exponentially
+   * (MEMORY).
+   */
   private processed = 0;
   private busy = 0;
   private measuredAt: number;
-  /** Milliseconds: half of the timeout. Pushes are admitted that workers can process in this time, by the measured rate. */
+  /**
+   * Milliseconds: half of the timeout. Pushes are admitted that workers can process in this time, by the measured rate.
+   */
   private readonly maxWait: number;
-  /** Milliseconds. While the oldest push in flight is younger, pushes do not pile up, and only MAX_IN_FLIGHT is the limit. */
+  /**
+   * Milliseconds. While the oldest push in flight is younger, pushes do not pile up, and only MAX_IN_FLIGHT is the
+   * limit.
+   */
   private readonly latencyFloor: number;
 
   constructor(private readonly options: LoadShedderOptions) {
@@ -102,7 +110,8 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // Age alone rejects nothing: perhaps only the partition of the oldest push is blocked. It decides which limit applies.
+    // Age alone rejects nothing: perhaps only the partition of the oldest push is blocked. It decides which limit
+    // applies.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));

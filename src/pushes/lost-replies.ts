@@ -1,6 +1,6 @@
 /**
- * Pushes without a reply: `PushFinalizer` writes their final state, unless a worker did. `startLostReplyLookup` finds the
- * final states whose reply was lost, for example because the worker died after its commit.
+ * Pushes without a reply: `PushFinalizer` writes their final state, unless a worker did. `startLostReplyLookup` finds
+ * the final states whose reply was lost, for example because the worker died after its commit.
  */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -64,8 +64,8 @@ export class PushFinalizer {
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
-    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. Both are
-    // retried later.
+    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. Both
+    // are retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
       // Another call for the same push may know its entry.

@@ -1,6 +1,6 @@
 /**
- * The event that a push has ended: its caller gets an answer now. `http/end-request.ts` emits it for every push whose client
- * is known, with the end of its request.
+ * The event that a push has ended: its caller gets an answer now. `http/end-request.ts` emits it for every push whose
+ * client is known, with the end of its request.
  */
 import type { OperationName } from '../domain/operation';
 import { PushError } from '../protocol/errors';

@@ -119,7 +119,10 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Completes the entry of a valid push. The fingerprint is set now, because setting it later would update its index again. */
+/**
+ * Completes the entry of a valid push. The fingerprint is set now, because setting it later would update its index
+ * again.
+ */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -237,7 +240,9 @@ function errorOf(reason: Reason, systemCode: string, externalId: string): PushEr
   return new PushError(reason, { errors: [problem(field, error.text)] });
 }
 
-/** True if a worker processed the push, with or without an effect. Other final states do not show how fast workers are. */
+/**
+ * True if a worker processed the push, with or without an effect. Other final states do not show how fast workers are.
+ */
 export function wasProcessed(settlement: Settlement | undefined): boolean {
   if (!settlement || settlement.state === 'EXPIRED') return false;
   return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;

@@ -1,9 +1,9 @@
 /**
- * Entry of the folder: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of operators import
- * `resend.ts`. All other files are private.
+ * Entry of the folder: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of operators
+ * import `resend.ts`. All other files are private.
  *
- * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It returns
- *   one `PushResult` per push by the deadline of the caller.
+ * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It
+ *   returns one `PushResult` per push by the deadline of the caller.
  * - `resend` sends logged pushes of a client again through `submit`.
  * - `checkBody` and `checkLines` only validate, for dry runs.
  * - `admit` checks signature reuse and rate, for queries too.

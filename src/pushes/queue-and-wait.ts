@@ -1,6 +1,6 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. At the deadline it finalizes the pushes without a reply.
- * If a worker dies between its commit and its reply, `lost-replies.ts` finds the final state in the push log.
+ * Queues recorded pushes and waits for the replies of the workers. At the deadline it finalizes the pushes without a
+ * reply. If a worker dies between its commit and its reply, `lost-replies.ts` finds the final state in the push log.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -65,8 +65,9 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Finalizes the pushes without a reply as EXPIRED, and those whose entries may be lost with the state of their reply. A push
- * that already has a final state keeps it. If the database does not confirm, a push without a reply may still take effect.
+ * Finalizes the pushes without a reply as EXPIRED, and those whose entries may be lost with the state of their reply. A
+ * push that already has a final state keeps it. If the database does not confirm, a push without a reply may still take
+ * effect.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -113,8 +114,8 @@ const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['re
 
 /**
  * Writes the final state of a push that Redis did not confirm as queued, unless a worker has settled it. If a limit
- * rejected the push, the caller gets that reason even while the database is unavailable. If Redis did not answer, the push
- * may be in its partition, so the caller gets a rejection only if the database confirms it.
+ * rejected the push, the caller gets that reason even while the database is unavailable. If Redis did not answer, the
+ * push may be in its partition, so the caller gets a rejection only if the database confirms it.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -40,7 +40,10 @@ export interface CheckedLine {
   /** The key of the line, or the key derived from that of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
-  /** True if an earlier line of the batch has the same key. Such a line is rejected, and it is no retry of an earlier request. */
+  /**
+   * True if an earlier line of the batch has the same key. Such a line is rejected, and it is no retry of an earlier
+   * request.
+   */
   readonly isRepeated: boolean;
 }
 
@@ -115,8 +118,8 @@ function repeatedKey(earlierLine: number): PushError {
 }
 
 /**
- * Validates many bodies. A PushError has at most `maxProblems` problems, by default MAX_PROBLEMS, because a batch may contain
- * a million of them. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
+ * Validates many bodies. A PushError has at most `maxProblems` problems, by default MAX_PROBLEMS, because a batch may
+ * contain a million of them. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
  */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],

@@ -65,7 +65,10 @@ async function readSingle(
 
 const NO_FINGERPRINT = () => undefined;
 
-/** A larger unreadable batch is recorded without its body, because its client may send the same megabytes again and again. */
+/**
+ * A larger unreadable batch is recorded without its body, because its client may send the same megabytes again and
+ * again.
+ */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
 /** An unreadable batch is recorded as one push. */
@@ -76,8 +79,8 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 }
 
 /**
- * Creates the pushes of the lines of a batch. They do not refer to the parsed JSON, so it does not stay in memory while the
- * batch waits for its replies. The parsed JSON is larger than the bytes of the batch.
+ * Creates the pushes of the lines of a batch. They do not refer to the parsed JSON, so it does not stay in memory while
+ * the batch waits for its replies. The parsed JSON is larger than the bytes of the batch.
  */
 async function readLines(
   deps: ReadDependencies,
@@ -112,7 +115,9 @@ async function readLines(
   return pushes;
 }
 
-/** Assigns a missing externalId. Without a key, the same line of the same batch gets the same id when it is sent again. */
+/**
+ * Assigns a missing externalId. Without a key, the same line of the same batch gets the same id when it is sent again.
+ */
 function withId(
   { line, key: idempotencyKey, checked }: CheckedLine,
   { caller, signature }: PushRequest,

@@ -26,14 +26,16 @@ import { externalIdIn } from './validate';
 
 /** Maximum entries of one client that a web process logs at once. A developer who corrects a signature needs many. */
 const BURST = 100;
-/** Milliseconds after which one more entry of the client is logged: together with the burst, at most 1,540 in 24 hours. */
+/**
+ * Milliseconds after which one more entry of the client is logged: together with the burst, at most 1,540 in 24 hours.
+ */
 const INTERVAL = 60_000;
 /** Larger bodies are not stored: anyone who knows a client id can cause rejections and must not fill the disk. */
 const MAX_BODY = 16 * 1024;
 
 /**
- * Each entry is recorded at a random time within these milliseconds. Immediate work would delay the answer to a known client,
- * and so reveal that the client exists.
+ * Each entry is recorded at a random time within these milliseconds. Immediate work would delay the answer to a known
+ * client, and so reveal that the client exists.
  */
 const SPREAD = 1_000;
 

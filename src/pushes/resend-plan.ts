@@ -24,8 +24,8 @@ export interface StoredPush {
   /** Of a body that is sent as it is stored. */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of the entry. An assigned externalId derives from it, so that all resends of a push have one matter, whatever
-   * their bodies are. Undefined if it is not stored, or if the entry has an externalId.
+   * The body of the entry. An assigned externalId derives from it, so that all resends of a push have one matter,
+   * whatever their bodies are. Undefined if it is not stored, or if the entry has an externalId.
    */
   readonly firstBody: Uint8Array | undefined;
 }
@@ -85,7 +85,8 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // At any age: if the caller has sent the push again successfully, a resend must not undo the pushes after that retry.
+    // At any age: if the caller has sent the push again successfully, a resend must not undo the pushes after that
+    // retry.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);

@@ -1,6 +1,6 @@
 /**
- * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan names the pushes to send. `submit`
- * processes them like the lines of a batch, in the order in which they were received first.
+ * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan names the pushes to send.
+ * `submit` processes them like the lines of a batch, in the order in which they were received first.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -103,8 +103,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend. A resend
- * records its pushes before this check, so at least one of two concurrent resends finds the other.
+ * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend. A
+ * resend records its pushes before this check, so at least one of two concurrent resends finds the other.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -126,8 +126,8 @@ async function recheck(
 }
 
 /**
- * @returns undefined if the later push is another resend of the same push and took effect. The push is queued then, and the
- *   worker answers it with the result of that resend
+ * @returns undefined if the later push is another resend of the same push and took effect. The push is queued then, and
+ *   the worker answers it with the result of that resend
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -185,8 +185,8 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the first push, so that all of them together have one effect. If the first
-  // entry has expired, the oldest of the others takes its place.
+  // A resend of a resend counts as a resend of the first push, so that all of them together have one effect. If the
+  // first entry has expired, the oldest of the others takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   // If several attempts of a push without an externalId are named, only the latest one is sent.

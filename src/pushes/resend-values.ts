@@ -1,6 +1,6 @@
 /**
- * Validates stored bodies by the current rules, and sets their invalid fields before they are sent again (contract 7.5).
- * Valid fields keep their values.
+ * Validates stored bodies by the current rules, and sets their invalid fields before they are sent again (contract
+ * 7.5). Valid fields keep their values.
  */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
@@ -28,8 +28,8 @@ export interface ValuesToSet {
 }
 
 /**
- * The validation of a body reports some of its problems at a time: those of its fields, then those of its users. Values are
- * set until no value changes a body any more, and in at most this many rounds.
+ * The validation of a body reports some of its problems at a time: those of its fields, then those of its users. Values
+ * are set until no value changes a body any more, and in at most this many rounds.
  */
 const MAX_ROUNDS = 30;
 /** Problems of a body that one round reads. A body has at most about 1,000. */

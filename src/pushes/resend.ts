@@ -1,6 +1,7 @@
 /**
- * Resending logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend` returns the
- * function that validates, records and applies one of them like any other push. `resend-request.ts` does this for clients.
+ * Resending logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend`
+ * returns the function that validates, records and applies one of them like any other push. `resend-request.ts` does
+ * this for clients.
  */
 
 import { inBatches } from '../concurrency/batcher';
@@ -82,8 +83,8 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 }
 
 /**
- * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, so each push
- * needs a fingerprint. With a fingerprint of this run, the push may take effect again, but only once.
+ * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, so each
+ * push needs a fingerprint. With a fingerprint of this run, the push may take effect again, but only once.
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,

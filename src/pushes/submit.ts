@@ -55,8 +55,8 @@ export interface SubmitSteps {
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
 /**
- * @returns one result per push, in order. A single push, and a batch that is rejected as a whole, has one result without
- *   a line number, which answers the whole request
+ * @returns one result per push, in order. A single push, and a batch that is rejected as a whole, has one result
+ *   without a line number, which answers the whole request
  */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
@@ -150,8 +150,8 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
 }
 
 /**
- * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid then
- * (a user may have been disabled since). All other invalid pushes are rejected.
+ * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid
+ * then (a user may have been disabled since). All other invalid pushes are rejected.
  */
 async function replayOrReject(
   deps: SubmitDependencies,
@@ -188,8 +188,8 @@ interface PartContext {
 }
 
 /**
- * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when the
- * previous part is recorded. It does not wait for the answers of that part, because partitions keep the order.
+ * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when
+ * the previous part is recorded. It does not wait for the answers of that part, because partitions keep the order.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
@@ -209,7 +209,10 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
   }
 }
 
-/** Each reply ends one push of the permit at once, so that the load shedder measures the workers during a long batch too. */
+/**
+ * Each reply ends one push of the permit at once, so that the load shedder measures the workers during a long batch
+ * too.
+ */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;
   const onSettled = (settlement: Settlement) => permit.end(wasProcessed(settlement));

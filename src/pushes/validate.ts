@@ -76,7 +76,9 @@ export async function validatePush(
   return { operation: checked.operation, externalId, warnings: checked.warnings };
 }
 
-/** Parses a body. If it is nested too deeply or has too many values, the error contains the problems of the headers too. */
+/**
+ * Parses a body. If it is nested too deeply or has too many values, the error contains the problems of the headers too.
+ */
 function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonObject {
   try {
     return parseJsonBody(rawBody);

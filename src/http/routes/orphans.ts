@@ -1,6 +1,6 @@
 /**
- * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the ledger
- * that the list does not contain.
+ * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
+ * ledger that the list does not contain.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -24,8 +24,8 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // An unknown client takes and releases a slot of known clients, so both kinds are rejected at the same load. A
-  // difference would reveal which client ids exist.
+  // An unknown client takes and releases a slot of known clients, so both kinds of clients are rejected at the same
+  // load. A difference would reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

@@ -1,5 +1,6 @@
 /**
- * The handlers of a single push, with one of the four operations, and of its dry run `verify`, which writes nothing.
+ * The handler of a single push with one of the four operations. The handler of its dry run `verify`, which writes
+ * nothing.
  */
 import type { Middleware } from 'koa';
 import { readPushHeaders } from '../../auth/auth-headers';
@@ -37,7 +38,7 @@ function acceptedOf([result]: readonly PushResult[]): AcceptedPush {
 }
 
 /**
- * Submits the pushes of a request, and sets `ctx.state.pushes` for metrics and logs. The route of batches uses it too.
+ * Submits the pushes of a request, and sets `ctx.state.pushes` for metrics and logs. The route of batches calls it too.
  *
  * @param readLines reads the lines of a batch
  */
@@ -71,7 +72,10 @@ export function storeEnded(
   }));
 }
 
-/** Converts an HTTP request. It assigns each field, because spreading several objects takes many times as long. */
+/**
+ * Converts an HTTP request into a `PushRequest`. Each field is named, because spreading several objects takes many
+ * times as long.
+ */
 export function requestOf(
   { req, path, state }: RequestContext,
   operation: PushRequest['operation'],

@@ -15,7 +15,7 @@ import { requestOf, storeEnded } from './push';
 export function resendRoute(resend: ClientResend, limit: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
-    // The endpoint ignores X-Idempotency-Key, because the service applies a push once even if it is resent many times.
+    // The endpoint ignores X-Idempotency-Key, because all resends of a push together have at most one effect.
     const unkeyed = { idempotencyKey: undefined, headerErrors: [] };
     const request = { ...requestOf(ctx, RESEND), ...unkeyed };
     const parse = () => {
