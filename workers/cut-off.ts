@@ -1,6 +1,6 @@
 /**
- * Pauses a worker that cannot reach the database while other workers can. Otherwise it would keep its share of the
- * partitions and delay each of their pushes until a batch times out.
+ * Pauses a worker that cannot reach the database while other workers can. Without the pause, the worker would keep its
+ * share of the partitions and delay each of their pushes until a batch times out.
  *
  * The worker compares itself with other workers to find out whether its own connection is the cause. If the database is
  * unavailable or slow for all workers, none pauses, because no worker could take over. At least one worker always
@@ -23,11 +23,11 @@ const FAILURES_TO_PAUSE = 2;
 const FAILING_TO_PAUSE = 1_000;
 /** This worker delays its resumption only if another worker has reported within these milliseconds. */
 const MAX_REPORT_AGE = 2_000;
-/** Milliseconds after a resumption, after which the next pause starts without a delay again. */
+/** If the last resumption is longer ago than these milliseconds, the next pause counts as the first one again. */
 const CALM_TIME = 60_000;
 /**
- * After the second pause, the database must have answered for these milliseconds before the worker resumes. Each pause
- * doubles it.
+ * In the second pause, the worker resumes only when the database has answered for these milliseconds. Each further
+ * pause doubles the time. The first pause has no minimum time.
  */
 const FIRST_WAIT = 2_000;
 /** Maximum of that time. */
@@ -82,7 +82,8 @@ export class CutOff {
   }
 
   /**
-   * True if another worker reached the database when the last failed ping of this worker began, and has reported since.
+   * True after enough failures, if another worker reached the database when the last failed ping of this worker began.
+   * That worker must also have reported since then.
    */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
@@ -91,7 +92,7 @@ export class CutOff {
     return this.options.reach.isReachedByOther(age, age);
   }
 
-  /** True at once if no other worker reaches the database, otherwise after `wait`. */
+  /** True if the database has answered for `wait`, or at once if no other worker reaches the database. */
   private async mayResume(answeredFor: number): Promise<boolean> {
     if (answeredFor >= this.wait) return true;
     return !(await this.options.reach.isReachedByOther(0, MAX_REPORT_AGE));

@@ -1,6 +1,7 @@
 /**
- * Expires log entries that are still QUEUED long after their deadline. Their web process died before it could finalize
- * them, and no partition has the push: it was never queued, or Redis lost it. An expired push cannot be applied later.
+ * Expires log entries that are still QUEUED long after their deadline. The web process of such a push died before it
+ * could finalize the push. No partition has the push: it was never queued, or Redis lost it. An expired push cannot be
+ * applied later.
  */
 import { type Clock, type PollLoop, startPollLoop } from '../src/concurrency/timing';
 import type { Logger } from '../src/infra/logger';
@@ -29,7 +30,10 @@ export interface ExpiryDependencies {
   readonly logger: Logger;
 }
 
-/** The consecutive failure that is logged as a warning. The connections log outages themselves. */
+/**
+ * Number of consecutive failures after which one warning is logged. All other failures are logged as debug, because the
+ * connections log outages themselves.
+ */
 const FAILURES_TO_WARN = 10;
 
 /** @param interval milliseconds between two runs */

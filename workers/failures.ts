@@ -26,8 +26,8 @@ export class PartitionsLost extends Error {
 }
 
 /**
- * Whether the whole batch fails. The database is unavailable, the result of a commit is unknown, the session was
- * replaced, or the worker lost its number or its partitions. The sweep (queue/balance.ts) schedules a job for each
+ * Whether the whole batch fails. Causes: the database is unavailable, the result of a commit is unknown, the session
+ * was replaced, or the worker lost its number or partitions. The sweep (queue/balance.ts) schedules a job for each
  * partition later.
  */
 export function failsWholeBatch(error: unknown): boolean {
@@ -41,7 +41,7 @@ export function isContention(error: unknown): boolean {
 }
 
 /**
- * Whether the push itself is the cause: its document cannot be stored, or its matter cannot be planned. All other
+ * Whether the push itself is the cause: its document cannot be stored, or `planBatch` fails for its matter. All other
  * failures are retryable.
  */
 export function isFinal(error: unknown): boolean {

@@ -35,7 +35,7 @@ import { watchCutOff } from './cut-off';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
-/** One session for each concurrent batch. */
+/** The indexes of the database sessions: one session for each concurrent batch. */
 const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
 
 /** Starts a worker. @throws as `startProcess` */
@@ -64,7 +64,8 @@ async function openWorker(base: Process): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Registered before the partition jobs, so that it stops after them and does not delay the end of their batches.
+  // Registered before the partition jobs. So the expiry stops after the partition jobs and does not delay the end of
+  // their batches.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
@@ -92,8 +93,8 @@ async function openWorker(base: Process): Promise<object> {
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
-    // The other workers divide the partitions without this worker at once. Without Redis they detect the missing
-    // heartbeats.
+    // After this heartbeat, the other workers divide the partitions of this worker at once. If this heartbeat fails,
+    // the other workers notice later that the heartbeats of this worker have stopped.
     await heartbeat.beat().catch(() => undefined);
   });
   const reach = createWorkerReach(redis, keys, id);
@@ -111,13 +112,13 @@ async function openWorker(base: Process): Promise<object> {
 interface BatchParts {
   readonly number: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Called after each batch: the database has answered. */
+  /** Called after each batch, because the database has answered. */
   readonly onDone: () => void;
 }
 
 /**
- * A batch fails, and is read again later, if the indexes of the release step are missing. With TRACING each batch has a
- * span.
+ * Creates the function that processes a batch. If the indexes of the release step are missing, the batch fails and is
+ * read again later. With TRACING each batch has a span.
  */
 function processBatchOf(
   { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: Process,

@@ -99,9 +99,7 @@ function effectOf({ decision, before, changed }: FoldResult) {
   return { revision: matter.revision, changes: changesOf(before, matter) };
 }
 
-/**
- * The two times that are compared for a push that is ignored as stale (contract 4.5): of the push, and of the matter.
- */
+/** For a push that is ignored as stale (contract 4.5): `sourceUpdatedAt` of the push, and of the matter. */
 function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }: FoldResult) {
   const { sourceUpdatedAt: sent } = operation;
   const stored = before?.sourceUpdatedAt ?? undefined;

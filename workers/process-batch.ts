@@ -90,16 +90,16 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. They
- * must not lock the documents of this batch. They must not commit later either: a push without an effect in this batch
- * writes no matter, so no guard would detect that the matter has changed.
+ * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. These
+ * transactions must not lock the documents of this batch. They must not commit later either. A push without an effect
+ * in this batch writes no matter, so no guard would detect that the matter has changed.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
-  // If Redis was emptied, it does not know the earlier owners. One of them may have checked its ownership before that,
-  // and may be about to commit.
+  // If Redis was emptied, it does not know the earlier owners. An earlier owner may have checked its ownership before
+  // that, and may be about to commit.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -186,7 +186,7 @@ async function commitPlan(
 ): Promise<void> {
   const began = performance.now();
   await deps.sessions.commit(batch.session, async (session) => {
-    // In parallel with the writes. The promise never rejects.
+    // Checked in parallel with the writes. The promise never rejects.
     const loss = checkOwnership(deps, batch);
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt: batch.now, worker: deps.workerName, session };

@@ -31,9 +31,9 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * Maximum groups with contention that are given up together when the time for retries is over. Committing them one by
- * one would block their partitions. After any other error all groups are given up, because the database rejects all of
- * them.
+ * When the time for retries is over, at most this many groups with contention are given up together. Committing them
+ * one by one would block their partitions. After any other retryable error there is no maximum, because the database
+ * rejects all groups.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -45,19 +45,20 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
 /**
- * If the first failure came late, because the database is slow: the time until then, times this factor, is for retries.
+ * The time for retries is this multiple of the time until the first failure, between the two limits MIN_RETRY_TIME and
+ * MAX_RETRY_TIME. So a slow database has more time for retries.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
- * Retries end at the latest these milliseconds after the start of the batch. Later, the batch runner abandons the
- * batch.
+ * Maximum milliseconds from the start of the batch to the end of its retries. The batch runner abandons a batch only
+ * after a longer time.
  */
 const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
   /**
-   * Called after each failure: whether the time for the retries of all groups is over. It starts with the first
-   * failure.
+   * Whether the time for the retries of all groups is over. The first call starts this time, so the function is called
+   * after each failure.
    */
   readonly isTimeOver: () => boolean;
   /** The pushes of given-up groups, to be finalized at the end. */
@@ -82,14 +83,14 @@ export async function applyGroups(
   };
   const givenUp: PushToSettle[] = [];
   const applied = await apply({ ...deps, isTimeOver, givenUp }, groups);
-  // After all commits, so that a failure of this call does not prevent a commit.
+  // Called after all commits, so that a failure of this call does not prevent a commit.
   return joined(applied, await deps.finalize(givenUp));
 }
 
 /**
- * Commits the groups together. After a failure it first separates pushes that were settled before, which are the usual
- * cause, and commits the other pushes together. Without such pushes it commits each half alone, which finds a failing
- * group in few steps.
+ * Commits the groups together. After a failure it first separates pushes that were settled before, because they are the
+ * usual cause. It commits the other pushes together. If no push was settled before, it commits each half of the groups
+ * alone, which finds a failing group in few steps.
  *
  * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over, a
  * few groups may be given up together.
@@ -142,8 +143,8 @@ function isGivenUp(
 }
 
 /**
- * A worker that no longer holds the partitions must not retry: their owner may have applied later pushes of the same
- * matters. If Redis was emptied, that owner does not know the earlier pushes.
+ * A worker that no longer holds the partitions must not retry: their new owner may have applied later pushes of the
+ * same matters. If Redis was emptied, the new owner does not know the earlier pushes.
  *
  * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried
  */

@@ -1,8 +1,9 @@
 /**
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
- * earlier owner of the partition has settled, and lines behind a failed line. Each gets a final state. Otherwise an
- * earlier owner could still commit it after this batch has committed later pushes. The functions return the remaining
- * pushes, which may take effect.
+ * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
+ * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
+ * commit it after this batch has committed later pushes. The functions return the remaining pushes, which may take
+ * effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -34,14 +35,14 @@ const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
 
 /**
- * Before the first commit: finalizes the pushes past their deadline, and the pushes behind them that must not take
- * effect.
+ * Before the first commit: finalizes the pushes past their deadline, and the pushes that must not take effect because
+ * of an earlier push.
  */
 export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // The deadline is compared with the time at which the partition was read: each shard has its own clock.
+  // The deadline is compared with the Redis time at which the partition was read: each shard has its own clock.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -53,8 +54,8 @@ export async function finalizeLate(
 
 /**
  * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is
- * missing if an election removed it before the majority had it, if it was deleted at its `expireAt`, or if an old
- * backup was restored. Without an entry, no guard prevents a second effect.
+ * missing if an election removed it before the majority had it, it expired (`expireAt`), or an old backup was
+ * restored. Without an entry, no guard prevents a second effect.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
  */
@@ -89,8 +90,8 @@ export const withFinalState = (
 ): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 
 /**
- * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error (contract
- * 7.2).
+ * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error
+ * (contract 7.2).
  *
  * @param pushes in order
  * @param failed request ids of the lines that failed
@@ -108,8 +109,8 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
 }
 
 /**
- * Skips a line if its `previous` failed with a retryable error. The `previous` is past its deadline, or is no longer in
- * its partition.
+ * Skips a line if the earlier line of its matter (`previous`) failed with a retryable error. The earlier line is past
+ * its deadline, or is no longer in its partition.
  *
  * - An earlier line without a final state gets one. Otherwise it could be committed after the lines behind it were
  *   skipped.

@@ -31,7 +31,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
  * All values of a header, in order. The header objects of Node are not safe: a header named `__proto__` breaks
  * `headersDistinct`, and `headers` joins duplicates with a comma.
  *
- * @param rawHeaders name, value, name, value, …
+ * @param rawHeaders name, value, name, value, ...
  * @param name lower case
  */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
@@ -54,7 +54,7 @@ export interface PushHeaders {
   readonly headerErrors: readonly Problem[];
 }
 
-/** @param rawHeaders name, value, name, value, … */
+/** @param rawHeaders name, value, name, value, ... */
 export function readPushHeaders(rawHeaders: readonly string[]): PushHeaders {
   const headerErrors: Problem[] = [];
   const idempotencyKey = readIdempotencyKey(rawHeaders, headerErrors);

@@ -42,7 +42,7 @@ export interface Batcher<I, O> {
 
 interface WaitingItem<I, O> {
   readonly item: I;
-  readonly from: object | undefined;
+  readonly tracePoint: object | undefined;
   readonly resolve: (result: O) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -63,7 +63,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
 
   add(item: I): Promise<O> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, from: this.options.tracing?.here(), resolve, reject });
+      this.waiting.push({ item, tracePoint: this.options.tracing?.here(), resolve, reject });
       this.schedule();
     });
   }
@@ -116,7 +116,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     const { run, tracing, name = 'batch' } = this.options;
     try {
       const work = () => run(batch.map(({ item }) => item));
-      const points = batch.flatMap(({ from }) => from ?? []);
+      const points = batch.flatMap(({ tracePoint }) => tracePoint ?? []);
       const results = await (tracing ? tracing.together(name, points, work) : work());
       if (results.length !== batch.length) throw new Error('a batch must give one result per item');
       results.forEach((result, index) => {

@@ -1,5 +1,5 @@
 /** Runs work one after the other: tasks in a mutex, and long computations in time slices. */
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Maximum milliseconds of one slice. */
 export const LONGEST_SLICE = 10;
@@ -21,7 +21,7 @@ export class TimeSlice {
 
   /** Waits until all slices that waited before have run, then starts the next slice. */
   async next(): Promise<void> {
-    turns = turns.then(() => nextTick());
+    turns = turns.then(() => nextTurn());
     await turns;
     this.began = performance.now();
   }

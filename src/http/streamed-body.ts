@@ -91,14 +91,14 @@ async function authenticateStream(
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
   runCheck(deps, ctx, { ...sent, receivedAt: clock() }, () => checkHeaders(headers, clock()));
-  const signer = createSignerSearch(
+  const signerSearch = createSignerSearch(
     secretsToTry(client, clock(), clients.maxSecretCount()),
     headers,
   );
   const consume = begin(ctx, headers.clientId, client !== undefined);
   const onChunk = (chunk: Uint8Array) => {
     digest.update(chunk);
-    signer.update(chunk);
+    signerSearch.update(chunk);
     if (client) consume(chunk);
   };
   await receiveBody(req, { limit, timeout, onChunk });
@@ -110,7 +110,7 @@ async function authenticateStream(
   // While the body arrived, the client may have been disabled or its key revoked.
   const current = await lookUp();
   const caller = runCheck(deps, ctx, { ...sent, client: current, receivedAt }, () =>
-    callerOf(current, signer.find(), clock()),
+    callerOf(current, signerSearch.find(), clock()),
   );
   setCaller(deps, ctx, { caller, headers, receivedAt });
 }

@@ -1,4 +1,5 @@
--- Admits requests: checks the use of each signature and the rate of its client. admission.ts documents the command.
+-- Admits requests: checks that no other request used the signature, and the rate of the client. admission.ts documents
+-- the command.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -13,9 +14,11 @@ local take = arguments_after(4)
 
 local now = now_ms()
 
--- Remembers the first use of a signature and its time. Later uses do not change this record.
--- @returns true if the first use was another request, and began at least `grace` milliseconds ago
+-- By key of the remembered signatures: how many signatures Redis remembers there.
 local sizes = {}
+
+-- Remembers the first use of a signature and the time of that use. Later uses do not change this record.
+-- @returns true if another request was the first use, at least `grace` milliseconds ago
 local function is_reused(seen, signature, use)
   sizes[seen] = sizes[seen] or redis.call('HLEN', seen)
   if sizes[seen] < max_remembered then
@@ -33,7 +36,7 @@ local function is_reused(seen, signature, use)
 end
 
 local ADMITTED, REUSED = 0, -1
--- By rate key: the time at which its bucket will be empty.
+-- By rate key: the time at which the bucket of this key will be empty.
 local empty_at, answers = {}, {}
 while key_position < #KEYS do
   local seen, rate = take_keys()
@@ -57,7 +60,7 @@ while key_position < #KEYS do
       room = math.max(0, math.floor((capacity - (empty_at[rate] - now)) / interval))
     end
   end
-  -- Signatures of requests above the rate are not remembered, so that they do not use memory.
+  -- The signature of a request above the rate is not remembered, so that it does not use memory.
   if wait == ADMITTED and grace >= 0 and is_reused(seen, signature, use) then wait = REUSED end
   answers[#answers + 1] = { wait, room }
 end

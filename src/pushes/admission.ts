@@ -1,6 +1,6 @@
 /**
- * Admission of an authenticated request, before any work on it (contract 3.2). Redis checks that its signature was not
- * used for another request, and that its client is within its rate. Concurrent requests share one round trip.
+ * Admission of an authenticated request, before any work on it (contract 3.2). A Redis script checks that the signature
+ * was not used for another request, and that the client is within its rate. Concurrent requests share one round trip.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate';
@@ -26,7 +26,7 @@ export interface AdmissibleRequest {
 
 /**
  * @param timeout milliseconds for the answer of Redis
- * @param pushes number of pushes in the request, which the rate counts; 1 by default
+ * @param pushes number of pushes that the rate counts for the request; 1 by default
  * @returns the remaining rate of the client; undefined if there is no limit
  * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
@@ -53,8 +53,8 @@ export interface AdmissionSettings {
 }
 
 /**
- * Milliseconds for which signatures are remembered: longer than the time between two possible uses of one timestamp.
- * Each use may be 300 s from the clock of its web process, and that clock may be wrong by 300 s.
+ * Milliseconds for which signatures are remembered: longer than the time between two possible uses of one timestamp. A
+ * timestamp may differ by 300 s from the clock of a web process, and that clock may be wrong by 300 s.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate memory of one signature in Redis. */
@@ -66,8 +66,8 @@ export const SIGNATURE_BYTES = 110;
 const MAX_REMEMBERED = 500_000;
 
 /**
- * Minimum milliseconds between the starts of two concurrent round trips. Redis normally answers sooner, so that the
- * next round trip collects all requests of this time.
+ * Minimum milliseconds between the starts of two concurrent round trips. If Redis answers sooner, the next round trip
+ * starts at once, with all requests that have arrived meanwhile.
  */
 const HEAD_START = 20;
 
@@ -79,7 +79,7 @@ interface AdmissionRequest {
 
 /**
  * The rate is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted when the bucket is empty, and
- * fills it above its capacity. Later requests are rejected until the excess has drained.
+ * fills the bucket above its capacity. Later requests are rejected until the excess has drained.
  */
 export function createAdmit(
   redis: RedisConnection,
@@ -89,8 +89,8 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
-   * For each request. `wait`: -1 if its signature was reused, otherwise the milliseconds until it is within the rate.
-   * `remaining`: the pushes that its client may still send at once.
+   * For each request. `wait`: -1 if the signature was reused, otherwise the milliseconds until the request is within
+   * the rate. `remaining`: the pushes that the client may still send at once.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({

@@ -51,9 +51,9 @@ export interface PushSource extends EntrySource {
 /** The result of the validation of a push. */
 export interface Validated {
   readonly checked: ValidPush | PushError;
-  /** The operation of its line, if the line is readable. */
+  /** Undefined if the line, or the whole batch, is unreadable. */
   readonly operation: OperationName | undefined;
-  /** The matter that an invalid body names. */
+  /** The externalId in an invalid body, if it can be read. */
   readonly externalId?: string | undefined;
   /** Returns the idempotency fingerprint of an entry; see `Idempotency.fingerprintOf`. */
   readonly fingerprintOf: (entry: LogEntry) => string | undefined;
@@ -96,7 +96,7 @@ export interface ApplyDependencies {
 
 /**
  * Appends the entries of pushes to the push log. A push that is not recorded gets an error as its answer:
- * OPERATION_FAILED if its document is the cause, otherwise DATABASE_UNAVAILABLE.
+ * OPERATION_FAILED if the document of its entry is the cause, otherwise DATABASE_UNAVAILABLE.
  *
  * @param timeout milliseconds
  */
@@ -130,7 +130,7 @@ export async function recordPushes(
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** Finalizes the entry of a failed append: it may exist in spite of the error, and must not stay QUEUED. */
+/** Finalizes the entry of a failed append: the entry may exist in spite of the error, and must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -144,7 +144,10 @@ function finalizeEntry(
 export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();
-  /** Matters with a line that was not recorded. Their later lines take no effect. */
+  /**
+   * The externalIds of matters with a valid line that was rejected before it was queued. Later lines of these matters
+   * are skipped.
+   */
   readonly failed = new Set<string>();
 }
 
@@ -196,7 +199,7 @@ export async function applyPushes(
 
 const isValid = (push: Push): push is Push & { valid: ValidPush } => push.valid !== undefined;
 
-/** Rejects a recorded push that is not queued, and finalizes its entry. */
+/** Rejects a recorded push before it is queued, and finalizes its entry. */
 export async function rejectRecorded(
   { finalizer, clock }: Pick<ApplyDependencies, 'finalizer' | 'clock'>,
   push: Push,

@@ -10,7 +10,7 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 /**
  * @throws PushError QUEUE_UNAVAILABLE if the call fails or takes longer than `timeout` milliseconds. QUEUE_MEMORY_FULL
- *   if Redis rejected the call at its `maxmemory`, so that it had no effect
+ *   if Redis rejected the call at its `maxmemory`; then the call had no effect
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => {

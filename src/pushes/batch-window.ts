@@ -1,25 +1,29 @@
 /**
  * Keeps batches from delaying the single pushes of other clients (contract 7.4). While other clients send single
- * pushes, few lines of a client are in flight; its remaining lines wait before they are recorded. A client that is
- * alone sends its batches as a whole. Each web process decides by its own pushes.
+ * pushes, only few lines of each client are in flight. All other lines wait before they are recorded. A client that is
+ * alone sends its batches as a whole. Each web process decides by the pushes that it receives.
  *
  * The window is fixed: docs/notes/batch-window.md compares it with one that adapts to the speed of the workers.
  */
 
 /**
- * Maximum lines of a client in flight. If other clients have more single pushes in flight, that number is the maximum.
+ * Maximum lines of a client in flight. If other clients have more single pushes in flight, the maximum is the number of
+ * these single pushes.
  */
 const WINDOW = 32;
-/** Parts of the window: one part is recorded while another one is applied. */
+/** Number of parts in the window: one part is recorded while another one is applied. */
 const PARTS = 2;
-/** A smaller part waits for more room, because each part costs a round trip to each server. */
+/**
+ * Minimum lines of a part. A smaller part waits until more lines fit into the window, because each part costs a round
+ * trip to each server.
+ */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight. They probably wait for a dead worker or a
- * slow server, and the rest of the batch must still end by its deadline.
+ * Milliseconds after which the lines of a part no longer count as in flight. Such lines probably wait for a dead worker
+ * or a slow server, and the rest of the batch must still end by its deadline.
  */
 const MAX_PART_TIME = 500;
-/** Milliseconds after its last single push for which a client counts as active. */
+/** Milliseconds for which a client counts as active after the end of its last single push. */
 const ACTIVE_TIME = 10_000;
 
 /** Lines of a batch that may be recorded and queued now. */
@@ -46,7 +50,7 @@ export interface WindowAccess {
 /** The single pushes of one client. */
 interface Singles {
   inFlight: number;
-  /** When the last of them ended, by the clock of the window. */
+  /** When the last single push ended, by the clock of the window. */
   lastLeft: number;
 }
 
@@ -65,8 +69,8 @@ export class BatchWindow {
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Number of batch lines that have not started yet, also those of batches that have started. Single pushes overtake
-   * them.
+   * Number of batch lines that have not started yet. Includes the waiting lines of a batch whose first lines have
+   * started. Single pushes overtake waiting lines.
    */
   linesWaiting = 0;
 

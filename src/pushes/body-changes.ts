@@ -1,5 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. The size is computed first, because one value may be set at many places.
+ * Sets and removes fields of a parsed body. One value may be set at many places, so the size is computed before the
+ * changed body is built.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -8,7 +9,7 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
-  /** The invalid value that it replaces; undefined: any value. */
+  /** The invalid value that the change replaces; undefined: any value. */
   readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
@@ -60,16 +61,22 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** JSON has no infinite numbers: `null` would turn an invalid 1e999 into an absent field. */
+/**
+ * Keeps an infinite number as text. JSON.stringify would write `null`, and so an invalid 1e999 would become an absent
+ * field.
+ */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Stands for a removed element until all places are set, so that the other elements keep their places. */
+/** Replaces a removed element until all places are set, so that the other elements keep their indexes. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
-/** Puts the change itself at its place. A value is shared by many bodies, so no other change goes into it. */
+/**
+ * Puts the `BodyChange` object, and not its value, at the place. Many bodies share the value, so no other change may
+ * modify it.
+ */
 function setPlace(
   body: object,
   place: string,

@@ -5,9 +5,10 @@
  *   fingerprint are attempts of the same push.
  * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. `web` answers an invalid
  *   retry from the log entry of the first attempt.
- * - The *prior result* is the result of the first attempt. A worker answers a valid retry with it, after the earlier
- *   pushes of the same matter.
- * - A key is *reused* if it was queued before with another body. The push is new, and its entry is marked KEY_REUSED.
+ * - The *prior result* is the result of the first attempt. A worker answers a valid retry with the prior result, after
+ *   it has applied the earlier pushes of the same matter.
+ * - A key is *reused* if a push with this key and another body was queued before. The later push is a new push, and its
+ *   entry is marked KEY_REUSED.
  *
  * `web` and the workers both use this file.
  */
@@ -37,8 +38,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * The externalId of a push without one, which an identical retry gets again. It depends on the body too: another
- * notice under a reused key is a new push and must not overwrite the first one.
+ * Creates the externalId of a push that has none. An identical retry gets the same id. With a key, the id also depends
+ * on the body: another body with a reused key must not overwrite the matter of the first push.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -98,8 +99,8 @@ export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state
 
 /**
  * The fingerprint under which a logged push is resent. A push that failed keeps its own fingerprint, or gets one that
- * all its resends share. If another attempt took effect meanwhile, the resend gets that outcome. A push that took
- * effect gets no fingerprint, so that it is applied again.
+ * all its resends share. If another attempt took effect meanwhile, the resend gets the outcome of that attempt. A push
+ * that took effect gets no fingerprint, so that it is applied again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -108,8 +109,8 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 
 /**
  * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
- * that the majority has not confirmed. Their effects may already be in the loaded matters, so without them the worker
- * would apply a push twice.
+ * that the majority has not confirmed. Their effects may already be in the loaded matters. Without these results, the
+ * worker would apply such a push twice.
  *
  * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result,
  *   and no guard of the commit would detect this

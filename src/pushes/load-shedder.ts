@@ -1,7 +1,8 @@
 /**
  * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out
  * after all the work. Each web process decides by its own pushes: their number in flight, and the rate at which workers
- * processed them in the last seconds. If workers process none, the limit falls to MIN_CONCURRENCY within seconds.
+ * processed them in the last seconds. If workers process none of them, the limit falls to MIN_CONCURRENCY within
+ * seconds.
  */
 import { PushError } from '../protocol/errors';
 
@@ -65,12 +66,13 @@ export class LoadShedder {
   private busy = 0;
   private measuredAt: number;
   /**
-   * Milliseconds: half of the timeout. Pushes are admitted that workers can process in this time, by the measured rate.
+   * Milliseconds: half of the timeout. The limit is the number of pushes that workers can process in this time, at the
+   * measured rate.
    */
   private readonly maxWait: number;
   /**
-   * Milliseconds. While the oldest push in flight is younger, pushes do not pile up, and only MAX_IN_FLIGHT is the
-   * limit.
+   * Milliseconds. While the oldest push in flight is younger than this, pushes do not pile up, and the limit is
+   * MAX_IN_FLIGHT.
    */
   private readonly latencyFloor: number;
 
@@ -110,8 +112,8 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // Age alone rejects nothing: perhaps only the partition of the oldest push is blocked. It decides which limit
-    // applies.
+    // The age of the oldest push only decides which limit applies. An old push alone is no reason to reject this
+    // request: perhaps only the partition of the old push is blocked.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));

@@ -1,6 +1,7 @@
 /**
- * Pushes without a reply: `PushFinalizer` writes their final state, unless a worker did. `startLostReplyLookup` finds
- * the final states whose reply was lost, for example because the worker died after its commit.
+ * Pushes without a reply: `PushFinalizer` writes their final states, unless a worker has written them.
+ * `startLostReplyLookup` finds the final states of pushes whose reply was lost, for example because the worker died
+ * after its commit.
  */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -23,7 +24,7 @@ export interface PushFinalizerDependencies {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Milliseconds that the database gets at least, even after the deadline. */
+/** Minimum milliseconds for the database to answer, even after the deadline. */
 const MIN_WAIT = 100;
 /** Milliseconds between two retries. */
 const RETRY_INTERVAL = 500;
@@ -32,8 +33,8 @@ const MAX_BATCH = 500;
 const MAX_UNCONFIRMED = 20_000;
 
 /**
- * Writes the final state of pushes that no worker settled. There is one final state: if a worker wrote one first, that
- * one counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
+ * Writes the final state of pushes that no worker settled. A push has one final state: if a worker wrote a final state
+ * first, that state counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
  */
 export class PushFinalizer {
   /** By request id. */
@@ -64,11 +65,11 @@ export class PushFinalizer {
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
-    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. Both
-    // are retried later.
+    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. In
+    // both cases the push is retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // Another call for the same push may know its entry.
+      // An earlier call for the same push may have passed its entry, and this call may not.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;
@@ -90,7 +91,7 @@ export class PushFinalizer {
     let pushes = 0;
     for (const [index, push] of batch.entries()) {
       this.unconfirmed.delete(push.id);
-      // Moved to the end: entries that an open transaction locks must not block the others.
+      // The push moves to the end of the map: entries that an open transaction locks must not block the others.
       if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
       else pushes += 1;
     }
@@ -101,7 +102,7 @@ export class PushFinalizer {
 
 /**
  * Finalizes all pushes that wait for a reply, because Redis is unreachable and no reply can arrive. A push that a
- * worker has settled keeps its settlement. A push that the database does not confirm keeps waiting.
+ * worker has settled keeps its settlement. If the database does not confirm a final state, the push keeps waiting.
  */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
@@ -146,14 +147,14 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // A random slice if there are too many: the first ones may be waiting for a slow worker.
+  // A random slice if too many pushes wait: the first ones may be waiting for a slow worker.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {
     if (!settlement) continue;
-    const waiting = inbox.size;
+    const sizeBefore = inbox.size;
     inbox.deliver(id, settlement);
-    // The size is unchanged if the reply arrived during the lookup.
-    if (inbox.size < waiting) metrics.replyLost();
+    // If the reply arrived during the lookup, `deliver` had no effect and the size is unchanged.
+    if (inbox.size < sizeBefore) metrics.replyLost();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The event that a push has ended: its caller gets an answer now. `http/end-request.ts` emits it for every push whose
- * client is known, with the end of its request.
+ * The event that a push has ended: its caller gets an answer now. When a request ends, `http/end-request.ts` reports
+ * this event for each of its pushes whose client is known.
  */
 import type { OperationName } from '../domain/operation';
 import { PushError } from '../protocol/errors';
@@ -22,7 +22,7 @@ export interface PushEnded {
   readonly isRecorded: boolean;
 }
 
-/** The fields by which the push counts of a system count an ended push. */
+/** Converts the event into the fields that the push counts of a system need. */
 export function toCountedPush({
   clientId,
   systemCode,

@@ -90,7 +90,7 @@ export type PushAnswer = AcceptedPush | PushError;
 
 export interface AcceptedPush {
   readonly data: PushData;
-  /** True if the outcome of an earlier attempt was repeated. */
+  /** True if the answer repeats the outcome of an earlier attempt. */
   readonly replayed: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface AcceptedPush {
 export const outcomeOf = ({ data, replayed }: AcceptedPush) =>
   replayed ? 'REPLAYED' : data.outcome;
 
-/** Creates the log entry of a request, in state QUEUED. @param timeout milliseconds that the caller waits */
+/** Creates the QUEUED log entry of a request or a line. @param timeout milliseconds that the caller waits */
 export function newEntry(source: EntrySource, timeout: number): LogEntry {
   const { caller, operation, idempotencyKey, receivedAt, rawBody, digest, logged } = source;
   const { clientId, systemCode, secretId } = caller;
@@ -119,16 +119,13 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/**
- * Completes the entry of a valid push. The fingerprint is set now, because setting it later would update its index
- * again.
- */
+/** Completes the entry of a valid push. Setting the fingerprint later would cause a second update of its index. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
   idempotencyFingerprint: string | undefined,
 ): LogEntry {
-  // Names come before the spread: V8 adds names after a spread one by one, which is several times slower.
+  // The new fields come before the spread: V8 adds fields after a spread one by one, which is several times slower.
   const queued =
     warnings.length > 0 ? { externalId, warnings, ...entry } : { externalId, ...entry };
   return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
@@ -168,7 +165,7 @@ export function rejectedEntry(entry: LogEntry, error: PushError, now: number): L
 /** Milliseconds that the entry of an unauthenticated request is kept: one day, for the signature diagnosis. */
 const UNAUTHENTICATED_RETENTION = 86_400_000;
 
-/** The entry of a request that fails authentication. It contains the digest of a wrong signature. */
+/** The entry of a request that fails authentication. If the signature is wrong, the entry contains its digest. */
 export function unauthenticatedEntry(
   entry: LogEntry,
   error: PushError,
@@ -215,7 +212,7 @@ export function answerOf(
   return { data, replayed: settlement.state === 'REPLAYED' };
 }
 
-/** Adds NO_ASSIGNEE at most once. @param unseen whether no user has the matter in a list */
+/** Adds the warning NO_ASSIGNEE if it is missing. @param unseen whether no user has the matter in a list */
 function withUnseen(
   warnings: readonly LocalizedWarning[],
   unseen: boolean,

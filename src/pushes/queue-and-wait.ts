@@ -50,7 +50,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** Reasons with which a push can end although its entry is lost. EXPIRED is another such end. */
+/** Reasons with which a push can end although its log entry is lost. The state EXPIRED is possible then too. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -65,9 +65,9 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Finalizes the pushes without a reply as EXPIRED, and those whose entries may be lost with the state of their reply. A
- * push that already has a final state keeps it. If the database does not confirm, a push without a reply may still take
- * effect.
+ * Finalizes pushes whose final state may be missing in the push log. A push without a reply gets EXPIRED. A push whose
+ * entry may be lost gets the state of its reply. A push that already has a final state keeps that state. If the
+ * database does not confirm, a push without a reply may still take effect.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -115,7 +115,7 @@ const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['re
 /**
  * Writes the final state of a push that Redis did not confirm as queued, unless a worker has settled it. If a limit
  * rejected the push, the caller gets that reason even while the database is unavailable. If Redis did not answer, the
- * push may be in its partition, so the caller gets a rejection only if the database confirms it.
+ * push may be in its partition. Then the caller gets a rejection only if the database confirms it.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -1,6 +1,6 @@
 /**
- * Validates the lines of a batch (contract 7): each with its key and all its problems. A batch and its dry
- * run use the same code. The work is done in time slices, and the users of all lines are looked up together.
+ * Validates the lines of a batch (contract 7). The result of a line has its key and all its problems. A batch and its
+ * dry run use the same code. The work is done in time slices, and the users of all lines are looked up together.
  */
 import type { PushHeaders } from '../auth/auth-headers';
 import { TimeSlice } from '../concurrency/turns';
@@ -37,7 +37,7 @@ export interface CheckedLine {
   readonly line: RawLine;
   /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** The key of the line, or the key derived from that of the batch. */
+  /** The idempotency key of the line, or a key that is derived from the key of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /**
@@ -47,7 +47,7 @@ export interface CheckedLine {
   readonly isRepeated: boolean;
 }
 
-/** The key of a batch must leave room for the line number. */
+/** Maximum length of the key of a batch: the derived key of a line also contains the line number. */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
 /** @throws PushError VALIDATION_FAILED if a header, which applies to all lines, is invalid */
@@ -119,7 +119,7 @@ function repeatedKey(earlierLine: number): PushError {
 
 /**
  * Validates many bodies. A PushError has at most `maxProblems` problems, by default MAX_PROBLEMS, because a batch may
- * contain a million of them. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
+ * contain a million problems. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
  */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
@@ -152,7 +152,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   };
 }
 
-/** Usernames in one query: a batch of 8 MiB may contain hundreds of thousands. */
+/** Maximum usernames in one query: a batch of 8 MiB may contain hundreds of thousands. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

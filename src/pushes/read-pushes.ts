@@ -25,7 +25,7 @@ export interface ReadDependencies extends BatchReader {
 }
 
 export interface ReadTimes {
-  /** Milliseconds that the caller waits in all, and from now on. */
+  /** Milliseconds that the caller waits in all (`timeout`), and from now on (`left`). */
   readonly timeout: number;
   readonly left: number;
 }
@@ -66,8 +66,8 @@ async function readSingle(
 const NO_FINGERPRINT = () => undefined;
 
 /**
- * A larger unreadable batch is recorded without its body, because its client may send the same megabytes again and
- * again.
+ * Maximum bytes. A larger unreadable batch is recorded without its body, because its client may send the same megabytes
+ * again and again.
  */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
@@ -79,8 +79,8 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 }
 
 /**
- * Creates the pushes of the lines of a batch. They do not refer to the parsed JSON, so it does not stay in memory while
- * the batch waits for its replies. The parsed JSON is larger than the bytes of the batch.
+ * Creates the pushes of the lines of a batch. The pushes do not refer to the parsed JSON, which is larger than the
+ * bytes of the batch. So the parsed JSON does not stay in memory while the batch waits for its replies.
  */
 async function readLines(
   deps: ReadDependencies,
@@ -116,7 +116,8 @@ async function readLines(
 }
 
 /**
- * Assigns a missing externalId. Without a key, the same line of the same batch gets the same id when it is sent again.
+ * Assigns a missing externalId. Without a key, a line gets the same id again if the batch is sent again with the same
+ * signature.
  */
 function withId(
   { line, key: idempotencyKey, checked }: CheckedLine,
@@ -130,6 +131,6 @@ function withId(
   return { operation, warnings, externalId };
 }
 
-/** The matter that an invalid line names. */
+/** The externalId in an invalid line, if it can be read. */
 const matterOf = ({ line, read }: CheckedLine) =>
   read ? externalIdOf(read.body) : externalIdIn(line.bytes);

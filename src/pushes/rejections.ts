@@ -1,6 +1,7 @@
 /**
- * The rejection log: entries of requests that are rejected before they are recorded, at a bounded rate (contract 5.3).
- * These are failed authentications of known clients, pushes shed for load, and pushes that cannot be applied now.
+ * The rejection log: records requests that are rejected before their pushes are recorded, at a bounded rate
+ * (contract 5.3). These are requests of known clients that fail authentication, and push requests that `submit` rejects
+ * as a whole, for example because of load.
  */
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { Clock } from '../concurrency/timing';
@@ -24,13 +25,16 @@ import {
 import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
-/** Maximum entries of one client that a web process logs at once. A developer who corrects a signature needs many. */
+/**
+ * Maximum entries of one client that a web process logs at once. A developer who corrects a signature causes many
+ * rejections.
+ */
 const BURST = 100;
 /**
  * Milliseconds after which one more entry of the client is logged: together with the burst, at most 1,540 in 24 hours.
  */
 const INTERVAL = 60_000;
-/** Larger bodies are not stored: anyone who knows a client id can cause rejections and must not fill the disk. */
+/** Maximum bytes of a stored body: anyone who knows a client id can cause rejections and must not fill the disk. */
 const MAX_BODY = 16 * 1024;
 
 /**
@@ -167,7 +171,8 @@ export function recordRejection(
   const push: PushEnded | undefined = isPush
     ? { ...{ clientId, systemCode, operation, receivedAt, answer: error }, ...UNPARSED }
     : undefined;
-  // A large body must not stay in memory until the entry is written, when its request is no longer in flight.
+  // The entry is written later, when its request is no longer in flight. A large body must not stay in memory until
+  // then.
   const body = digest ? undefined : rawBody;
   const source = { ...request, rawBody: body ?? EMPTY, caller: { clientId, systemCode } };
   const entry = () => unauthenticatedEntry(newEntry(source, 0), error, headers, receivedAt);

@@ -5,24 +5,29 @@ import { answerOf, type PushAnswer, type PushResult } from './push';
 import type { Planned, Skipped } from './resend-plan';
 import type { ValidPush } from './validate';
 
-/** The result of one of the named pushes. */
+/** The result of one request id in the request. */
 export interface ResentLine {
   /** Place of the request id in the request, from 1. */
   readonly line: number;
   readonly resentFrom: string;
-  /** Whether it is sent again; in a dry run, whether it would be. */
+  /** Whether the push is sent again; in a dry run, whether it would be sent again. */
   readonly sent: boolean;
-  /** The id of the new push. If none is sent: the id of the push that took effect or resolved the failure. */
+  /**
+   * The id of the new push. If no push is sent: the id of the push that took effect or resolved the failure; otherwise
+   * the id in the request.
+   */
   readonly requestId: string;
   readonly externalId: string | undefined;
-  /** A ValidPush in a dry run, for a push that would be sent. */
+  /** In a dry run, the answer for a valid push that would be sent is a ValidPush. */
   readonly answer: PushAnswer | ValidPush;
 }
 
 /** A named push with its plan. */
 export interface RequestedPush {
   readonly planned: Planned;
-  /** The places of its request ids in the request: the same push may be named by several of its attempts. */
+  /**
+   * The places in the request, from 1, of the ids that name this push. The ids of several attempts name the same push.
+   */
   readonly lines: readonly number[];
   /** The validation of a push that is sent. */
   readonly checked?: ValidPush | PushError | undefined;
@@ -80,7 +85,7 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
   const reason = REASONS[why];
   if (reason) return { ...ids, answer: new PushError(reason) };
-  // The client did not sign this entry, or it is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
+  // The client did not sign this entry, or the entry is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
   // The majority may not have confirmed the effect yet.
   const settlement = effect && settlementOf(effect);

@@ -21,16 +21,17 @@ export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
   /** The body that is sent: that of the entry, or of the attempt that the caller named. */
   readonly body: Uint8Array;
-  /** Of a body that is sent as it is stored. */
+  /** Hash and size of `body`. Undefined if values were set in the body. */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of the entry. An assigned externalId derives from it, so that all resends of a push have one matter,
-   * whatever their bodies are. Undefined if it is not stored, or if the entry has an externalId.
+   * The body of the entry itself. If a push with a key has no externalId, its id derives from the key and this body. So
+   * all resends of the push have one matter, even if their bodies differ. Undefined if the body is not stored or not
+   * needed.
    */
   readonly firstBody: Uint8Array | undefined;
 }
 
-/** Why an entry is not sent again. The first one that applies is reported. */
+/** Why an entry is not sent again. If several reasons apply, the first one is reported. */
 export const SKIPPED = {
   NOT_AUTHENTICATED: 'rejected for its signature or its client',
   NOT_A_PUSH: 'not a push',
@@ -65,11 +66,11 @@ export interface PlanDependencies {
 }
 
 export interface PlanRules {
-  /** Entries with these reasons are sent in spite of them. */
+  /** Reasons that are ignored: an entry is sent in spite of them. */
   readonly allowed: readonly Skipped[];
-  /** Bytes of all bodies together. */
+  /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** The resends whose bodies are sent, by the entries of their pushes. */
+  /** By entry: the attempt whose body is sent. For all other entries, the body of the entry is sent. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
@@ -85,8 +86,8 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // At any age: if the caller has sent the push again successfully, a resend must not undo the pushes after that
-    // retry.
+    // Retries of any age count: if the caller has sent the push again successfully, a resend must not undo the pushes
+    // after that retry.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -131,7 +132,10 @@ function skippedOf(
   attempts: Attempts,
   allowed: readonly Skipped[],
 ): (SkipReason | undefined)[] {
-  /** Matters with a push that is still queued. A later push of such a matter must not be sent before it has ended. */
+  /**
+   * Matters with a push that is still queued. A later push of such a matter must not be sent before the queued push has
+   * ended.
+   */
   const waiting = new Set<string>();
   const skipped = entries.map((entry): SkipReason | undefined => {
     const { systemCode, externalId } = entry;
@@ -153,7 +157,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // If a resend ends while `sent` and `later` are read, only one of them may contain it.
+  // If a resend ends while `sent` and `later` are read, only one of the two may contain the resend.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
@@ -201,7 +205,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // An unknown reason of a newer version may concern the signature.
+  // A newer version of the service may have written a reason that is unknown here, and that concerns the signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

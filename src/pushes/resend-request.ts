@@ -40,9 +40,9 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** BODY_LIMIT: bytes of a body with its values. */
+  /** BODY_LIMIT: maximum bytes of a body after values were set in it. */
   readonly maxBodyBytes: number;
-  /** BATCH_BODY_LIMIT: bytes of all bodies of a request. */
+  /** BATCH_BODY_LIMIT: maximum bytes of all bodies of a request. */
   readonly maxBytes: number;
 }
 
@@ -82,7 +82,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // The request is admitted before it is planned, so it counts as all pushes that it names.
+    // The request is admitted before it is planned, so the rate counts every push that the request names.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -171,7 +171,7 @@ async function planRequest(
 interface Named {
   /** The places of their ids in the request, from 1. */
   readonly lines: readonly number[];
-  /** The latest of them. Its body is sent. */
+  /** The latest of these attempts. Its body is sent. */
   readonly attempt: LogEntry;
 }
 
@@ -228,7 +228,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // Also of a changed body: all resends of a push have one effect.
+    // A changed body does not change the fingerprint: all resends of a push together have one effect.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

@@ -1,6 +1,6 @@
 /**
- * Validates stored bodies by the current rules, and sets their invalid fields before they are sent again (contract
- * 7.5). Valid fields keep their values.
+ * Validates stored bodies by the current rules. Sets or removes invalid fields before the bodies are sent again
+ * (contract 7.5). Valid fields keep their values.
  */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
@@ -28,8 +28,8 @@ export interface ValuesToSet {
 }
 
 /**
- * The validation of a body reports some of its problems at a time: those of its fields, then those of its users. Values
- * are set until no value changes a body any more, and in at most this many rounds.
+ * Maximum rounds that set values and validate the changed bodies. Several rounds may be necessary, for example because
+ * a validation reports unknown users only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
 /** Problems of a body that one round reads. A body has at most about 1,000. */
@@ -56,10 +56,10 @@ export async function checkWithValues(
   const all = await check(pushes);
   const slice = new TimeSlice();
   let bytes = pushes.reduce((sum, { body }) => sum + body.length, 0);
-  let open = [...all.keys()];
+  let candidates = [...all.keys()];
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const changed = new Map<number, StoredPush>();
-    for (const index of open) {
+    for (const index of candidates) {
       if (slice.isOver()) await slice.next();
       const before = all[index];
       const push = before && withChanges(before, changes, maxBodyBytes);
@@ -69,9 +69,9 @@ export async function checkWithValues(
       if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
     }
     if (changed.size === 0) break;
-    open = [...changed.keys()];
+    candidates = [...changed.keys()];
     for (const [place, again] of (await check([...changed.values()])).entries()) {
-      all[open[place] as number] = again;
+      all[candidates[place] as number] = again;
     }
   }
   return all.map(({ planned, checked }) => ({ planned, checked: withFewProblems(checked) }));
@@ -104,7 +104,7 @@ const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** The result of a resend has as many problems as that of any other push. */
+/** Limits the problems to MAX_PROBLEMS, as in the result of any other push. */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;
@@ -143,8 +143,8 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The signature is not stored. The request id replaces it as the source of an assigned id, and so it does for a key
-    // whose first body is not stored.
+    // The signature is not stored. So an assigned externalId derives from the request id instead. A key is used only
+    // with the first body: without that body, the id derives from the request id too.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

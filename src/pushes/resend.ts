@@ -1,7 +1,7 @@
 /**
- * Resending logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend`
- * returns the function that validates, records and applies one of them like any other push. `resend-request.ts` does
- * this for clients.
+ * Resends logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend`
+ * returns the function that validates, records and applies one logged push like a new push. For clients,
+ * `resend-request.ts` resends pushes.
  */
 
 import { inBatches } from '../concurrency/batcher';
@@ -41,7 +41,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly newRequestId: (receivedAt: number) => string;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** The id of this run, in which each push is applied once. */
+  /** The id of this run of the command. One run applies each push at most once. */
   readonly runId: string;
   /** The name of the operator, for the entry. */
   readonly operator: string;
@@ -50,7 +50,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
 }
 
 /**
- * Sends a logged push again. The new entry refers to it (`resentFrom`).
+ * Sends a logged push again. The new entry refers to the logged push (`resentFrom`).
  *
  * @throws PushError if the body is no longer valid, or if the push cannot be recorded
  */
@@ -102,7 +102,7 @@ export interface SelectDependencies extends PlanDependencies {
   readonly byId: boolean;
 }
 
-/** Entries that are planned together, so that their bodies are read with one command. */
+/** Number of entries that are planned together, so that their bodies are read with one command. */
 const ENTRIES_PER_PLAN = 100;
 
 /** Yields the plan of each entry, in order. */

@@ -1,7 +1,7 @@
 /**
  * The path of a push request in `web`: admit, validate, record, apply. A single push is a batch of one. The lines of a
- * batch share their admission, the lookup of their users, and their appends to the log and to the queue. Otherwise each
- * line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
+ * batch share their admission, the lookup of their users, and their appends to the log and to the queue. In all other
+ * respects each line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
  */
 import { type Caller, checkMayPush } from '../auth/authenticate';
 import type { StageTimes } from '../observability/metrics';
@@ -105,15 +105,16 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // Checked before admission, so that a rejected request uses no rate and its signature may be sent again.
+  // Checked before admission. So a request that is rejected here does not count for the rate, and its signature may be
+  // sent again.
   deps.checkReady();
-  // Entered before the load shedder decides. Shed single pushes must limit batches too: otherwise batches would use the
-  // capacity that shedding frees for single pushes.
+  // The batch window counts the request before the load shedder decides. Shed single pushes must limit batches too.
+  // Otherwise batches would use the capacity that shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
     permit = takePermit(deps.loadShedder, caller, lineCount);
-    // A batch that is signed with a query-only key counts as one push, because its lines are not parsed.
+    // A batch that is signed with a query-only key counts as one push, because the whole batch is rejected below.
     const counted = isQueryOnly(caller) ? 1 : count;
     const rate = await deps.admit(request, remainingTime(deps, submission), counted);
     checkMayPush(caller);
@@ -139,7 +140,10 @@ const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) 
 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
-/** For a query-only key, which `checkMayPush` rejects after admission: it must not use up the limit of its client. */
+/**
+ * For a request with a query-only key. `checkMayPush` rejects it after admission, so it must not use up the limit of
+ * its client.
+ */
 const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
 
 /** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
@@ -151,7 +155,7 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
 
 /**
  * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid
- * then (a user may have been disabled since). All other invalid pushes are rejected.
+ * at that time. For example, a user may have been disabled since. All other invalid pushes are rejected.
  */
 async function replayOrReject(
   deps: SubmitDependencies,
@@ -189,7 +193,8 @@ interface PartContext {
 
 /**
  * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when
- * the previous part is recorded. It does not wait for the answers of that part, because partitions keep the order.
+ * the previous part is recorded. It does not wait for the answers of the previous part, because partitions keep the
+ * order.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;

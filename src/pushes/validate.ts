@@ -48,7 +48,7 @@ export interface BodyContext {
   readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields: unknown fields are rejected. */
   readonly strictFields?: boolean;
-  /** For a line of a batch: its unknown fields beside `op`, `body` and `key`. */
+  /** For a line of a batch: the fields of the line other than `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 
@@ -203,7 +203,10 @@ function usernamesOf(operation: Operation): string[] {
   return names;
 }
 
-/** @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors` */
+/**
+ * @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors`. An unknown initiator is an
+ *   error in a draft, otherwise a warning
+ */
 export function checkUsers(
   { operation, externalId, warnings, usernames }: BodyWithUsers,
   unknown: UnknownUsers,
@@ -235,7 +238,10 @@ export function checkUsers(
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalId.safeParse(body.externalId).data;
 
-/** Reads the externalId of a body that has not been parsed; undefined if the body is not JSON either. */
+/**
+ * Reads the externalId of a body that has not been parsed; undefined if it is missing or invalid, or if the body is no
+ * JSON.
+ */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   const body = orRejection(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);
