@@ -23,14 +23,14 @@ const FAILURES_TO_PAUSE = 2;
 const FAILING_TO_PAUSE = 1_000;
 /** This worker delays its resumption only if another worker has reported within these milliseconds. */
 const MAX_REPORT_AGE = 2_000;
-/** If the last resumption is longer ago than these milliseconds, the next pause counts as the first one again. */
+/** A pause counts as the first one if the last resumption is longer ago than these milliseconds. */
 const CALM_TIME = 60_000;
 /**
  * In the second pause, the worker resumes only when the database has answered for these milliseconds. Each further
  * pause doubles the time. The first pause has no minimum time.
  */
 const FIRST_WAIT = 2_000;
-/** Maximum of that time. */
+/** Maximum of the doubled time, milliseconds. */
 const MAX_WAIT = 30_000;
 
 export interface CutOffOptions {

@@ -18,8 +18,8 @@ export class PlanFailed extends Error {
 }
 
 /**
- * The worker no longer holds the partitions of the batch, or Redis does not confirm that it does. Another worker may
- * have applied later pushes, so this worker must not decide anything.
+ * The worker no longer holds the partitions of the batch, or Redis does not confirm that the worker holds them. Another
+ * worker may have applied later pushes, so this worker must not decide anything.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';

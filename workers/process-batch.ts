@@ -139,9 +139,9 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // Read after the matters: if the effect of a first attempt is in them, its result must be among the prior results. If
-  // a dead worker has committed a push, the prior results contain the push itself. The guard of the commit then rejects
-  // the plan.
+  // The prior results are read after the matters: if a loaded matter has the effect of a first attempt, the prior
+  // results must contain its result. If a dead worker has committed a push, the prior results contain the push itself.
+  // The guard of the commit then rejects the plan.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -171,7 +171,7 @@ function planOrFail(
 /**
  * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and
  * each entry must be QUEUED. The guard of the entries prevents a second effect. If a worker dies between its commit and
- * its reply, the next owner reads and plans the same pushes again. This guard then aborts its whole transaction with a
+ * its reply, the next owner reads and plans the same pushes again. The guard then aborts the whole transaction with a
  * `CommitConflict`, and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the
  * others.
  *

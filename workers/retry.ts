@@ -105,7 +105,7 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // Called before the reads below, because its first call measures the time until the first failure.
+    // Called before the reads below, because the first call measures the time until the first failure.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);

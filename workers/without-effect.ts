@@ -2,8 +2,8 @@
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
  * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
- * commit it after this batch has committed later pushes. The functions return the remaining pushes, which may take
- * effect.
+ * commit such a push after this batch has committed later pushes. The functions return the remaining pushes, which may
+ * take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -112,8 +112,8 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
  * Skips a line if the earlier line of its matter (`previous`) failed with a retryable error. The earlier line is past
  * its deadline, or is no longer in its partition.
  *
- * - An earlier line without a final state gets one. Otherwise it could be committed after the lines behind it were
- *   skipped.
+ * - An earlier line without a final state gets one. Otherwise the earlier line could be committed after the lines
+ *   behind it were skipped.
  * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it
  *   are neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes
  *   them.

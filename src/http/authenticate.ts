@@ -39,7 +39,7 @@ export interface HmacAuthDependencies {
 /**
  * Creates a middleware that authenticates requests. It records a rejected request of a known client in the push log.
  *
- * @param operation the operation in that entry
+ * @param operation the operation in the push-log entry of a rejected request
  * @throws (the middleware) the PushErrors of contract 3.2
  */
 export function koaHmacAuth(

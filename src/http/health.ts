@@ -16,8 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds in which all health checks share one ping. Anyone can send health checks, so their number is not
- * limited.
+ * Milliseconds in which all health checks share one ping. Anyone can send health checks at any rate, so not every check
+ * causes a ping.
  */
 const CACHE_TTL = 250;
 

@@ -44,7 +44,7 @@ export interface RateLimit {
 }
 
 export interface AdmissionSettings {
-  /** SIGNATURE_GRACE: milliseconds after the first use of a signature in which other requests may use it too. */
+  /** SIGNATURE_GRACE: for these milliseconds after its first use, a signature may be used by other requests too. */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
   readonly rate: RateLimit;
@@ -124,7 +124,7 @@ function keysOf(keys: RedisKeys, { caller, timestamp }: AdmissibleRequest): stri
 
 function argumentsOf({ request, limit: { rate, burst }, pushes }: AdmissionRequest) {
   const { path, idempotencyKey, signature } = request;
-  // A digest of path and idempotency key, because the signature covers neither.
+  // `use` identifies the request by path and idempotency key, because the signature covers neither.
   const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
   const digest = createHash('sha256').update(use).digest('base64url').slice(0, 22);
   return [signature.slice(0, 32), digest, rate === 0 ? 0 : 1000 / rate, burst, pushes];

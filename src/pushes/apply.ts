@@ -36,7 +36,7 @@ export interface Push {
   entry: LogEntry;
   /** Undefined: the push is invalid. */
   readonly valid: ValidPush | undefined;
-  /** Undefined until the push has ended. */
+  /** Undefined until the answer is known. */
   answer: PushAnswer | undefined;
   /** The idempotency fingerprint; undefined if the push has none. */
   readonly fingerprint: string | undefined;
@@ -140,7 +140,7 @@ function finalizeEntry(
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 
-/** The order of the lines of a batch. */
+/** The earlier lines of a batch on which later lines of the same matter depend. */
 export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();

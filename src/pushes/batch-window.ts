@@ -3,7 +3,7 @@
  * pushes, only few lines of each client are in flight. All other lines wait before they are recorded. A client that is
  * alone sends its batches as a whole. Each web process decides by the pushes that it receives.
  *
- * The window is fixed: docs/notes/batch-window.md compares it with one that adapts to the speed of the workers.
+ * The window is fixed: docs/notes/batch-window.md compares it with a window that adapts to the speed of the workers.
  */
 
 /**

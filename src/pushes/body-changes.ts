@@ -33,6 +33,8 @@ export interface PlacedChange {
 const NULL_BYTES = 'null'.length;
 
 /**
+ * Makes the changes in a body.
+ *
  * @param body is changed too
  * @param changes for places that the body does not have are ignored
  * @returns the changed body as JSON

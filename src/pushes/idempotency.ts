@@ -98,9 +98,9 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * The fingerprint under which a logged push is resent. A push that failed keeps its own fingerprint, or gets one that
- * all its resends share. If another attempt took effect meanwhile, the resend gets the outcome of that attempt. A push
- * that took effect gets no fingerprint, so that it is applied again.
+ * The fingerprint under which a logged push is resent. A failed push with a key keeps its fingerprint. A failed push
+ * without a key gets a fingerprint that all its resends share. If another attempt took effect meanwhile, the resend
+ * gets the outcome of that attempt. A push that took effect gets no fingerprint, so that it is applied again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -109,8 +109,8 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 
 /**
  * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
- * that the majority has not confirmed. Their effects may already be in the loaded matters. Without these results, the
- * worker would apply such a push twice.
+ * that the majority has not confirmed, because the loaded matters may already contain their effects. Without these
+ * results, the worker would apply a push twice.
  *
  * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result,
  *   and no guard of the commit would detect this

@@ -11,7 +11,7 @@ export interface Permit {
   /**
    * Reports that one of the pushes has ended.
    *
-   * @param isProcessed whether a worker processed it; other answers do not show how fast workers are
+   * @param isProcessed whether a worker processed this push; other answers do not show how fast workers are
    */
   end(isProcessed: boolean): void;
   /** Returns the permit with all remaining pushes. A second call has no effect. */

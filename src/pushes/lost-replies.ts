@@ -69,13 +69,15 @@ export class PushFinalizer {
     // both cases the push is retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // An earlier call for the same push may have passed its entry, and this call may not.
+      // An earlier call for the same push may have had its entry, and this call may lack it.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;
   }
 
-  /** Retries up to MAX_BATCH unconfirmed pushes once more. Workers expire the others later. */
+  /**
+   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire the others later.
+   */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();

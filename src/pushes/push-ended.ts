@@ -18,7 +18,10 @@ export interface PushEnded {
   readonly answer: PushAnswer;
   /** How many lines of a batch ended with this answer. Undefined: a single push, or an unreadable batch. */
   readonly lines: number | undefined;
-  /** True if the push has a log entry, or if the rejection log will record it or count it as unrecorded. */
+  /**
+   * True if the push has a log entry, or if it was given to the rejection log, which records it or counts it as
+   * unrecorded.
+   */
   readonly isRecorded: boolean;
 }
 

@@ -165,7 +165,10 @@ export function rejectedEntry(entry: LogEntry, error: PushError, now: number): L
 /** Milliseconds that the entry of an unauthenticated request is kept: one day, for the signature diagnosis. */
 const UNAUTHENTICATED_RETENTION = 86_400_000;
 
-/** The entry of a request that fails authentication. If the signature is wrong, the entry contains its digest. */
+/**
+ * The entry of a request that fails authentication. If the signature is wrong, the entry contains the digest of the
+ * signature.
+ */
 export function unauthenticatedEntry(
   entry: LogEntry,
   error: PushError,

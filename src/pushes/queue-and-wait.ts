@@ -30,7 +30,7 @@ export interface PushToQueue {
  * @param pushes in order
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
- * @returns the final states; undefined if the database does not confirm one. It never rejects
+ * @returns the final states; undefined for each one that the database does not confirm. The promise never rejects
  */
 export type QueueAndWait = (
   pushes: readonly PushToQueue[],
@@ -67,7 +67,7 @@ function isLogged(reply: Settlement | undefined): boolean {
 /**
  * Finalizes pushes whose final state may be missing in the push log. A push without a reply gets EXPIRED. A push whose
  * entry may be lost gets the state of its reply. A push that already has a final state keeps that state. If the
- * database does not confirm, a push without a reply may still take effect.
+ * database does not confirm EXPIRED, the push may still take effect.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,

@@ -41,8 +41,8 @@ export interface CheckedLine {
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /**
-   * True if an earlier line of the batch has the same key. Such a line is rejected, and it is no retry of an earlier
-   * request.
+   * True if an earlier line of the batch has the same operation and key. Such a line is rejected, and it is no retry of
+   * an earlier request.
    */
   readonly isRepeated: boolean;
 }

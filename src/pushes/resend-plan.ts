@@ -16,10 +16,10 @@ import {
 import { hadEffect } from './idempotency';
 import { externalIdIn } from './validate';
 
-/** An entry of a push with its body. */
+/** The log entry of a push, with the body that is sent. */
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
-  /** The body that is sent: that of the entry, or of the attempt that the caller named. */
+  /** The body of the entry, or of the attempt that the caller named. */
   readonly body: Uint8Array;
   /** Hash and size of `body`. Undefined if values were set in the body. */
   readonly digest: BodyDigest | undefined;
@@ -75,6 +75,8 @@ export interface PlanRules {
 }
 
 /**
+ * Plans which entries are sent again.
+ *
  * @param entries the oldest first
  * @returns the plan of each entry, in the same order
  * @throws PushError BODY_TOO_LARGE
@@ -161,7 +163,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // Only a push that the client signed for this operation may be sent in its name.
+    // Only a push that the client signed for this operation may be sent in the name of the client.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
@@ -205,7 +207,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // A newer version of the service may have written a reason that is unknown here, and that concerns the signature.
+  // An unknown reason, written by a newer version, may concern the signature. Such a push is not sent again.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

@@ -185,8 +185,8 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the first push, so that all of them together have one effect. If the
-  // first entry has expired, the oldest of the others takes its place.
+  // A resend of a resend counts as a resend of the first push, so that all resends together have one effect. If the
+  // first entry has expired, the oldest other entry takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   // If several attempts of a push without an externalId are named, only the latest one is sent.
