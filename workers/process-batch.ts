@@ -139,9 +139,9 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results are read after the matters: if a loaded matter has the effect of a first attempt, the prior
-  // results must contain its result. If a dead worker has committed a push, the prior results contain the push itself.
-  // The guard of the commit then rejects the plan.
+  // The matters are read first: if a matter has the effect of a first attempt, the prior results must contain the
+  // result of this attempt. If a dead worker has committed a push, the prior results contain the push itself. The guard
+  // of the commit then rejects the plan.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(

@@ -115,7 +115,7 @@ export function secretsToTry(
 ): readonly Secret[] {
   const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
   const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
-  // The dummies differ, because `findSigner` hashes the body only once for equal secrets.
+  // The dummies differ: `findSigner` hashes the body only once for equal secrets, which would take less time.
   const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
   return [...valid, ...dummies];
 }

@@ -16,7 +16,7 @@ interface BatchTracing {
 export interface BatcherOptions<I, O> {
   /** Runs one batch. The result at index i belongs to item i. An error rejects every item of the batch. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
-  /** Maximum items in one batch. The batcher calls a function for each batch. */
+  /** Maximum items in one batch. If this is a function, the batcher calls it for each batch. */
   readonly maxBatch: number | (() => number);
   /** Limits the total weight of a batch. An item above this limit forms a batch of its own. */
   readonly weight?: { readonly of: (item: I) => number; readonly max: number };

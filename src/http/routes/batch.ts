@@ -106,7 +106,7 @@ export function longestWait(results: readonly { readonly answer: unknown }[]): n
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** Sets the results as the answer. If a line has failed, the answer is a 207. @param retryAfter seconds */
+/** Sets the results as the answer. If a line has failed, the answer has the code 207. @param retryAfter seconds */
 export function setLineResults(
   state: RequestState,
   results: BatchResult[] | VerifiedLine[],

@@ -1,6 +1,6 @@
 /**
  * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
- * ledger that the list does not contain.
+ * ledger whose ids are not in the list.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
