@@ -64,7 +64,7 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
  * Starts the shared parts, then calls `serve`. A failed start closes the connections that it had opened.
  *
  * @param serve starts the parts of this process type; returns the URL of a web process
- * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS, REDIS_PARTITIONS,
+ * @throws ConfigError, DatabaseSetupError, or an Error whose message names REDIS_URL, REDIS_SHARDS, REDIS_PARTITIONS,
  *   REDIS_NAMESPACE or METRICS_PORT
  */
 export async function startProcess(
@@ -162,9 +162,9 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // The parts of web or worker start later and therefore stop earlier. So the metrics are available during the drain.
+  // The metrics stop after the parts of `web` or worker, which start later. So metrics are available during the drain.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
-  const servers = { mongo, schema, redis, keys, queuePause, partitions, redisTime };
-  return { name, config, logger, lifecycle, tracing, id, heartbeat, metrics, ...servers };
+  const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };
+  return { name, config, logger, lifecycle, tracing, id, heartbeat, metrics, ...connected };
 }

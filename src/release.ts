@@ -10,7 +10,12 @@ import { prepareDatabase } from './storage/schema';
 /** Milliseconds for one database command. Creating an index of a large push log can take hours. */
 const COMMAND_TIMEOUT = 6 * 3_600_000;
 
-/** Creates the collections and indexes, and corrects the phases of matters. @throws ConfigError, DatabaseSetupError */
+/**
+ * Creates the collections and indexes, and sets the retention of the push log. Corrects the phases of matters after a
+ * change of CONCLUDED_STATUSES.
+ *
+ * @throws ConfigError, DatabaseSetupError
+ */
 export async function release({ env, log }: Pick<ProcessOptions, 'env' | 'log'>): Promise<void> {
   const config = readConfig(env);
   const logger = createLogger('release', config.LOG_LEVEL, { to: log });

@@ -1,4 +1,4 @@
-/** Composition root of the web process. It wires push handling, queries and documents, and starts the HTTP server. */
+/** The web process: creates its parts, such as pushes and queries, connects them, and starts the HTTP server. */
 
 import type { Reach } from './concurrency/reach';
 import { systemClock as clock } from './concurrency/timing';
@@ -26,7 +26,7 @@ import { createIdSource } from './storage/push-log/request-id';
 import { pathPrefixOf, pushSettings, readPages, selfSettings } from './web/settings';
 import { createSettling, type WebSettling } from './web/settling';
 
-/** Starts a web process. @throws the errors of `startProcess`, or an Error naming HOST and PORT */
+/** Starts a web process. @throws the errors of `startProcess`, or an Error that names HOST and PORT */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 

@@ -1,6 +1,6 @@
 /**
- * Reads and validates the settings from the environment. One ConfigError reports all problems, before the process
- * starts.
+ * Reads the settings from the environment (or from files that it names) and validates them. One ConfigError reports all
+ * problems.
  */
 import path from 'node:path';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ import {
 } from './settings/forms';
 import { tracingProblems } from './settings/tracing';
 
-const CONCLUDED =
+const DEFAULT_CONCLUDED_STATUSES =
   'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
 
 const schema = z.object({
@@ -26,12 +26,12 @@ const schema = z.object({
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
   PORT: wholeNumberSetting(0, 65_535).default(3000),
-  /** A replica set or a sharded cluster, because the ledger needs transactions. */
+  /** URL of a MongoDB replica set or sharded cluster: the ledger needs transactions. */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
   }),
-  /** One server, a Sentinel group or a Cluster; see docs/installation.md. */
+  /** URL of Redis: one server, a Sentinel group or a Cluster; see docs/installation.md. */
   REDIS_URL: z.string().superRefine((url, context) => {
     const message = redisUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -47,18 +47,18 @@ const schema = z.object({
   REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
   /** Folder in which `npm start` stores data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
-  /** How long `web` keeps an idle HTTP connection open: longer than the idle timeout of the load balancer. */
+  /** How long `web` keeps an idle HTTP connection open. Must be longer than the idle timeout of the load balancer. */
   KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
   /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
-  /** `always-200`: every answer has HTTP status 200; only its body has the code. */
+  /** `always-200`: every answer of the API has HTTP status 200; only its body has the code. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
   /** Time zone of times that callers send without a zone. */
   PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
-  /** Values of `bizStatus` that give a matter the phase CONCLUDED. */
-  CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
+  /** Values of `bizStatus` with which a matter has the phase CONCLUDED. */
+  CONCLUDED_STATUSES: statuses.default(DEFAULT_CONCLUDED_STATUSES.split(',')),
   /** How long the caller of a push waits for the confirmed write. */
   PUSH_TIMEOUT: durationSetting(100, 120_000).default(10_000),
   /** Maximum lines of one batch of a caller. */
@@ -82,8 +82,8 @@ const schema = z.object({
   /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
-   * Maximum requests that one web process handles at a time; further requests get 503. The same limit applies to the
-   * number of requests whose bodies are still arriving.
+   * Maximum requests that one web process handles at a time; further requests get 503. Requests whose bodies are still
+   * arriving have a separate limit of the same number; above it, `web` disconnects the oldest upload.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition. `web` answers further pushes with 503. */
@@ -149,7 +149,7 @@ const consistent = schema
 export type Config = Readonly<z.infer<typeof schema>>;
 export type { Environment } from './setting-files';
 
-/** Invalid settings. The message lists every invalid variable for the operator. */
+/** The settings are invalid. The message lists every invalid variable for the operator. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

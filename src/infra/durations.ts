@@ -1,6 +1,6 @@
 /**
- * Histograms of durations. Each bucket is 15 % wider than the previous one, so 115 buckets cover a millisecond to
- * hours, and percentiles are accurate to 15 %. Histograms of several processes can be added.
+ * Histograms of durations, and their percentiles. Each bucket is 15 % wider than the previous one. So 115 buckets are
+ * enough for all durations up to two hours, and percentiles are accurate to 15 %. Histograms can be added.
  */
 
 /** Number of durations by bucket. */
@@ -21,25 +21,31 @@ export function durationBucket(ms: number): number {
 }
 
 /**
+ * Estimates a percentile.
+ *
  * @param share above 0 and at most 1, for example 0.99 for the 99th percentile
  * @returns milliseconds; undefined if there are no durations
  */
 export function percentile(durations: Durations, share: number): number | undefined {
   const buckets = Object.entries(durations)
-    .map(([name, count]) => ({ class: Number(name), count }))
-    .sort((a, b) => a.class - b.class);
+    .map(([name, count]) => ({ bucket: Number(name), count }))
+    .sort((a, b) => a.bucket - b.bucket);
   const rank = share * buckets.reduce((sum, { count }) => sum + count, 0);
   let below = 0;
-  for (const { class: at, count } of buckets) {
-    if (below + count >= rank && count > 0) return interpolate(at, (rank - below) / count);
+  for (const { bucket, count } of buckets) {
+    if (below + count >= rank && count > 0) return interpolate(bucket, (rank - below) / count);
     below += count;
   }
   return undefined;
 }
 
-/** A duration within a bucket, as if the durations of the bucket were spread evenly over the logarithmic scale. */
-const interpolate = (at: number, fraction: number) =>
-  at === 0 ? fraction : GROWTH ** (at - 1 + fraction);
+/**
+ * Estimates a duration in a bucket: the durations of the bucket count as spread evenly over the logarithmic scale.
+ *
+ * @param fraction part of the durations of the bucket that are at most as long, above 0 and at most 1
+ */
+const interpolate = (bucket: number, fraction: number) =>
+  bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 
 /** Adds `more` to `sum`. */
 export function addDurations(sum: Record<string, number>, more: Durations): void {

@@ -7,12 +7,12 @@ import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
 /**
- * Maximum kinds per second that have a count of their own. Further kinds with the same text share one count, so that
- * many client ids or reasons do not produce many lines.
+ * Maximum kinds per second that have a count of their own. Further kinds with the same level and text share one count.
+ * So many client ids or reasons do not produce many lines.
  */
 const MAX_KINDS = 200;
 
-/** The properties that lines of the same kind share. */
+/** What lines of the same kind have in common. Lines are of one kind if level, text, reason and client are equal. */
 export interface LineKind {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
@@ -27,6 +27,7 @@ export interface LineKind {
   readonly dueTo?: readonly ServerName[];
 }
 
+/** Writes a log line, or only counts it if the kind has reached its maximum in this second. */
 export type LogLine = (kind: LineKind, details: object) => void;
 
 export interface FoldedLogOptions {

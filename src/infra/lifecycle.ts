@@ -60,8 +60,8 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
   const isServerUnavailable = () => SERVERS.some((server) => outages.isUnavailable(server));
   let ending: Promise<number> | undefined;
 
-  /** @returns false if the step failed in a way that changes the exit code */
-  const run = async ({ name, release, isDrain }: Step, limit: number): Promise<boolean> => {
+  /** @returns false if the process must end with exit code 1 because of this step */
+  const runStep = async ({ name, release, isDrain }: Step, limit: number): Promise<boolean> => {
     const call = (async () => release())();
     try {
       await (isDrain ? call : withTimeout(call, limit, () => new StepTimeout()));
@@ -81,7 +81,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
     let left = CLEAN_UP_TIME;
     for (const step of steps.reverse()) {
       const began = performance.now();
-      if (!(await run(step, Math.max(MIN_STEP_TIME, left)))) exitCode = 1;
+      if (!(await runStep(step, Math.max(MIN_STEP_TIME, left)))) exitCode = 1;
       if (!step.isDrain) left -= performance.now() - began;
     }
     logger.info({ exitCode }, 'stopped');

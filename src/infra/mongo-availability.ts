@@ -1,4 +1,7 @@
-/** Checks of MongoDB (whether the driver knows a primary, a ping, a small write), and a watch that reports outages. */
+/**
+ * Checks whether MongoDB is available: `isMongoReady` asks the driver, `pingMongo` asks the primary, `probeMongoWrite`
+ * writes a small document. `watchMongo` reports outages.
+ */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';

@@ -1,4 +1,4 @@
-/** The connection to the database, and its write concern. */
+/** Connects to the database, and defines the write concerns. */
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
 import { failCommandsOnClosedSockets } from './closed-sockets';
 import { isExistingCollection } from './driver-errors';
@@ -73,6 +73,8 @@ export async function connectMongo(
 /**
  * The identity of the database: the id that MongoDB assigned to one of its collections. The id is the same for every
  * URL of this database. A restored copy of the database has another id.
+ *
+ * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */
 export async function identifyDatabase(
   connection: Connection,

@@ -81,10 +81,7 @@ export const pickSetting = (env: Environment, name: SecretSetting): Environment 
 export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 
-/**
- * Returns placeholders for the required settings that are not set. They are for programs that do not use these
- * settings.
- */
+/** Returns placeholders for the required settings that are not set, for programs that do not use these settings. */
 export function placeholdersFor(env: Environment): Environment {
   const missing = Object.entries(PLACEHOLDERS).filter(
     ([name]) => !isSettingSet(env, name as keyof typeof PLACEHOLDERS),

@@ -1,24 +1,23 @@
 /**
- * The functions with which components report measurements. Components call them even if METRICS_PORT is not set, so the
- * calls must be cheap: one call reports all pushes that are processed together.
+ * `Metrics`: the functions with which components report measurements. Components call them even if METRICS_PORT is not
+ * set. So the calls must be cheap: one call reports all pushes that are processed together. `StageTimes` measures one
+ * request for its log line.
  */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 
 /**
- * The stages of a push, in the order of their start. The first two are in `web`: `verify` the signature, write the
- * `log` entry. Then `wait` in the partition, process the `batch`, `commit` the transaction, `reply` to `web`. The stage
- * `batch` includes `commit`.
+ * The stages of a push, in the order of their start. In `web`: `verify` authenticates the request, `log` writes the
+ * push-log entry. The push then has to `wait` in its partition. In a worker: `batch` processes the batch, and includes
+ * `commit`, the transaction. `reply` is the time from the worker's message to its arrival in `web`.
  */
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/**
- * The writes that `web` makes for several pushes in one call: push-log entries (`log`) or partition items (`queue`).
- */
-export const BATCH_KINDS = ['log', 'queue'] as const;
-export type BatchKind = (typeof BATCH_KINDS)[number];
+/** The grouped calls of `web`: one call writes several push-log entries (`log`) or partition items (`queue`). */
+export const GROUPED_CALLS = ['log', 'queue'] as const;
+export type GroupedCall = (typeof GROUPED_CALLS)[number];
 
 /** Result of a request that was not rejected: the outcome of a push, or the answer to a query. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
@@ -28,19 +27,19 @@ export interface Metrics {
   /**
    * A request was answered and not rejected.
    *
-   * @param path path of the request; only paths in the endpoint table are counted
-   * @param receivedAt epoch milliseconds
+   * @param path path of the request; only the paths of signed endpoints are counted
+   * @param headAt when the head of the request arrived, epoch milliseconds
    */
-  answered(path: string, receivedAt: number, outcome: Success): void;
+  answered(path: string, headAt: number, outcome: Success): void;
   /** A request was rejected. The parameters are as in `answered`. */
-  rejected(path: string, receivedAt: number, error: PushError): void;
+  rejected(path: string, headAt: number, error: PushError): void;
   /**
    * Lines of a batch ended with the same result. Each line counts as a push, but has no duration of its own.
    *
    * @param operation undefined if the lines cannot be read, or if their batch was rejected as a whole
    */
   lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
-  /** @param count number of requests in flight in this process: complete requests without an answer */
+  /** @param count number of requests that this process has received with their whole body and has not answered yet */
   inFlight(count: number): void;
   /** A stage that began at `since` ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
@@ -48,23 +47,27 @@ export interface Metrics {
   batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
   /** The replies in one message of a worker have arrived. @param sentAt time of the Redis clock, epoch milliseconds */
   replied(sentAt: number): void;
-  /** One call of `web` wrote `size` log entries or partition items. */
-  batch(kind: BatchKind, size: number): void;
+  /** A grouped call of `web` wrote `size` push-log entries or partition items. */
+  batch(call: GroupedCall, size: number): void;
   /**
-   * A commit failed because another process had changed or locked a document (`isContention` in `workers/failures.ts`).
+   * A write of a batch failed because another writer had changed, inserted or locked the same document (`isContention`
+   * in `workers/failures.ts`).
    */
   conflict(): void;
-  /** A worker repeats the work of a batch. */
+  /** Pushes of a batch could not be committed. The worker tries again, with several pushes in smaller groups. */
   retried(): void;
   /** A partition job failed; the sweep schedules it again. */
   jobFailed(): void;
-  /** A worker reclaimed a partition job whose worker had stalled. */
+  /** A worker reclaimed a stalled partition job of another worker. */
   jobReclaimed(): void;
   /** A sweep of one shard has ended. @param partitions number of partitions without progress that the sweep found */
   swept(partitions: number): void;
-  /** `web` found the result of a push in the push log, because the reply of the worker did not arrive. */
+  /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;
-  /** A rejected request was not recorded in the push log: too many rejections in a second, or a failed write. */
+  /**
+   * A rejected request was not recorded in the push log. Either the limit of its client was reached (`BURST` in
+   * `pushes/rejections.ts`), or the write failed.
+   */
   rejectionUnrecorded(): void;
 }
 
@@ -91,12 +94,18 @@ export const NO_METRICS: Metrics = {
 
 // The durations of the stages of one request. The log line of the request shows them (LOG_REQUESTS).
 
-/** Stages of a request in `web`, in order. `wait` is the wait for the final state. A query has only `verify`. */
+/**
+ * Stages of a request in `web`, in order. `wait` is the wait for the final state. A query, or a request without a valid
+ * push, has only `verify`.
+ */
 export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /** The stage ends now. The stage began when the previous stage ended. The durations of a repeated stage are added. */
+  /**
+   * The stage ends now. It began when the previous stage ended; the first stage began with the creation of this object.
+   * The durations of a repeated stage are added.
+   */
   mark(stage: RequestStage): void;
   /** The durations of the stages that have ended, in milliseconds, rounded to a tenth. */
   read(): Partial<Record<RequestStage, number>>;

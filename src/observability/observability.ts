@@ -1,7 +1,7 @@
 /**
- * Starts the exporters of a process: Prometheus for metrics, with the internal port, and OpenTelemetry for traces. The
- * library of an exporter is loaded only if the exporter is on. Components report through the functions of `metrics.ts`
- * and `tracing.ts`.
+ * Starts the export of metrics and traces. Prometheus reads the metrics on the internal port. OpenTelemetry sends the
+ * traces to a collector. The library for metrics is loaded only if METRICS_PORT is set, and the library for traces only
+ * if TRACING is on. Components report through the functions of `metrics.ts` and `tracing.ts`.
  */
 import { NO_METRICS } from './metrics';
 import type { MetricsOptions, RunningMetrics, RunningTracing, TracingOptions } from './options';

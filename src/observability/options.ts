@@ -1,10 +1,11 @@
-/** Options and results of the exporters. */
+/** The parameters and results of `startMetrics` and `startTracing` (`observability.ts`). */
 import type { RequestListener } from 'node:http';
 import type { Clock } from '../concurrency/timing';
 import type { LogLine } from '../infra/folded-log';
 import type { Metrics } from './metrics';
 import type { Tracing } from './tracing';
 
+/** The waiting pushes of one partition. */
 export interface PartitionBacklog {
   /** Pushes in the partition. */
   readonly waiting: number;
@@ -12,16 +13,13 @@ export interface PartitionBacklog {
   readonly oldestMs: number | null;
 }
 
-/**
- * Functions that check MongoDB and Redis, or read from them. The internal port calls these at scrapes and readiness
- * checks.
- */
+/** The checks and reads of MongoDB and Redis that a request for /metrics or /readyz on the internal port needs. */
 export interface ServerProbes {
-  /** Checks MongoDB with a write and checks that no index is missing. */
+  /** Checks that MongoDB accepts a write, and that no index is missing. */
   pingDatabase(): Promise<unknown>;
-  /** Checks Redis with a write, because the queue needs writes. */
+  /** Checks that Redis accepts a write, because the queue needs writes. */
   pingQueue(): Promise<unknown>;
-  /** Checks without a write that Redis is a primary. It succeeds even if the memory of Redis is full. */
+  /** Checks that Redis is a primary. The check needs no memory, so it succeeds even if the memory of Redis is full. */
   pingPrimary(): Promise<unknown>;
   partitions(): Promise<readonly PartitionBacklog[]>;
   /** Number of workers of the deployment. */
@@ -62,9 +60,10 @@ export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
   /**
-   * Called when an export fails or the library reports a problem. Each kind of call happens at most once a minute.
+   * Called when the export of spans fails, or when the OpenTelemetry library reports a problem: at most once a minute
+   * for failed exports, and at most once a minute for problems of the library.
    *
-   * @param suppressed number of suppressed calls since the last call
+   * @param suppressed number of calls for the same cause that were suppressed since the last one
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

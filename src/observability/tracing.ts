@@ -1,6 +1,7 @@
 /**
- * The functions with which components create spans. If TRACING is off, components get `undefined` instead of a
- * `Tracing`, and OpenTelemetry is not loaded.
+ * `Tracing`: the functions with which components create spans. If TRACING is off, components get `undefined` instead of
+ * a `Tracing`, and OpenTelemetry is not loaded. A trace is "recorded" if the sampling has selected it: OpenTelemetry
+ * exports the spans of recorded traces only.
  */
 import type { mongo } from 'mongoose';
 
@@ -8,7 +9,7 @@ import type { mongo } from 'mongoose';
 export interface TraceHeaders {
   /** 55 characters. */
   readonly traceparent?: string;
-  /** At most 512 characters. */
+  /** At most 512 characters if it is stored with a push. */
   readonly tracestate?: string;
 }
 
@@ -23,14 +24,14 @@ export interface RequestEnd {
   readonly rejection: { readonly reason: string; readonly code: number } | undefined;
 }
 
-/** The server span of a running request. */
+/** The span of a request that is being answered. */
 export interface TracedRequest {
   /** 32 hex digits. */
   readonly traceId: string;
   /** Runs the handlers of the request. Spans that the handlers create are children of this span. */
   run<T>(answer: () => Promise<T>): Promise<T>;
   /** Ends the span. Must be called once. */
-  end(how: RequestEnd): void;
+  end(result: RequestEnd): void;
 }
 
 /** A batch that a worker read. */
@@ -65,9 +66,9 @@ export interface Tracing {
   /** The fields that the logger adds to each line that is logged within a trace. */
   logFields(): { readonly traceId?: string };
   /**
-   * Starts the span of a request. It continues the trace of the caller, unless `traceparent` is invalid.
+   * Starts the span of a request. It continues the trace of the caller, unless `traceparent` is missing or invalid.
    *
-   * @param route a path of the endpoint table, because paths that callers choose are unbounded
+   * @param route path of a signed endpoint. The span has this name, so paths that callers choose freely are not allowed
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */
@@ -80,19 +81,21 @@ export interface Tracing {
    */
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
   /**
-   * Runs work that queues a push.
+   * Runs work that queues a push. The work has a span of its own.
    *
    * @param work gets the trace context to store with the push, so that the worker continues the trace
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /**
-   * Runs a batch. The batch has one span, as in `together`. Each push of a recorded trace has one span with its result,
-   * in its own trace.
+   * Runs a batch. The batch has one span, as in `together`. Each push of a recorded trace also has a span in that
+   * trace, with the result of the push.
+   *
+   * @param apply processes the batch
    */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /**
-   * From now on, creates a span for each database command within a recorded trace. The span has the name of the
-   * command, but no values.
+   * From now on, creates a span for each database command within a recorded trace. The span has the names of the
+   * command and of its collection, but no values.
    */
   watchCommands(client: mongo.MongoClient): void;
 }

@@ -1,7 +1,7 @@
 /**
  * The alerts that the operator page computes from the current state. Names, limits and runbook sections are those of
- * the Prometheus rules in `ops/alerts`. `test/unit/operator/operator-alerts.test.ts` checks that they are equal. Unlike
- * Prometheus, the page shows an alert immediately, without a waiting time.
+ * the Prometheus rules in `ops/alerts`; a test compares them (`test/unit/operator/operator-alerts.test.ts`). The page
+ * shows an alert at once. A rule of Prometheus can require that the value exceeds the limit for some time.
  */
 
 import { isFailure, type ResultStatus } from '../status/recent-pushes';
@@ -36,10 +36,10 @@ export const SHED = [
 ];
 
 /**
- * A rate is a count of pushes divided by a time in seconds. This is the minimum of that time: otherwise a few pushes in
- * a short time would produce a high rate.
+ * Minimum seconds by which a number of pushes is divided to compute a rate. Otherwise a few pushes in a short time
+ * would produce a high rate.
  */
-const SHORTEST = 60;
+const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {
   const down = servers
@@ -53,7 +53,7 @@ export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus
     ...down,
     ...(noWorker ? [alert('MatterPushNoWorker', 'critical', null)] : []),
     ...ofAge(Math.max(0, ...ages) / 1_000),
-    ...(flow ? ofFlow(flow.results, Math.max(SHORTEST, flow.spanMs / 1_000)) : []),
+    ...(flow ? ofFlow(flow.results, Math.max(MIN_SECONDS, flow.spanMs / 1_000)) : []),
   ];
 }
 

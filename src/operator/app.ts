@@ -15,7 +15,7 @@ const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/resume': false,
 };
 const READING = ['GET', 'HEAD'];
-/** Headers of JSON answers. The answer with a file has other headers. */
+/** Headers of JSON answers. Answers that contain a file of the page have other headers. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   ...API_HEADERS,
@@ -27,20 +27,20 @@ const HEADERS = {
 export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
   const screen = createScreen(parts, queue);
   const files = new Map([...readPage(PAGE, '/'), ...readPage(MANUAL, '/manual')]);
-  const tries = createWrongTokens();
+  const wrongTokens = createWrongTokens();
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const [address = ''] = (req.url ?? '').split('?');
-    const paused = CHANGES[address];
+    const [urlPath = ''] = (req.url ?? '').split('?');
+    const paused = CHANGES[urlPath];
     if (paused !== undefined && req.method === 'POST') {
-      const changed = await answerChange(req, paused, { ...parts, tries });
+      const changed = await answerChange(req, paused, { ...parts, wrongTokens });
       screen.forget();
       return sendJson(res, changed);
     }
     if (!READING.includes(req.method ?? '')) return rejectMethod(res, paused !== undefined);
-    if (address === '/status') return sendJson(res, { status: 200, body: await screen.read() });
-    const file = files.get(address);
+    if (urlPath === '/status') return sendJson(res, { status: 200, body: await screen.read() });
+    const file = files.get(urlPath);
     if (file) return sendFile(req, res, file);
-    const message = paused === undefined ? 'Not found' : 'To be sent by POST';
+    const message = paused === undefined ? 'Not found' : 'Send this request with POST';
     sendJson(res, { status: paused === undefined ? 404 : 405, body: { message } });
   };
   return { answer, close: () => screen.close() };

@@ -38,10 +38,10 @@ interface Rejection extends ChangeAnswer {
 }
 
 interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> {
-  readonly tries: WrongTokens;
+  readonly wrongTokens: WrongTokens;
 }
 
-/** Makes the change that a request asks for. @returns the answer, also if the change is rejected or fails */
+/** Pauses or resumes the client that a request names. @returns the answer, also if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,
@@ -57,7 +57,7 @@ export async function answerChange(
     return reject(
       400,
       'BAD_REQUEST',
-      'clientId, operator (1 to 64 characters), reason (at most 200)',
+      'needs clientId and operator (1 to 64 characters); reason: at most 200 characters',
     );
   }
   const { clientId, operator, reason } = parsed.data;
@@ -81,7 +81,7 @@ export async function answerChange(
     if (error instanceof Error && error.name === 'DirectoryError') {
       return reject(400, 'NOT_POSSIBLE', error.message);
     }
-    return reject(503, 'NOT_CONFIRMED', `${explain(error)}; look whether it was changed`);
+    return reject(503, 'NOT_CONFIRMED', `${explain(error)}; look whether the client was changed`);
   }
 }
 
@@ -96,17 +96,19 @@ function logRejection(
 }
 
 /** Checks the headers of a request. @returns the rejection; undefined if the body may be read */
-function rejectionOf(req: IncomingMessage, { token, tries }: ChangeParts): Rejection | undefined {
+function rejectionOf(
+  req: IncomingMessage,
+  { token, wrongTokens }: ChangeParts,
+): Rejection | undefined {
   if (token === '') {
     return reject(404, 'CHANGES_OFF', 'nothing can be changed here: OPERATOR_TOKEN is not set');
   }
-  if (!isFromOwnPage(req))
-    return reject(403, 'CROSS_SITE', 'a request of another site is not taken');
+  if (!isFromOwnPage(req)) return reject(403, 'CROSS_SITE', 'requests of other sites are rejected');
   const given = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
   if (given === undefined) return reject(401, 'TOKEN_MISSING', 'Authorization: Bearer <token>');
-  if (!isSame(given, token)) return wrongToken(req.socket.remoteAddress ?? '', tries);
+  if (!isSame(given, token)) return rejectWrongToken(req.socket.remoteAddress ?? '', wrongTokens);
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? '')) {
-    return reject(415, 'NOT_JSON', 'the content type has to be application/json');
+    return reject(415, 'NOT_JSON', 'the content type must be application/json');
   }
   return undefined;
 }
@@ -115,12 +117,12 @@ function rejectionOf(req: IncomingMessage, { token, tries }: ChangeParts): Rejec
  * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends them cannot lock out the
  * operator.
  */
-function wrongToken(address: string, tries: WrongTokens): Rejection {
-  if (!tries.mayTry(address)) {
+function rejectWrongToken(address: string, wrongTokens: WrongTokens): Rejection {
+  if (!wrongTokens.mayTry(address)) {
     return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
   }
-  tries.wrong(address);
-  return reject(401, 'TOKEN_WRONG', 'it is not OPERATOR_TOKEN');
+  wrongTokens.wrong(address);
+  return reject(401, 'TOKEN_WRONG', 'the token is not OPERATOR_TOKEN');
 }
 
 /**
@@ -163,17 +165,18 @@ const reject = (status: number, reason: string, message: string): Rejection => (
 const explain = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 
-// Counts of wrong tokens by address. The right token is always accepted.
+// Counts of wrong tokens by IP address. The right token is always accepted.
 
 export interface WrongTokens {
-  /** Whether this address has sent fewer wrong tokens than the limit in the current span. */
+  /** Whether this address has sent fewer wrong tokens than MAX_WRONG in its current span. */
   mayTry(address: string): boolean;
   /** Counts a wrong token of this address. */
   wrong(address: string): void;
 }
 
-/** Maximum wrong tokens of one address in a span of SPAN milliseconds. */
+/** Maximum wrong tokens of one address in one span. */
 const MAX_WRONG = 10;
+/** Milliseconds of a span. It begins with the first wrong token of an address after its previous span. */
 const SPAN = 60_000;
 /** Maximum addresses in memory. Further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

@@ -1,4 +1,4 @@
-/** The last hour on the operator page: pushes per minute of all processes, waiting pushes, and events. */
+/** The last hour on the operator page: the pushes of each minute in all processes, the waiting pushes, and events. */
 
 import type { Connection } from 'mongoose';
 import { systemClock, withTimeout } from '../concurrency/timing';
@@ -17,14 +17,15 @@ export type MinuteCounts = Readonly<Record<PushKind, number>> & {
 };
 
 export interface History {
-  /** Epoch milliseconds. */
+  /** Start of the hour, epoch milliseconds. */
   readonly from: number;
+  /** End of the hour, epoch milliseconds. */
   readonly to: number;
-  /** Null if MongoDB is unavailable. */
+  /** The pushes of each minute; null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
   /** Whether the read of the push counts stopped at its limit. Then the oldest minutes show no pushes. */
   readonly isCut: boolean;
-  /** The samples that this process has taken of the queue since its start. */
+  /** The waiting pushes in the last hour, as far as this process was running. */
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
   readonly marks: readonly HistoryEvent[];
@@ -63,12 +64,12 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
     },
     /** Adds the records of this process, and the events of the current status, to a result of `read`. */
     complete: (
-      { audit, ...read }: Read & Pick<History, 'from' | 'to'>,
+      { audit, ...rest }: Read & Pick<History, 'from' | 'to'>,
       status: ServiceStatus,
     ): History => {
       const outages = queue.outages();
-      const marks = eventsOf({ audit, outages, status, from: read.from });
-      return { ...read, queue: queue.samples(), marks, hasAudit: audit !== null };
+      const marks = eventsOf({ audit, outages, status, from: rest.from });
+      return { ...rest, queue: queue.samples(), marks, hasAudit: audit !== null };
     },
   };
 }
@@ -122,20 +123,18 @@ export type HistoryEvent = { readonly at: number } & (
 
 /** The sources of the events. */
 interface EventSources {
-  /** Null if MongoDB is unavailable. */
+  /** Entries of the audit trail; null if MongoDB is unavailable. */
   readonly audit: readonly AuditEntry[] | null;
   /** Outages that this process has recorded. */
   readonly outages: readonly NotedOutage[];
   readonly status: ServiceStatus;
-  /** Epoch milliseconds. */
+  /** Start of the last hour, epoch milliseconds. */
   readonly from: number;
 }
 
-/**
- * Starts within DEPLOYMENT_SPAN milliseconds are one deployment. Outages of two processes within SAME_OUTAGE
- * milliseconds are one outage.
- */
+/** Processes of one version that start within these milliseconds after the first of them are one event. */
 const DEPLOYMENT_SPAN = 60_000;
+/** Outages of one server that begin within these milliseconds are the same outage, noticed by several processes. */
 const SAME_OUTAGE = 5_000;
 
 /** @returns the events, oldest first */
@@ -146,11 +145,13 @@ function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[
     }),
   );
   return [...outagesOf(outages, status), ...startsOf(status), ...entries]
-    .filter((mark) => mark.at >= from || (mark.kind === 'outage' && isInside(mark.until, from)))
+    .filter(
+      (mark) => mark.at >= from || (mark.kind === 'outage' && hasNotEndedBefore(mark.until, from)),
+    )
     .sort((a, b) => a.at - b.at);
 }
 
-const isInside = (until: number | null, from: number) => until === null || until >= from;
+const hasNotEndedBefore = (until: number | null, from: number) => until === null || until >= from;
 
 function outagesOf(noted: readonly NotedOutage[], { servers }: ServiceStatus): HistoryEvent[] {
   const reported = servers.flatMap(({ server, lastOutage }) => {

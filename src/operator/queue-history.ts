@@ -1,4 +1,4 @@
-/** Records the last hour in this process: the number of waiting pushes, and the outages of MongoDB and Redis. */
+/** Keeps the last hour in the memory of this process: the waiting pushes, and the outages of MongoDB and Redis. */
 
 import type { Connection } from 'mongoose';
 import { startPollLoop, systemClock } from '../concurrency/timing';
@@ -58,7 +58,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // A failed read needs no log line, because its sample has the value null.
+  // A failed read needs no log line, because its sample contains null values.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,

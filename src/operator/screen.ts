@@ -1,5 +1,6 @@
 /**
- * Builds the data of the operator page (`GET /status`): the data of `matterctl status`, the alerts, and the last hour.
+ * Builds the data of the operator page (`GET /status`): the data of `matterctl status`, the stuck partitions, the
+ * alerts, and the last hour.
  */
 import { createStuckWatch, type StuckPartition } from '../queue/inspect/stuck';
 import { MongoStatusReader } from '../status/mongo-status';
@@ -14,9 +15,9 @@ export interface OperatorStatus extends ServiceStatus {
   readonly process: string;
   /** Time zone in which the page shows all times. */
   readonly timeZone: string;
-  /** Whether operators can pause clients on this page: OPERATOR_TOKEN is set. */
+  /** Whether operators can pause clients on this page. True if OPERATOR_TOKEN is set. */
   readonly canChange: boolean;
-  /** Partitions whose job made no progress for at least 1 s; null if Redis is unavailable. */
+  /** Partitions without progress for at least 1 s, and the cause; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
   readonly alerts: readonly ShownAlert[];
   readonly history: History;

@@ -25,7 +25,7 @@ export interface MongoStatus {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** The cause of rejected pushes while MongoDB answers: missing indexes. Null if no index is missing. */
+  /** Names missing indexes, because of which the service rejects pushes although MongoDB answers; null if none. */
   readonly problem: string | null;
   readonly clients: readonly ClientWithoutKeys[];
   readonly recent: RecentPushes;
@@ -115,7 +115,7 @@ const DAY = 86_400_000;
 /** Maximum entries that are read for each system, newest first. */
 const MAX_ENTRIES = 500;
 
-/** Reasons after which the service may accept the same push: errors of the service, and load limits. */
+/** Reasons after which the service may accept the same push: codes from 500 on, and RATE_LIMITED. */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;

@@ -14,15 +14,15 @@ export interface RedisStatus {
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
   /**
-   * The cause of rejected pushes while Redis answers: an operator has paused the queue. Null if the queue is not
-   * paused.
+   * Set if an operator has paused the queue with BullMQ: the service then rejects pushes although Redis answers. Null
+   * if the queue is not paused.
    */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];
 }
 
-/** Milliseconds that a read waits until the connection is ready. */
+/** Maximum milliseconds that a read waits until the connection is ready. */
 const TIMEOUT = 2_000;
 
 export class RedisStatusReader {
@@ -77,15 +77,15 @@ export class RedisStatusReader {
     const redis = this.#redis;
     if (redis.status === 'ready') return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const isReady = () => {
+      const onReady = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        redis.off('ready', isReady);
+        redis.off('ready', onReady);
         reject(new Error(this.#why));
       }, TIMEOUT);
-      redis.once('ready', isReady);
+      redis.once('ready', onReady);
     });
   }
 }

@@ -13,8 +13,8 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
 /**
- * Several processes report the same outage. Reports whose start differs by less than these milliseconds count as one
- * outage, because the clocks of the processes differ slightly.
+ * Several processes report the same outage. Their reports count as one outage if the starts differ by less than these
+ * milliseconds, because the clocks of the processes differ slightly.
  */
 const SAME_OUTAGE = 5_000;
 
@@ -68,12 +68,12 @@ function serverStatus(
 }
 
 function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): ServerOutage | null {
-  const met = processes.flatMap(({ name, outages }) => {
+  const reports = processes.flatMap(({ name, outages }) => {
     const outage = outages[server];
     return outage ? [{ name, ...outage }] : [];
   });
-  const latest = Math.max(...met.map(({ since }) => since));
-  const same = met.filter(({ since }) => since > latest - SAME_OUTAGE);
+  const latest = Math.max(...reports.map(({ since }) => since));
+  const same = reports.filter(({ since }) => since > latest - SAME_OUTAGE);
   const [one] = same;
   if (!one) return null;
   const since = Math.min(...same.map((outage) => outage.since));
@@ -90,9 +90,9 @@ function clientsOf(
     servers,
   }: Pick<ServiceStatus, 'servers'> & { readonly processes: readonly SeenProcess[] | null },
 ): ClientStatus[] {
-  const [usual = null] = processes?.flatMap(({ defaultRate }) => defaultRate ?? []) ?? [];
+  const [defaultRate = null] = processes?.flatMap((one) => one.defaultRate ?? []) ?? [];
   return clients.map((client) => ({
-    ...clientStatus(client, recent.clients.get(client._id) ?? NO_PUSHES, usual),
+    ...clientStatus(client, recent.clients.get(client._id) ?? NO_PUSHES, defaultRate),
     state: stateOf(client, servers),
   }));
 }
@@ -110,10 +110,10 @@ function stateOf(
 function clientStatus(
   { _id: clientId, systemCode, enabled, limit, paused }: ClientWithoutKeys,
   pushes: ClientPushes,
-  usual: number | null,
+  defaultRate: number | null,
 ): Omit<ClientStatus, 'state'> {
   return {
-    ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
+    ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? defaultRate },
     ...pushes,
     paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
   };

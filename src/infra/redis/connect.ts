@@ -127,15 +127,15 @@ const nodesOf = (redis: RedisConnection | undefined) =>
  * @throws Error after `timeout` milliseconds; its message names REDIS_URL and the last failure
  */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
-  const failure = collectFailures(redis);
+  const endCollection = collectFailures(redis);
   try {
     await withTimeout(whenReady(redis), timeout, () => {
       redis.disconnect();
-      const why = [`no answer within ${timeout} ms`, failure()].filter(Boolean).join(': ');
+      const why = [`no answer within ${timeout} ms`, endCollection()].filter(Boolean).join(': ');
       return new Error(`REDIS_URL cannot be used: ${why}`);
     });
   } finally {
-    failure();
+    endCollection();
   }
 }
 
@@ -158,8 +158,11 @@ function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): R
   const { use, retriesCommands } = kind;
   const watch = watchOf(use, logger);
   const options = { ...RECONNECT, ...kind.options, reconnectOnError: reconnectIfReplica(watch) };
-  const Kind = retriesCommands ? BlockingCluster : ClusterConnection;
-  return watchCluster(new Kind(...clusterOptions(address, { retriesCommands, options })), watch);
+  const ClusterClass = retriesCommands ? BlockingCluster : ClusterConnection;
+  return watchCluster(
+    new ClusterClass(...clusterOptions(address, { retriesCommands, options })),
+    watch,
+  );
 }
 
 function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKind): Redis {

@@ -34,8 +34,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is unreachable, the next
   // attempt to connect to that node reports the loss again.
   cluster.on('refresh', back);
-  // ioredis may have found the node in order to send a command. This command opens the connection itself, so
-  // `setImmediate` lets it go first.
+  // ioredis may have found the node in order to send a command. This command opens the connection itself. So
+  // `connectNode` runs after it, by `setImmediate`.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );

@@ -102,7 +102,7 @@ function readServers(hosts: string, form: RedisAddress['form']): RedisServer[] {
   const servers = hosts.split(',').map((one) => readServer(one, PORTS[form]));
   if (form === 'single' && servers.length > 1) {
     throw new RedisUrlProblem(
-      'must name one server; several are redis-sentinel:// or redis-cluster://',
+      'must name one server; for several, use redis-sentinel:// or redis-cluster://',
     );
   }
   return servers;
@@ -113,7 +113,7 @@ function readServer(text: string, defaultPort: number): RedisServer {
     /^(?:\[([\da-fA-F:.]+)\]|([^[\]:\s]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = ipv6 ?? name;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    throw new RedisUrlProblem('must name its servers as host:port, several with a comma between');
+    throw new RedisUrlProblem('must name its servers as host:port, separated by commas');
   }
   return { host, port: Number(port) };
 }
@@ -147,10 +147,10 @@ function readPath(path: string, form: RedisAddress['form'], masterId: string | u
   }
   const [db = '0', ...more] = steps;
   if (more.length > 0 || !/^\d{1,5}$/.test(db)) {
-    throw new RedisUrlProblem('must end with the number of its database, or without one');
+    throw new RedisUrlProblem('must end with the number of its database, or with no path');
   }
   if (form === 'cluster' && db !== '0') {
-    throw new RedisUrlProblem('must not choose a database: a Cluster has only 0');
+    throw new RedisUrlProblem('must not choose a database: a Cluster has only database 0');
   }
   return { db: Number(db), ...(groupName !== undefined && { groupName }) };
 }

@@ -1,4 +1,4 @@
-/** The internal port: GET /metrics, /healthz, /readyz, and the optional operator page. */
+/** The HTTP server of the internal port: GET /metrics, /healthz, /readyz, and the optional operator page. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LogLine } from '../../infra/folded-log';
@@ -85,7 +85,10 @@ const REJECTED = {
 /** Maximum characters of a Host header in the log. */
 const LOGGED_HOST = 100;
 
-/** Rejects requests with a foreign Host header, so that a web page in an operator's browser cannot read this port. */
+/**
+ * Rejects requests whose Host header is not accepted (`isAcceptedHost`). Otherwise a page of another site in an
+ * operator's browser could read this port by DNS rebinding.
+ */
 function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;

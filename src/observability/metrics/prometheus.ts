@@ -10,16 +10,16 @@ import { createMetrics, createRegistry, type MetricsRegistry } from './registry'
 /** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
 export async function startPrometheus(options: MetricsOptions): Promise<RunningMetrics> {
   const { type, host, port, operatorPage, log, servers } = options;
-  const all = createRegistry(type);
+  const metricsRegistry = createRegistry(type);
   const text = async () => {
-    await readServers(servers, all);
-    return all.registry.metrics();
+    await readServers(servers, metricsRegistry);
+    return metricsRegistry.registry.metrics();
   };
-  const { contentType } = all.registry;
+  const { contentType } = metricsRegistry.registry;
   const isReady = () => areServersReady(servers);
   const pages = { contentType, text, isReady };
   const { url, close } = await serveMetrics(pages, { host, port, operatorPage, log });
-  return { metrics: createMetrics(all, options), url, close };
+  return { metrics: createMetrics(metricsRegistry, options), url, close };
 }
 
 /**
@@ -31,14 +31,14 @@ const TIMEOUT = 1_000;
 /** Updates the metrics of MongoDB, Redis and the queue. Removes a metric whose value cannot be read. Never fails. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
-  const [database, queue, partitions, count] = await Promise.all([
+  const [isDatabaseUp, isQueueUp, partitions, workerCount] = await Promise.all([
     valueInTime(servers.pingDatabase().then(() => true)),
     valueInTime(servers.pingQueue().then(() => true)),
     valueInTime(servers.partitions()),
     valueInTime(servers.workers()),
   ]);
-  up.set({ server: 'mongodb' }, database ? 1 : 0);
-  up.set({ server: 'redis' }, queue ? 1 : 0);
+  up.set({ server: 'mongodb' }, isDatabaseUp ? 1 : 0);
+  up.set({ server: 'redis' }, isQueueUp ? 1 : 0);
   if (partitions) {
     waiting.set(partitions.reduce((sum, one) => sum + one.waiting, 0));
     backlogAge.set(Math.max(0, ...partitions.map(secondsWaited)));
@@ -46,8 +46,8 @@ export async function readServers(servers: ServerProbes, registry: MetricsRegist
     waiting.remove();
     backlogAge.remove();
   }
-  if (count === undefined) workers.remove();
-  else workers.set(count);
+  if (workerCount === undefined) workers.remove();
+  else workers.set(workerCount);
 }
 
 /**
@@ -68,8 +68,9 @@ export async function areServersReady({
 const secondsWaited = ({ oldestMs }: PartitionBacklog) => (oldestMs ?? 0) / 1000;
 
 /**
- * @returns undefined if the call fails or takes too long. The function writes no log line, because the metric `up`
- * shows the outage
+ * Writes no log line about a failed call, because the metric `up` shows the outage.
+ *
+ * @returns the result of the call; undefined if the call fails or takes too long
  */
 const valueInTime = <T>(call: Promise<T>): Promise<T | undefined> =>
   withTimeout(call, TIMEOUT).catch(() => undefined);

@@ -3,13 +3,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Clock } from '../../concurrency/timing';
 import { endpointAt } from '../../protocol/endpoints';
 import { PushError } from '../../protocol/errors';
-import { BATCH_KINDS, type Metrics, STAGES } from '../metrics';
+import { GROUPED_CALLS, type Metrics, STAGES } from '../metrics';
 
 /** Upper bounds of the buckets for a stage, in seconds: from half a millisecond to the default PUSH_TIMEOUT. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the buckets for a request, in seconds: up to the default BATCH_TIMEOUT. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
-/** Upper bounds of the buckets for a batch or a call, in pushes or items. Larger ones are in the bucket `+Inf`. */
+/** Upper bounds of the buckets for the pushes of a batch, and for the writes of a grouped call. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** @param type type of the process (`web` or `worker`), which is a label of each metric */
@@ -29,36 +29,53 @@ export function createRegistry(type: string) {
     requests: new Counter({
       ...optionsOf(
         'requests_total',
-        'Answered requests of the contract, and the lines of batches, each as a push',
+        'Answered requests to signed endpoints; each line of a batch also counts as one request',
       ),
       labelNames: ['operation', 'outcome', 'reason'],
     }),
     requestSeconds: new Histogram({
-      ...optionsOf('request_seconds', 'Duration of a request, from its head to its answer'),
+      ...optionsOf(
+        'request_seconds',
+        'Time from the arrival of the headers of a request to its answer',
+      ),
       labelNames: ['operation'],
       buckets: REQUEST_SECONDS,
     }),
-    inFlight: new Gauge(optionsOf('requests_in_flight', 'Unanswered requests of this process')),
+    inFlight: new Gauge(
+      optionsOf(
+        'requests_in_flight',
+        'Requests that were received with their whole body and are not answered yet',
+      ),
+    ),
     stageSeconds: new Histogram({
       ...optionsOf('stage_seconds', 'Duration of one stage of a push'),
       labelNames: ['stage'],
       buckets: SECONDS,
     }),
     batchPushes: new Histogram({
-      ...optionsOf(
-        'partition_batch_pushes',
-        'Pushes of a batch that a worker read from its partitions',
-      ),
+      ...optionsOf('partition_batch_pushes', 'Pushes in one batch of a worker'),
       buckets: PUSHES,
     }),
     batchSize: new Histogram({
-      ...optionsOf('batch_size', 'Items that one MongoDB or Redis call wrote'),
+      ...optionsOf(
+        'batch_size',
+        'Writes in one call of web: log entries (log) or queued pushes (queue)',
+      ),
       labelNames: ['batch'],
       buckets: PUSHES,
     }),
-    conflicts: counter('guard_conflicts_total', 'Commits that conflicted with another writer'),
-    retries: counter('retries_total', 'Repetitions of the work of a batch'),
-    jobsFailed: counter('partition_jobs_failed_total', 'Partition jobs that failed as a whole'),
+    conflicts: counter(
+      'guard_conflicts_total',
+      'Commits that failed because another writer had changed or locked a document',
+    ),
+    retries: counter(
+      'retries_total',
+      'Batches that were split, and groups of pushes that were retried',
+    ),
+    jobsFailed: counter(
+      'partition_jobs_failed_total',
+      'Partition jobs that failed; a sweep schedules them again',
+    ),
     jobsReclaimed: counter(
       'partition_jobs_reclaimed_total',
       'Stalled partition jobs that another worker reclaimed',
@@ -66,20 +83,25 @@ export function createRegistry(type: string) {
     sweeps: counter('sweeps_total', 'Sweeps of a shard for partitions without progress'),
     sweptPartitions: counter(
       'swept_partitions_total',
-      'Partitions that a sweep found without progress',
+      'Partitions without progress that sweeps found',
     ),
-    repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was lost'),
+    repliesLost: counter(
+      'replies_lost_total',
+      'Pushes whose result web found in the push log before the reply arrived',
+    ),
     rejectionsUnrecorded: counter(
       'rejections_unrecorded_total',
-      'Rejected requests of known clients that are in no push log, because the limit was reached',
+      'Rejected requests of known clients without a log entry: limit of the client reached, or failed write',
     ),
-    waiting: new Gauge(optionsOf('queue_waiting', 'Pushes in all partitions of the deployment')),
+    waiting: new Gauge(
+      optionsOf('queue_waiting', 'Waiting pushes in all partitions of the deployment'),
+    ),
     backlogAge: new Gauge(
-      optionsOf('backlog_age_seconds', 'Age of the oldest push in all partitions'),
+      optionsOf('backlog_age_seconds', 'Age of the oldest waiting push in all partitions'),
     ),
     workers: new Gauge(optionsOf('workers', 'Worker processes of the deployment')),
     up: new Gauge({
-      ...optionsOf('up', 'Whether a server answers this process (1) or not (0)'),
+      ...optionsOf('up', '1 if this process can write to the server, otherwise 0'),
       labelNames: ['server'],
     }),
   };
@@ -97,25 +119,25 @@ export function createMetrics(
 ): Metrics {
   const { requests, requestSeconds, stageSeconds, batchPushes, batchSize } = registry;
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
-  const batches = byName(BATCH_KINDS, (batch) => batchSize.labels({ batch }));
-  const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
-    // Paths outside the endpoint table have no metrics: callers choose such paths, so the number of label values would
-    // have no limit.
+  const groupedCalls = byName(GROUPED_CALLS, (batch) => batchSize.labels({ batch }));
+  const count = (path: string, headAt: number, outcome: string, reason: string) => {
+    // Only the paths of signed endpoints are counted. Callers choose other paths freely, so the number of label values
+    // would have no limit.
     const operation = endpointAt(path)?.name;
     if (operation === undefined) return;
     requests.inc({ operation, outcome, reason });
-    requestSeconds.observe({ operation }, seconds(clock() - receivedAt));
+    requestSeconds.observe({ operation }, seconds(clock() - headAt));
   };
   return {
-    answered: (path, receivedAt, outcome) => count(path, receivedAt, outcome, ''),
-    rejected: (path, receivedAt, error) => count(path, receivedAt, rejectedAs(error), error.reason),
+    answered: (path, headAt, outcome) => count(path, headAt, outcome, ''),
+    rejected: (path, headAt, error) => count(path, headAt, rejectedAs(error), error.reason),
     lines: (name, lines, end) => {
       const operation = name ?? UNKNOWN_LINE;
       const isRejected = end instanceof PushError;
       const outcome = isRejected ? rejectedAs(end) : end;
       requests.inc({ operation, outcome, reason: isRejected ? end.reason : '' }, lines);
     },
-    inFlight: (requests) => registry.inFlight.set(requests),
+    inFlight: (unanswered) => registry.inFlight.set(unanswered),
     stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
     batchBegan: (pushes, now) => {
       batchPushes.observe(pushes.length);
@@ -127,7 +149,7 @@ export function createMetrics(
         () => undefined,
       );
     },
-    batch: (kind, size) => batches[kind].observe(size),
+    batch: (call, size) => groupedCalls[call].observe(size),
     conflict: () => registry.conflicts.inc(),
     retried: () => registry.retries.inc(),
     jobFailed: () => registry.jobsFailed.inc(),
@@ -141,10 +163,10 @@ export function createMetrics(
   };
 }
 
-/** The outcome label of a rejection: FAILED if the service is the cause, REFUSED if the request is the cause. */
+/** The label `outcome` of an error: FAILED for a code from 500 on, otherwise REFUSED. */
 const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
-/** At least zero, because a duration is negative if the clock was set back. */
+/** Converts a duration to seconds. A duration is negative if the clock was set back; it then counts as zero. */
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 function byName<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {

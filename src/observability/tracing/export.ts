@@ -1,5 +1,5 @@
 /**
- * Sets up OpenTelemetry. The OpenTelemetry library reads the standard OTEL_ variables itself.
+ * Sets up the export of spans with OpenTelemetry. The library reads the standard OTEL_ variables itself.
  * `infra/settings/tracing.ts` checks these variables.
  */
 import { hostname } from 'node:os';
@@ -21,19 +21,19 @@ import { createTracing } from './spans';
  * process longer.
  */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a span; the span of a batch has one link for each other trace. */
+/** Maximum links of a span. The span of a batch has links to the other traces of its pushes. */
 const MAX_LINKS = 500;
 /** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
 const MAX_PROBLEM = 200;
 
 export function startOpenTelemetry({ type, onProblem }: TracingOptions): RunningTracing {
-  const reportThrottled = () =>
+  const createReport = () =>
     throttle(
       (problem, suppressed) => onProblem(problem.slice(0, MAX_PROBLEM), suppressed),
       () => performance.now(),
     );
-  const reportFailure = reportThrottled();
-  reportLibraryWarnings(reportThrottled());
+  const reportFailure = createReport();
+  reportLibraryWarnings(createReport());
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       'service.name': `matter-push-${type}`,
@@ -78,10 +78,11 @@ function withReport(exporter: SpanExporter, report: (problem: string) => void): 
 const INTERVAL = 60_000;
 
 /**
- * Limits the calls of `report` to one a minute. The first call is made at once.
+ * Limits the calls of `report` to one a minute.
  *
  * @param report gets the number of suppressed calls since its last call
  * @param clock a monotonic clock in milliseconds
+ * @returns a function that calls `report` at once, or only counts the call if `report` was called in the last minute
  */
 export function throttle(
   report: (what: string, suppressed: number) => void,

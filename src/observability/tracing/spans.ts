@@ -1,4 +1,7 @@
-/** Creates spans with the API of OpenTelemetry: for requests, batches, pushes in a batch, and database commands. */
+/**
+ * Creates spans with the API of OpenTelemetry: for requests, grouped calls, batches, pushes in a batch, and database
+ * commands.
+ */
 import {
   type Attributes,
   type Context,
@@ -35,7 +38,7 @@ export function createTracing(tracer: Tracer): Tracing {
     here: () => context.active(),
     together: (name, points, work) => {
       // Without a trace, the work runs in the root context, because the active context may belong to other work.
-      const { parent, links } = traceFamilyOf(points as readonly Context[]);
+      const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
       return inSpan(tracer.startSpan(name, { attributes, links }, parent), parent, work);
@@ -67,10 +70,10 @@ function startRequest(
   return {
     traceId: span.spanContext().traceId,
     run: (answer) => context.with(trace.setSpan(parent, span), answer),
-    end: (how) => {
-      span.setAttributes(attributesOfEnd(how));
-      // Other rejections are errors of the caller, not of the service.
-      if (how.rejection && how.rejection.code >= 500)
+    end: (result) => {
+      span.setAttributes(attributesOfEnd(result));
+      // A code below 500 is an error of the caller, not of the service.
+      if (result.rejection && result.rejection.code >= 500)
         span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
@@ -97,7 +100,8 @@ const MAX_OPEN_SPANS = 5_000;
 function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // The driver emits the event in the context of its caller. The active span there becomes the parent span.
+    // The driver emits the event in the trace context of the code that sends the command. The active span of that
+    // context becomes the parent span.
     const parent = context.active();
     if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);
@@ -153,7 +157,7 @@ async function traceBatch<R extends TracedReply>(
   const traced = pushes.filter((push) => push.trace !== undefined);
   if (traced.length === 0) return apply();
   const contexts = new Map(traced.map((push) => [push, contextOf(push)]));
-  const { parent, links } = traceFamilyOf([...contexts.values()]);
+  const { parent, links } = spanRelationsOf([...contexts.values()]);
   const attributes = {
     'matter_push.partitions': records.map(({ partition }) => partition),
     'matter_push.batch.size': pushes.length,
@@ -161,8 +165,9 @@ async function traceBatch<R extends TracedReply>(
   const options = { kind: SpanKind.CONSUMER, attributes, links };
   const batch = tracer.startSpan('batch', options, parent);
   const spans = new Map<string, Span>();
-  for (const [push, place] of contexts) {
-    if (isRecorded(place)) spans.set(push.id, startPush(tracer, push, { now, place, batch }));
+  for (const [push, pushContext] of contexts) {
+    if (!isRecorded(pushContext)) continue;
+    spans.set(push.id, startPush(tracer, push, { now, parent: pushContext, batch }));
   }
   try {
     const replies = await inSpan(batch, parent, apply);
@@ -183,14 +188,14 @@ const contextOf = ({ trace: headers }: TracedPush): Context =>
 function startPush(
   tracer: Tracer,
   { id, queuedAt, operation }: TracedPush,
-  { now, place, batch }: { readonly now: number; readonly place: Context; readonly batch: Span },
+  { now, parent, batch }: { readonly now: number; readonly parent: Context; readonly batch: Span },
 ): Span {
   const attributes = {
     'matter_push.request_id': id,
     'matter_push.waited_ms': Math.max(0, now - queuedAt),
   };
   const links = [linkTo(batch.spanContext())];
-  return tracer.startSpan(`apply ${operation.op}`, { attributes, links }, place);
+  return tracer.startSpan(`apply ${operation.op}`, { attributes, links }, parent);
 }
 
 function recordResult(
@@ -224,26 +229,29 @@ function recordFailure(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Whether the trace of this context is recorded: the spans of a recorded trace are exported. */
-function isRecorded(place: Context): boolean {
-  const flags = trace.getSpanContext(place)?.traceFlags ?? TraceFlags.NONE;
+/** Whether the context belongs to a recorded trace. Only the spans of recorded traces are exported. */
+function isRecorded(traceContext: Context): boolean {
+  const flags = trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE;
   return (flags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** The traces to which one span belongs. */
-interface TraceFamily {
-  /** The first recorded trace; if no trace is recorded, the first trace; without traces, the root context. */
+/** The relations of one span that stands for work of several traces. The span itself is in one of them. */
+interface SpanRelations {
+  /**
+   * The first context of a recorded trace. If no trace is recorded, the first context. If there is no context, the root
+   * context.
+   */
   readonly parent: Context;
   /** Links to the other recorded traces. */
   readonly links: Link[];
 }
 
-function traceFamilyOf(contexts: readonly Context[]): TraceFamily {
+function spanRelationsOf(contexts: readonly Context[]): SpanRelations {
   const [first, ...others] = contexts.filter(isRecorded);
   return {
     parent: first ?? contexts[0] ?? ROOT_CONTEXT,
-    links: others.flatMap((place) => trace.getSpanContext(place) ?? []).map(linkTo),
+    links: others.flatMap((other) => trace.getSpanContext(other) ?? []).map(linkTo),
   };
 }
 
-const linkTo = (context: Link['context']): Link => ({ context });
+const linkTo = (spanContext: Link['context']): Link => ({ context: spanContext });
