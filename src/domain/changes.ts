@@ -2,8 +2,8 @@
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
 /**
- * A changed field. The change of a state or time has the old and new value. The change of a free text, such as a title
- * or payload, has only the field name.
+ * A changed field. A change of a type, status, priority, time or `deleted` has the old and new value, and a change of
+ * `parties` has lists. Any other change, such as of a title or payload, has only the field name.
  */
 export interface FieldChange {
   readonly field: string;
@@ -16,7 +16,7 @@ export interface FieldChange {
   readonly unread?: readonly string[];
 }
 
-/** Fields whose old and new values are stored. */
+/** Fields whose old and new values are stored as they are. */
 const VALUED = [
   'bizStatus',
   'externalStatusCode',
@@ -28,11 +28,12 @@ const VALUED = [
 const VALUED_NAMES: readonly string[] = VALUED;
 /** Fields of which only the name is stored. */
 const NAMED = ['title', ...CONTENT_TEXTS.filter((field) => !VALUED_NAMES.includes(field))] as const;
+/** Fields whose old and new values are stored as ISO-8601 in UTC. */
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt'] as const satisfies readonly (keyof Matter)[];
 const MAX_PARTIES_SHOWN = 20;
 
 /**
- * @param before undefined if the push created the matter; each field of the new matter with a value is then a change
+ * @param before undefined if the push created the matter; every field with a value then counts as changed
  */
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
@@ -55,18 +56,18 @@ export function changesOf(before: Matter | undefined, after: Matter): FieldChang
 
 function partyChange(before: readonly Party[], after: readonly Party[]): FieldChange[] {
   if (before === after || before.length + after.length === 0) return [];
-  const was = new Map(before.map((party) => [partyKey(party), party.unread]));
-  const is = new Set(after.map(partyKey));
+  const unreadBefore = new Map(before.map((party) => [partyKey(party), party.unread]));
+  const keysAfter = new Set(after.map(partyKey));
   const lists = {
-    added: [...is].filter((name) => !was.has(name)),
-    removed: [...was.keys()].filter((name) => !is.has(name)),
+    added: [...keysAfter].filter((key) => !unreadBefore.has(key)),
+    removed: [...unreadBefore.keys()].filter((key) => !keysAfter.has(key)),
     unread: after
-      .filter((party) => party.unread && was.get(partyKey(party)) === false)
+      .filter((party) => party.unread && unreadBefore.get(partyKey(party)) === false)
       .map(partyKey),
   };
   const shown = Object.entries(lists)
-    .filter(([, names]) => names.length > 0)
-    .map(([list, names]) => [list, names.slice(0, MAX_PARTIES_SHOWN)]);
+    .filter(([, keys]) => keys.length > 0)
+    .map(([list, keys]) => [list, keys.slice(0, MAX_PARTIES_SHOWN)]);
   // If only display names or the order of parties changed, the change has no list.
   return [{ field: 'parties', ...Object.fromEntries(shown) }];
 }

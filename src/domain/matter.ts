@@ -1,6 +1,6 @@
 /**
- * Types of a matter and its parties (contract 1). A matter is one to-do, notice, alert or reminder in the ledger of the
- * portal. Instants are epoch milliseconds; `matterId` is a 64-bit snowflake.
+ * Types of a matter and its parties, and its derived fields (contract 1). A matter is one to-do, notice, alert or
+ * reminder in the ledger of the portal. Instants are epoch milliseconds; `matterId` is a 64-bit snowflake.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';
@@ -104,7 +104,8 @@ export function phaseOf(
 }
 
 /**
- * The group of a matter's key. Pushes of one group are applied in order (contract 6.3). No part may have a line feed.
+ * The system code and the externalId as one text, the group of all pushes of a matter. Pushes of one group are applied
+ * in order (contract 6.3). Neither parameter may contain a line feed.
  */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;

@@ -20,7 +20,7 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** Parties that are not in `parties`. Empty or absent if `replaceParties` is true. */
+  /** Parties to remove; none of them is in `parties`. Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
   /** True if the service assigned the externalId because the caller sent none. */
   readonly assignedId: boolean;

@@ -44,7 +44,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Pushes of this kind without a log entry, because too many were rejected at once or the database was unavailable; counted by the minute',
+      'Matching pushes without a log entry: their client had too many rejections, or the database was unavailable. Counted in whole minutes',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -1,8 +1,8 @@
 /**
  * Splits a batch that is a JSON array into its elements, in one pass over the bytes (contract 7.1). The pass checks the
- * structure: brackets, commas, colons, names and quotes. A wrong number, word or escape inside an element moves no
- * boundary between elements. `readLine` finds it later, and only that line fails. `bodySpan` finds the bytes of `body`
- * in a line, because the push log stores and hashes exactly these bytes.
+ * structure: brackets, commas, colons, names and quotes. Other errors, such as a wrong number or escape, do not change
+ * where an element ends. `readLine` finds such an error later, and only the line with the error fails. `bodySpan` finds
+ * the bytes of `body` in a line, because the push log stores and hashes exactly these bytes.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -30,7 +30,7 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
   return batch[at] === OPEN_LIST ? at : undefined;
 }
 
-/** Bytes of one step within an element. An element may be as large as the batch, so it needs several steps. */
+/** Bytes of one step within an element. One element may be as large as the batch and then needs several steps. */
 const STEP = 64 * 1024;
 
 /**

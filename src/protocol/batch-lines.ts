@@ -47,7 +47,7 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * Reads the lines in steps, because an array of 8 MiB takes long. `runInSlices` runs the steps.
+ * Reads the lines in steps, because splitting an array of 8 MiB takes long. `runInSlices` runs the steps.
  *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array
@@ -64,7 +64,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
 
 /**
  * An upper bound of the lines of a batch: its elements if the batch is an array, otherwise its line breaks plus one.
- * The function stops counting above the maximum, and counts in steps, like `readBatchLines`.
+ * The function stops counting when the batch exceeds `limits`. It works in steps, like `readBatchLines`.
  */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
@@ -75,7 +75,7 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** The error at which the array ends after these lines. */
+  /** The error of the array, if its structure is broken after these lines. */
   readonly error?: PushError;
 }
 

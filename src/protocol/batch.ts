@@ -64,7 +64,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
 
 const lineNumber = count().meta(
   describe(
-    'The number of the line in the body, from 1; empty lines count. In an array: of the element',
+    'Line number in the body, from 1; empty lines count. In an array: the number of the element',
     '行号，从 1 开始，空行计入；数组为元素序号',
   ),
 );
@@ -75,11 +75,11 @@ const lineFields = {
     .int()
     .meta(
       describe(
-        '0: the push is in the database. Otherwise the code that a single push would get.',
+        '0: the push succeeded or, in a dry run, is valid. Otherwise the code of the same single push.',
         '0 表示已落库；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
-  message: z.string().meta(describe('For people', '供人阅读的说明')),
+  message: z.string().meta(describe('Text for people', '供人阅读的说明')),
   reason: z
     .string()
     .optional()
@@ -103,7 +103,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The problems of the line: all unknown users, and at most 20 others; fields are those of its body',
+        'The problems: all unknown users, or at most 20 others. Paths of fields start inside `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出），字段以 body 为准',
       ),
     ),
@@ -130,7 +130,7 @@ export const batchResult = z
       .optional()
       .meta(
         describe(
-          'If the code is 0: the outcome, as of a single push',
+          'If the code is 0: the outcome, as for a single push',
           'code 为 0 时的处理结果，与单独推送一致',
         ),
       ),
@@ -153,7 +153,7 @@ export const totals = {
   failed: count().meta(describe('Number of the other lines', '其余行数')),
 };
 
-/** `data` of a batch. */
+/** `data` in the answer to a batch. */
 export const batchData = z
   .object({
     ...totals,
@@ -168,7 +168,7 @@ export const verifiedLine = z
   .meta(describe('The result of the validation of one line', '一行的校验结果'));
 export type VerifiedLine = Answer<typeof verifiedLine>;
 
-/** `data` of the dry run of a batch. */
+/** `data` in the answer to the dry run of a batch. */
 export const verifiedBatch = z
   .object({
     ...totals,
@@ -180,9 +180,9 @@ export type VerifiedBatch = Answer<typeof verifiedBatch>;
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
 /**
- * The envelope of a batch in which lines failed, or of a dry run in which lines are invalid.
+ * The envelope of the answer 207: to a batch or resend in which pushes failed, or to a dry run with invalid pushes.
  *
- * @param data BatchData or VerifiedBatch
+ * @param data BatchData, VerifiedBatch or ResendData
  * @param retryable whether one of the failed lines may succeed later
  */
 export function partialEnvelope(

@@ -1,6 +1,6 @@
 /**
- * Cursors of paged queries. Callers must not interpret a cursor. A cursor contains a digest of its query, so that the
- * service rejects the cursor in a query with other filters.
+ * Cursors of paged queries. A cursor is the text with which a caller requests the next page; callers must not interpret
+ * it. A cursor contains a digest of its query, so that the service rejects the cursor in a query with other filters.
  */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';

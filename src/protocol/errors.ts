@@ -1,4 +1,4 @@
-/** The error type of the service. */
+/** `PushError`, the error type for all error answers, and functions that create such errors. */
 import { type LocalizedText, localized, type Text } from './language';
 import { isReason, REASONS, type Reason, UNKNOWN_REASON } from './reasons';
 import type { FieldError, LocalizedWarning } from './warnings';
@@ -11,21 +11,24 @@ export {
   WRONG_SIGNATURE,
 } from './reasons';
 
-/** A field error in both languages, as it is stored in the log. */
+/** A field error in both languages, as the push log stores it. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum number of problems in the result of one line of a batch, and in a push-log entry. */
+/**
+ * Maximum number of problems in a push-log entry and in the result of one line of a batch. The result of a line may
+ * have more problems only if all of them are unknown users.
+ */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
 
 /** The state of a client's rate limit; the RateLimit headers show it. */
 export interface RateState {
-  /** Pushes per second. */
+  /** Requests per second. Each push of a batch or resend counts as a request. */
   readonly rate: number;
-  /** Maximum number of pushes that the client may send at once. */
+  /** Maximum number of requests that the client may send at once. */
   readonly burst: number;
-  /** Pushes that the client may send at once now. */
+  /** Requests that the client may send at once now. */
   readonly remaining: number;
 }
 
@@ -40,7 +43,7 @@ export interface PushErrorDetail {
   readonly cause?: unknown;
 }
 
-/** A rejection with a reason for the caller. Any other thrown error becomes a 500 without details. */
+/** An error that the caller receives with its reason. Any other thrown error becomes a 500 without details. */
 export class PushError extends Error {
   override readonly name = 'PushError';
   /** The envelope's code, which is also the HTTP status. */

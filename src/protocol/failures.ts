@@ -41,7 +41,9 @@ export function failuresSchema(timeZone: string) {
     limit: pageSize(MAX_ROWS).meta(describe('Maximum rows of a page', '每页最多行数')),
     cursor,
   });
-  return orderedWindow(body, 'from', 'to').meta(describe('A window and reasons', '时间窗与原因'));
+  return orderedWindow(body, 'from', 'to').meta(
+    describe('A time window and reasons', '时间窗与原因'),
+  );
 }
 
 const MAX_ROWS = 500;
@@ -128,12 +130,12 @@ export type Mended = Answer<typeof mended>;
 /** The failed upsert because of which a matter does not exist. */
 const failureCause = z
   .object({
-    requestId: requestId().meta(describe('The first failed upsert', '最早失败的 upsert')),
+    requestId: requestId().meta(describe('The last failed upsert', '最早失败的 upsert')),
     reason: z.string().meta(asInEntry('reason')),
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
   })
-  .meta(describe('The failure that caused the last one', '导致最近一次失败的失败'));
+  .meta(describe('The failed upsert behind the last failure', '导致最近一次失败的失败'));
 
 /** The last failure of a matter, of an idempotency key, or of a push that has neither. */
 export const failedRow = z
@@ -160,10 +162,7 @@ export const failedRow = z
         ),
       ),
     failures: count().meta(
-      describe(
-        'Failed pushes of this matter, key or push within this page',
-        '本页范围内的失败次数',
-      ),
+      describe('Number of failed pushes of this row within this page', '本页范围内的失败次数'),
     ),
     refusedBatch: z
       .boolean()
@@ -186,7 +185,7 @@ export const failedRow = z
   .meta(describe('A matter with its last failure', '一个事项及其最近一次失败'));
 export type FailedRow = Answer<typeof failedRow>;
 
-/** `data` of push-logs/failures. */
+/** `data` in the answer to push-logs/failures. */
 export const failures = z
   .object({
     totals: failureTotals.meta(
@@ -196,7 +195,7 @@ export const failures = z
       .array(failureGroup)
       .meta(
         describe(
-          'Failures by reason and field, the largest group first; a push with problems in several fields counts in each group',
+          'Failures by reason and field, the largest group first; a push with problems in several fields counts for each field',
           '按原因和字段分组，数量多的在前；涉及多个字段的推送在每个字段中各计一次',
         ),
       ),

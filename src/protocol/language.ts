@@ -31,5 +31,5 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 /** Joins both languages on one line, for a title. */
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
-/** `meta` of a schema: its description in the OpenAPI document. */
+/** Returns `meta` for a schema: its description in the OpenAPI document, in both languages. */
 export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

@@ -2,11 +2,13 @@
 import { DateTime } from 'luxon';
 import { DATE } from './time';
 
-/** A local day: its date as yyyy-MM-dd, its first instant, and the first instant of the next day. */
+/** A day in a time zone. */
 export interface LocalDay {
+  /** Form yyyy-MM-dd. */
   readonly date: string;
-  /** Epoch milliseconds. */
+  /** The first instant of the day, epoch milliseconds. */
   readonly start: number;
+  /** The first instant of the next day, epoch milliseconds. */
   readonly end: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The fields of a push-log entry (contract 5.3). This table describes each field once: stored form, readers and
- * meaning in both languages. The database schema, the answer of push-logs/query, the OpenAPI document and `matterctl
- * log` use it.
+ * meaning in both languages. The database schema, the answer to push-logs/query, the OpenAPI document and `matterctl
+ * log` use the table.
  */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';
@@ -32,11 +32,9 @@ export const fieldChange = z
   .object({
     field: z.string().meta(describe('The field that changed', '改变的字段')),
     from: value().meta(
-      describe('The value before, only of states and times', '改变前的值，仅状态和时间'),
+      describe('The old value; absent if the push created the matter', '改变前的值，仅状态和时间'),
     ),
-    to: value().meta(
-      describe('The value after, only of states and times', '改变后的值，仅状态和时间'),
-    ),
+    to: value().meta(describe('The new value', '改变后的值，仅状态和时间')),
     added: names().meta(
       describe('Added parties, as `ROLE username`', '新增的参与人，形如 ROLE username'),
     ),
@@ -47,7 +45,7 @@ export const fieldChange = z
   } satisfies ShapeOf<FieldChange>)
   .meta(
     describe(
-      'A field that a push changed; of titles and texts the values are not stored',
+      'A field that a push changed. Only matterType, bizType, bizStatus, externalStatusCode, priority, deleted and times have values.',
       '推送改变的字段；标题和正文只列字段名',
     ),
   );
@@ -77,7 +75,7 @@ export const ENTRY_FIELDS = {
   ),
   idempotencyKey: optionalField(
     TEXT,
-    'X-Idempotency-Key as it was sent',
+    'The idempotency key of the request or line',
     '当时发送的 X-Idempotency-Key',
   ),
   attempt: presentedField(
@@ -122,12 +120,12 @@ export const ENTRY_FIELDS = {
   startedAt: optionalField(INSTANT, ...BY_QUEUE),
   settledAt: optionalField(
     INSTANT,
-    'When the push was persisted, or ended without an effect: ISO-8601 in UTC',
+    'When the push reached its final state: ISO-8601 in UTC',
     '落库或终止的时间：ISO-8601，UTC',
   ),
   state: presentedField(
     z.enum(LOG_STATES),
-    'QUEUED: in progress. PERSISTED: written. REPLAYED: a retry that returned the first outcome. REFUSED: rejected, see `reason`. EXPIRED: not confirmed in time and never applied.',
+    'QUEUED: in progress. PERSISTED: the outcome is in the database. REPLAYED: a retry that got the outcome of the first push. REFUSED: rejected, see `reason`. EXPIRED: not confirmed in time and never applied.',
     'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
   ),
   outcome: presentedField(
@@ -147,7 +145,7 @@ export const ENTRY_FIELDS = {
   ),
   warnings: presentedField(
     z.array(warning),
-    'Values of the body that look wrong, of successful and failed pushes',
+    'Values of the body that look wrong, even if the push succeeded',
     '请求体中看起来有问题的内容，与推送结果无关',
   ),
   stale: presentedField(
@@ -204,7 +202,7 @@ export const ENTRY_FIELDS = {
    * result by this digest.
    */
   idempotencyFingerprint: internalField(TEXT),
-  /** The reason, if the push had no effect. The queries for failures search this field. */
+  /** The reason, if the state is REFUSED or EXPIRED. The queries for failures search this field. */
   failure: internalField(TEXT),
   /** When the database removes the entry. Absent: after PUSH_LOG_RETENTION. */
   expireAt: internalField(INSTANT),
@@ -212,12 +210,12 @@ export const ENTRY_FIELDS = {
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** `meta` for another schema with the same field, such as a filter: the description of the field. */
+/** Returns `meta` with the description of an entry field, for a field of the same name in another schema. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });
 
-/** An entry as clients see it: JSON-safe, absent values null, instants in ISO-8601 UTC. */
+/** An entry as clients see it. Its values are JSON-safe: an absent value is null, and an instant is ISO-8601 in UTC. */
 export const entryView = z.object(shapeFor('clients'));
 export type EntryView = Answer<typeof entryView>;
 

@@ -1,4 +1,4 @@
-/** `data` of push-logs/query, with the diagnosis of a rejected signature. */
+/** The schema of `data` in the answer to `push-logs/query`. An entry may have a diagnosis of its rejected signature. */
 import { z } from 'zod';
 import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
 import { describe } from './language';
@@ -87,7 +87,7 @@ export type Diagnosis = Answer<ReturnType<typeof diagnosisSchemas>['Diagnosis']>
 export type Finding = Answer<ReturnType<typeof diagnosisSchemas>['Finding']>;
 export type Difference = Answer<typeof bodyDifference>;
 
-/** The schemas of `data` of push-logs/query. @param causes all codes of docs/signature-causes.md */
+/** The schemas of `data` in the answer to push-logs/query. @param causes all codes of docs/signature-causes.md */
 export function logPageSchemas(causes: readonly string[]) {
   const diagnoses = diagnosisSchemas(causes);
   const entry = entryView
@@ -116,17 +116,17 @@ export function logPageSchemas(causes: readonly string[]) {
         .array(entry)
         .meta(
           describe(
-            'The newest first, or with `oldestFirst` the oldest; a page may be short although more pages follow',
+            'The newest entry first; with `oldestFirst`, the oldest. A page may be short although more pages follow',
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
         ),
       nextCursor: nextCursor(),
-      /** Only on the first page, and only if the query names no matter, key or request. */
+      /** Only on the first page, and only if the query names no request, batch, matter or key. */
       notRecorded: notRecorded().optional(),
       count: z
         .object({
-          value: count().meta(describe('Counted', '计数值')),
-          exact: z.boolean().meta(describe('False: there are more', '为 false 时实际更多')),
+          value: count().meta(describe('The number', '计数值')),
+          exact: z.boolean().meta(describe('False: the number is larger', '为 false 时实际更多')),
         })
         .optional()
         .meta(describe('The total number, if `count` requests it', '总数，仅在请求时返回')),

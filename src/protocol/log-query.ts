@@ -1,4 +1,4 @@
-/** The body of `push-logs/query`. */
+/** The schema of the body of `push-logs/query`, which searches the push log. */
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { describe } from './language';
@@ -49,13 +49,13 @@ export function logQuerySchema(timeZone: string) {
       reason: oneOrMoreNames.meta(FILTER),
       failed: flag.meta(
         describe(
-          'True: only requests without an effect, which were rejected or have expired',
+          'True: only requests that were rejected or have expired',
           '为 true 时只返回未生效的请求（被拒绝或已过期）',
         ),
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only failures that are not mended: no later push of the matter was persisted, and no later push with the same client, operation and key took effect. For a push without a key, the key is console/<requestId>, with which the console sends it again. For a push without a matter, its resends count too. A resend counts as the push that it sends again. Batches rejected as a whole are not included.',
+          'True: only failures that are not mended: no later push of the matter was persisted, and no later push with the same client, operation and key took effect. For a push without a key, the key is console/<requestId>, with which the console sends it again. For a push without a matter, its resends count too. A resend counts at the time of the push that it sends again. Batches rejected as a whole are not included.',
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
         ),
       ),
@@ -69,9 +69,11 @@ export function logQuerySchema(timeZone: string) {
         ),
       ),
       cursor,
-      count: flag.meta(describe('True: the answer has the total number', '是否返回总数')),
+      count: flag.meta(
+        describe('True: the answer has the number of matching entries', '是否返回总数'),
+      ),
       includeBody: flag.meta(
-        describe('True: the entries have their bodies as they were sent', '是否返回原始请求体'),
+        describe('True: each entry has its body as it was sent', '是否返回原始请求体'),
       ),
       oldestFirst: flag.meta(
         describe(

@@ -24,7 +24,7 @@ export function findInvisibleCharacter(id: string): InvisibleCharacter | undefin
   const isPlain = (character: string) => lookAlike(character) !== '';
   const [first, last] = [characters.findIndex(isPlain), characters.findLastIndex(isPlain)];
   const at = characters.findIndex(
-    (character, place) => place < first || place > last || isZeroWidth(character),
+    (character, index) => index < first || index > last || isZeroWidth(character),
   );
   const code = characters[at]?.codePointAt(0);
   if (code === undefined) return undefined;

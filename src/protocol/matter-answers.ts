@@ -1,4 +1,4 @@
-/** `data` of the queries about matters. */
+/** The schemas of `data` in the answers to the queries about matters. */
 import { z } from 'zod';
 import { type Answer, count, instant, matterId, nextCursor } from './answer-shape';
 import { describe } from './language';
@@ -7,7 +7,9 @@ import { MATTER, matterAnswer } from './matter-view';
 export const gotMatters = z
   .object({
     /** In the order of the request, without duplicates. */
-    matters: z.array(matterAnswer).meta(describe('Deleted ones too', '含已删除的事项')),
+    matters: z
+      .array(matterAnswer)
+      .meta(describe('Matters, including deleted ones', '含已删除的事项')),
     missing: z
       .array(z.string())
       .meta(describe('Ids without a matter in the ledger', '台账中从未有过的业务主键')),
@@ -17,14 +19,16 @@ export type GotMatters = Answer<typeof gotMatters>;
 
 export const changesPage = z
   .object({
-    matters: z.array(matterAnswer).meta(describe('Deleted ones too', '含已删除的事项')),
+    matters: z
+      .array(matterAnswer)
+      .meta(describe('Matters, including deleted ones', '含已删除的事项')),
     /** A page may be short or empty although more pages follow. */
     nextCursor: nextCursor(),
     examined: count()
       .optional()
       .meta(
         describe(
-          'Only of a search: the number of matters that the page examined',
+          'Only for a search: how many matters were examined for the page',
           '仅按条件搜索时返回：本页检查的事项数',
         ),
       ),
@@ -92,17 +96,17 @@ export const matterDiff = z
       .array(differingMatter)
       .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
   })
-  .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序'));
+  .meta(describe('The comparison of all lines', '有差异的行，按发送顺序'));
 export type MatterDiff = Answer<typeof matterDiff>;
 
 const digest = z.object({
-  count: count().meta(describe('Matters', '事项数')),
+  count: count().meta(describe('Number of matters', '事项数')),
   hash: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .meta(
       describe(
-        'XOR of the first 8 bytes of the SHA-256 of the line of each matter, 16 hex digits. The line: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
+        'XOR over all matters of the first 8 bytes of SHA-256(line), as 16 hex digits. The line of a matter: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
         '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
       ),
     ),

@@ -64,7 +64,7 @@ const searchFields = {
     ),
   matterType: fields
     .nullIsAbsent(matterView.shape.matterType)
-    .meta(describe('Only matters of this kind', '只返回该事项类型')),
+    .meta(describe('Only matters of this type', '只返回该事项类型')),
   phase: fields
     .nullIsAbsent(matterView.shape.phase)
     .meta(describe('Only matters in this phase', '只返回处于该阶段的事项')),
@@ -97,9 +97,9 @@ function querySchema(timeZone: string) {
     updatedTo: fields.nullIsAbsent(changeInstant(timeZone)).meta(WINDOW),
     bizType: fields
       .nullIsAbsent(fields.bizType)
-      .meta(describe('Only matters of this type', '只返回该业务类型')),
+      .meta(describe('Only matters of this business type', '只返回该业务类型')),
     ...searchFields,
-    limit: pageSize(DEFAULT_PAGE).meta(describe('Rows of a page', '每页条数')),
+    limit: pageSize(DEFAULT_PAGE).meta(describe('Maximum matters of a page', '每页条数')),
     cursor,
   });
   return orderedWindow(schema, 'updatedFrom', 'updatedTo').meta(
@@ -176,8 +176,8 @@ function* readDiff(
   const lines: DiffRow[] = [];
   const errors: Problem[] = [];
   const seen = new Set<string>();
-  for (const [index, one] of readQuery(diffRows, body).lines.entries()) {
-    const { data, error } = row.safeParse(one, bilingualErrors);
+  for (const [index, line] of readQuery(diffRows, body).lines.entries()) {
+    const { data, error } = row.safeParse(line, bilingualErrors);
     if (error) errors.push(...fieldErrors(error, undefined, ['lines', index]));
     else {
       const field = `lines[${index}].externalId`;
@@ -191,19 +191,20 @@ function* readDiff(
   return { lines };
 }
 
-const DAY = describe(
-  'A day of `sourceUpdatedAt` in the time zone of the portal, inclusive',
-  'sourceUpdatedAt 所在的日期（门户时区），含当天',
-);
+const dayOfUpdate = (position: 'first' | 'last') =>
+  describe(
+    `The ${position} day of \`sourceUpdatedAt\` to count, in the time zone of the portal`,
+    'sourceUpdatedAt 所在的日期（门户时区），含当天',
+  );
 
 function digestSchema(timeZone: string) {
   return z
     .object({
       bizType: fields
         .nullIsAbsent(fields.bizType)
-        .meta(describe('Only matters of this type', '只统计该业务类型')),
-      fromDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
-      toDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
+        .meta(describe('Only matters of this business type', '只统计该业务类型')),
+      fromDay: fields.nullIsAbsent(day(timeZone)).meta(dayOfUpdate('first')),
+      toDay: fields.nullIsAbsent(day(timeZone)).meta(dayOfUpdate('last')),
       open: fields.nullIsAbsent(z.boolean()).meta({
         ...absentMeans(false),
         ...describe('True: without concluded matters', '为 true 时不含已办结的事项'),

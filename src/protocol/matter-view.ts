@@ -24,11 +24,11 @@ export const MATTER = {
     '桌面端跳转地址：http、https 或应用协议；不允许 javascript、data、vbscript、file',
   ),
   mobileUrl: describe(
-    'The page of the matter on a phone, with the same rules',
+    'The page of the matter on a phone; same rules as `pcUrl`',
     '移动端跳转地址，规则同 pcUrl',
   ),
   bizType: describe(
-    'Business type: the second level of the tree of categories. The service removes blanks at both ends.',
+    'Business type: a category of the second level in the portal. The service removes blanks at both ends.',
     '业务类型，门户分类树的第二级。首尾空白会被去掉。',
   ),
   priority: describe(
@@ -86,12 +86,15 @@ export const PUSHED_STATUS = {
     `${STATUS[1]}新事项不传时为 PENDING；传 null 恢复为 PENDING。`,
   ),
   status: describe(...STATUS),
-  reopen: describe(`${STATUS[0]} The status is then REOPENED.`, `${STATUS[1]}此时为 REOPENED。`),
+  reopen: describe(
+    `${STATUS[0]} Without it, the status becomes REOPENED.`,
+    `${STATUS[1]}此时为 REOPENED。`,
+  ),
 };
 
 const text = () => z.string().nullable();
 
-const FORMS = {
+const ENUMS = {
   matterType: oneOf<MatterType>({ TODO: true, NOTICE: true, ALERT: true, REMIND: true }),
   phase: oneOf<Phase>({ DRAFT: true, OPEN: true, CONCLUDED: true, DELETED: true }),
 };
@@ -116,7 +119,7 @@ export const matterView = z
     systemCode: z.string().meta(MATTER.systemCode),
     externalId: z.string().meta(MATTER.externalId),
     matterId: matterId().meta(MATTER.matterId),
-    matterType: FORMS.matterType.meta(MATTER.matterType),
+    matterType: ENUMS.matterType.meta(MATTER.matterType),
     title: z.string().meta(MATTER.title),
     summary: text().meta(MATTER.summary),
     content: text().meta(MATTER.content),
@@ -125,7 +128,7 @@ export const matterView = z
     bizType: text().meta(MATTER.bizType),
     priority: text().meta(MATTER.priority),
     bizStatus: z.string().meta(MATTER.bizStatus),
-    phase: FORMS.phase.meta(MATTER.phase),
+    phase: ENUMS.phase.meta(MATTER.phase),
     deadlineAt: text().meta(
       describe(
         'Deadline: ISO-8601 date-time, local in the time zone of the portal',
@@ -186,7 +189,7 @@ export const orphanView = matterView
   .partial({ title: true })
   .meta(
     describe(
-      'A matter that is open in the ledger and not in the list; without title for a query key without access to bodies',
+      'A matter that is open or a draft in the ledger and not in the list; without title for a query key without access to bodies',
       '台账中未办结、但不在列表里的事项；无正文权限的查询密钥得到的结果不含 title',
     ),
   );

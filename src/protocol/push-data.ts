@@ -15,7 +15,7 @@ export const pushData = z
       .enum(OUTCOMES)
       .meta(
         describe(
-          'The result. CREATED, UPDATED, DELETED: the matter was changed. REVIVED: an upsert restored a deleted matter. STALE_IGNORED: the push was older than the stored matter and changed nothing. ALREADY_DELETED: the matter was deleted before.',
+          'The result. CREATED, UPDATED, DELETED: the push was applied. REVIVED: an upsert restored a deleted matter. STALE_IGNORED: the push was older than the stored matter and changed nothing. ALREADY_DELETED: the matter was deleted before.',
           '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
         ),
       ),
@@ -35,7 +35,7 @@ export type PushData = Answer<typeof pushData>;
 /** `data` of a dry run that passes. */
 export const verified = z
   .object({
-    valid: z.literal(true).meta(describe('The push would be accepted', '校验通过')),
+    valid: z.literal(true).meta(describe('The push is valid', '校验通过')),
     externalId: z
       .string()
       .nullable()

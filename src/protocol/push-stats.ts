@@ -12,7 +12,7 @@ export const STATS_BUCKETS = ['minute', 'hour', 'day'] as const;
 export type StatsBucket = (typeof STATS_BUCKETS)[number];
 
 const BY = describe(
-  'The time that a row covers; days and hours are those of the time zone of the portal',
+  'The length of time that a row covers; days and hours are in the time zone of the portal',
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
@@ -38,22 +38,23 @@ export function statsSchema(timeZone: string) {
   );
 }
 
-const PERCENTILE = describe(
-  'Milliseconds from receipt to answer, with an error of at most 15 %; null: there were no pushes',
-  '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
-);
-const times = {
-  p50Ms: count().nullable().meta(PERCENTILE),
-  p95Ms: count().nullable().meta(PERCENTILE),
+const percentile = (percent: number) =>
+  describe(
+    `${percent} % of the pushes took at most these milliseconds from receipt to answer (error at most 15 %); null: no push`,
+    '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
+  );
+const durations = {
+  p50Ms: count().nullable().meta(percentile(50)),
+  p95Ms: count().nullable().meta(percentile(95)),
 };
 
 export const statsTotal = z
   .object({
-    pushes: count().meta(describe('Pushes', '推送数')),
-    succeeded: count().meta(describe('Answered with code 0', '返回 code 0 的推送数')),
-    failed: count().meta(describe('Answered with another code', '返回其他 code 的推送数')),
+    pushes: count().meta(describe('Number of pushes', '推送数')),
+    succeeded: count().meta(describe('Pushes answered with code 0', '返回 code 0 的推送数')),
+    failed: count().meta(describe('Pushes answered with another code', '返回其他 code 的推送数')),
     notRecorded: notRecorded(),
-    ...times,
+    ...durations,
   })
   .meta(describe('The totals of all rows', '合计'));
 export type StatsTotal = Answer<typeof statsTotal>;
@@ -61,7 +62,7 @@ export type StatsTotal = Answer<typeof statsTotal>;
 export const statsRow = z
   .object({
     start: shownInstant().meta(
-      describe('The start of the time of this row: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
+      describe('Start of the minute, hour or day: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
     ),
     operation: z.string().meta(asInEntry('operation')),
     outcome: z
@@ -69,7 +70,7 @@ export const statsRow = z
       .nullable()
       .meta(
         describe(
-          'REPLAYED: retries that returned an earlier outcome; null: the pushes failed',
+          'The outcome; REPLAYED: retries that returned an earlier outcome; null: the pushes failed',
           'REPLAYED 表示返回了首次结果；失败时为 null',
         ),
       ),
@@ -77,19 +78,19 @@ export const statsRow = z
       .string()
       .nullable()
       .meta(describe('Why the pushes failed; null: they succeeded', '失败原因；成功时为 null')),
-    pushes: count().meta(describe('Pushes', '推送数')),
+    pushes: count().meta(describe('Number of pushes', '推送数')),
     notRecorded: notRecorded(),
-    ...times,
+    ...durations,
   })
   .meta(
     describe(
-      'Pushes of one time, one operation, and one outcome or reason',
+      'Pushes of one minute, hour or day, one operation, and one outcome or reason',
       '一个时段、操作、结果或原因的统计',
     ),
   );
 export type StatsRow = Answer<typeof statsRow>;
 
-/** `data` of push-logs/stats. */
+/** `data` in the answer to push-logs/stats. */
 export const pushStats = z
   .object({
     timeZone: z.string().meta(describe('The time zone of days and hours', '日期所用的时区')),

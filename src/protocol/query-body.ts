@@ -39,7 +39,7 @@ export const bounded = <T extends z.ZodType>(element: T, max: number) =>
 
 /** Description of the start and the end of a window. */
 export const WINDOW = describe(
-  'In any form of `sourceUpdatedAt`; the window includes its start and excludes its end',
+  'A time in any form of `sourceUpdatedAt`; the window includes its start, not its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 

@@ -10,10 +10,11 @@ import { checkRemovals, NO_REMOVAL_IF_REPLACED, PARTY_FIELDS } from './party-fie
 import { absentMeans, requiredIf } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
-/** Settings of the portal that the validation needs. */
+/** The time zone and the clock for the validation of times. */
 export interface ContractSettings {
   /** IANA time zone of local date-times. */
   readonly timeZone: string;
+  /** The current time, epoch milliseconds. */
   readonly clock: () => number;
 }
 

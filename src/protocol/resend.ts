@@ -1,4 +1,4 @@
-/** `push-logs/resend`: logged pushes that are sent again (contract 7.5). */
+/** Body and answer of `push-logs/resend`, with which a client sends logged pushes again (contract 7.5). */
 import { z } from 'zod';
 import { type Answer, requestId } from './answer-shape';
 import { batchResult, totals } from './batch';
@@ -42,7 +42,7 @@ const fieldValue = z
       .optional()
       .meta(
         describe(
-          'Only where the invalid value is this one. Without it, wherever the field is invalid',
+          'The invalid value to replace. Absent: every invalid value of the field',
           '仅替换值为此值的无效字段；不传时替换所有无效的值',
         ),
       ),
@@ -76,7 +76,7 @@ export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
       describe(
-        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. If it is that of a resend, the body of this resend is sent.',
+        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. For the requestId of a resend, the body of that resend is sent.',
         '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发。为重发的 requestId 时，使用该次重发的请求体',
       ),
     ),
@@ -121,7 +121,7 @@ export const resendResult = batchResult
   .meta(describe('The result for one request id', '一次重发的结果'));
 export type ResendResult = Answer<typeof resendResult>;
 
-/** `data` of `push-logs/resend`. */
+/** `data` in the answer to `push-logs/resend`. */
 export const resendData = z
   .object({
     ...totals,
@@ -130,5 +130,5 @@ export const resendData = z
       .array(resendResult)
       .meta(describe('In the order of `requestIds`', '与 requestIds 顺序一致')),
   })
-  .meta(describe('The results of pushes that were sent again', '各次重发的结果'));
+  .meta(describe('The results of a resend', '各次重发的结果'));
 export type ResendData = Answer<typeof resendData>;

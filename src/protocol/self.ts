@@ -1,4 +1,4 @@
-/** The query of a client about itself (`clients/me`). */
+/** Body and answer of `clients/me`, the query of a client about its own settings. */
 import { z } from 'zod';
 import { type Answer, count, instant } from './answer-shape';
 import { describe } from './language';
@@ -11,9 +11,7 @@ export const clientSelfSchema = z
 export const clientRate = z
   .object({
     perSecond: count().meta(describe('Requests per second', '每秒请求数')),
-    burst: count().meta(
-      describe('Requests that are allowed at once after a pause', '可突发的请求数'),
-    ),
+    burst: count().meta(describe('Maximum requests at once', '可突发的请求数')),
   })
   .meta(describe('A rate limit', '速率限制'));
 export type ClientRate = Answer<typeof clientRate>;
@@ -22,7 +20,9 @@ const TIME = describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间');
 
 export const secretView = z
   .object({
-    secretId: z.string().meta(describe('As the push log names it', '与推送日志中的 secretId 一致')),
+    secretId: z
+      .string()
+      .meta(describe('The id, as in the push log', '与推送日志中的 secretId 一致')),
     createdAt: instant().meta(TIME),
     endsAt: instant()
       .nullable()
@@ -36,7 +36,7 @@ export const secretView = z
       .nullable()
       .meta(
         describe(
-          'When it was last used, updated within a minute; null: never',
+          'When the secret was last used, updated within a minute; null: never',
           '最后使用时间，一分钟内更新；null 表示从未使用',
         ),
       ),
@@ -57,7 +57,7 @@ const scopes = () =>
     );
 
 const BODIES = describe(
-  'False: answers omit titles, contents, payloads and stored bodies',
+  'False: answers omit titles, summaries, contents, payloads and stored bodies',
   '为 false 时返回结果不含标题、正文、扩展数据和原始请求体',
 );
 
@@ -73,7 +73,9 @@ export type QueryKeyView = Answer<typeof queryKeyView>;
 
 export const signedWith = z
   .object({
-    secretId: z.string().meta(describe('As the push log names it', '与推送日志中的 secretId 一致')),
+    secretId: z
+      .string()
+      .meta(describe('The id, as in the push log', '与推送日志中的 secretId 一致')),
     scopes: scopes(),
     bodies: z.boolean().meta(BODIES),
     endsAt: instant()
@@ -98,10 +100,10 @@ export type SignedWith = Answer<typeof signedWith>;
 
 export const retentions = z
   .object({
-    pushLog: z.number().meta(describe('Entries of the push log', '推送日志条目')),
+    pushLog: z.number().meta(describe('For entries of the push log', '推送日志条目')),
     bodies: z
       .number()
-      .meta(describe('Bodies as they were sent; 0: not stored', '原始请求体；0 表示不保存')),
+      .meta(describe('For bodies as they were sent; 0: not stored', '原始请求体；0 表示不保存')),
     replay: z
       .number()
       .meta(
@@ -163,7 +165,7 @@ const pause = z.object({
     .meta(describe('The reason that the operator entered', '运维人员填写的原因')),
 });
 
-/** `data` of clients/me. */
+/** `data` in the answer to clients/me. */
 export const clientSelf = z
   .object({
     clientId: z.string().meta(describe('The calling client', '当前 client_id')),
@@ -175,7 +177,7 @@ export const clientSelf = z
       .nullable()
       .meta(
         describe(
-          'Set if its pushes are rejected with CLIENT_PAUSED; null: they are accepted',
+          'Present if pushes of the client are rejected with CLIENT_PAUSED; null: not paused',
           '推送已被暂停（返回 CLIENT_PAUSED）；null 表示未暂停',
         ),
       ),

@@ -1,4 +1,4 @@
-/** The query about users of the portal (`users/check`). */
+/** Body and answer of `users/check`, which checks whether usernames are enabled users of the portal. */
 import { z } from 'zod';
 import type { Answer } from './answer-shape';
 import * as fields from './fields';
@@ -32,7 +32,7 @@ export const checkedUser = z
   .meta(describe('One name', '一个登录名'));
 export type UserState = Answer<typeof checkedUser>['state'];
 
-/** `data` of users/check. */
+/** `data` in the answer to users/check. */
 export const checkedUsers = z
   .object({
     allEnabled: z

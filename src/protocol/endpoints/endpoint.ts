@@ -1,4 +1,4 @@
-/** The form of a row in the endpoint table. */
+/** The types of the rows of the endpoint table (`protocol/endpoints.ts`). */
 import type { z } from 'zod';
 import type { Reason } from '../errors';
 import type { Bilingual } from '../language';
@@ -77,10 +77,10 @@ interface EndpointAnswer {
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 
-/** Milliseconds in which a body must arrive. Endpoints with larger bodies have their own value. */
+/** The usual `uploadTimeout`, in milliseconds. Endpoints with larger bodies have their own value. */
 export const UPLOAD_TIMEOUT = 12_000;
 
-/** The row of a signed query; `queryEndpoint` adds what all queries have in common. */
+/** The row of a signed query. `queryEndpoint` makes it a row of the endpoint table. */
 export interface QueryRow<Data> {
   /** The operationId in the OpenAPI document. */
   readonly id: string;

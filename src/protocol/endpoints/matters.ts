@@ -37,7 +37,7 @@ export const MATTER_QUERIES = {
     id: 'getMatters',
     title: ['Get matters by externalId', '按业务主键查询事项'],
     about: [
-      'Returns the matters in the order of the request, each once, with deleted ones.',
+      'Returns the matters in the order of the request, each once, including deleted ones.',
       '按请求顺序返回，每个一次；含已删除的事项。',
     ],
     body: {
@@ -64,7 +64,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute back: some matters are returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past: some matters are returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -110,7 +110,7 @@ export const MATTER_QUERIES = {
     id: 'digestMatters',
     title: ['Count and digest of matters', '事项数量与摘要'],
     about: [
-      'Counts and hashes by bizType and day, without deleted matters. A system may run one digest at a time, which may take a minute.',
+      'Counts and hashes by bizType and day, without deleted matters. A system may run one digest at a time. A digest may take a minute.',
       '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
     ],
     body: {
@@ -130,10 +130,10 @@ export const MATTER_QUERIES = {
   }),
 } as const;
 
-const MOST = MAX_ID_LINES.toLocaleString('en');
+const MAX_LINES = MAX_ID_LINES.toLocaleString('en');
 const LIST: Bilingual = [
-  `NDJSON: one id per line, as a JSON string or an object with \`externalId\`; at most ${MOST} lines of 16,384 characters, within two minutes`,
-  `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MOST} 行，每行最多 16,384 个字符，两分钟内发完`,
+  `NDJSON: one id per line, as a JSON string or an object with \`externalId\`; at most ${MAX_LINES} lines of 16,384 characters, sent within two minutes`,
+  `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MAX_LINES} 行，每行最多 16,384 个字符，两分钟内发完`,
 ];
 const FOUND: Bilingual = [
   'NDJSON: a line for each orphan, in the order of the ids, and the envelope as the last line. An answer without that line is incomplete. An answer that fails midway ends with an error envelope.',

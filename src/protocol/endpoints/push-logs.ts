@@ -21,7 +21,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryPushLog',
     title: ['Search the push log', '查询推送日志'],
     about: [
-      'The newest entry comes first. A page searches at most 5,000 entries: only `nextCursor: null` means the end. Entries are counted up to 10,000.',
+      'The newest entry comes first, unless `oldestFirst` is true. A page searches at most 5,000 entries: only `nextCursor: null` means the end. Entries are counted up to 10,000.',
       '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
     ],
     body: {
@@ -68,7 +68,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryStats',
     title: ['Push statistics', '推送统计'],
     about: [
-      'A push counts when it is answered, also with a rejection, in the minute of its receipt. Counts are written every few seconds; a killed process loses the counts of its last seconds. Longest windows: a day by minute, 31 days by hour, 366 days by day.',
+      'Every answered push counts, also a rejected one, in the minute of its receipt. Counts are written every few seconds; a killed process loses the counts of its last seconds. Longest windows: a day by minute, 31 days by hour, 366 days by day.',
       '在响应时计数，记在收到的那一分钟，含被限流或丢弃的推送。每几秒写入一次，进程被强制终止时会丢失最后几秒。最长时间窗：按分钟一天，按小时 31 天，按天 366 天。',
     ],
     body: {

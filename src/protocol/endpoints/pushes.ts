@@ -128,16 +128,16 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
   },
   timeout: 'PUSH_TIMEOUT',
   answer: {
-    about: ['The push would be accepted', '校验通过'],
+    about: ['The push is valid', '校验通过'],
     schema: 'VerifyAnswer',
     examples: { example: examples.VERIFIED },
   },
 };
 
-const MOST = BATCH_MAX_ITEMS.toLocaleString('en');
+const MAX_LINES = BATCH_MAX_ITEMS.toLocaleString('en');
 const LINES: Bilingual = [
-  `NDJSON: one push per line, as in a file for matterctl push, or a JSON array of the same objects; at most ${MOST} lines or elements. The body of a line is the body of a single push.`,
-  `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MOST} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
+  `NDJSON: one push per line, as in a file for matterctl push, or a JSON array of the same objects; at most ${MAX_LINES} lines or elements. The body of a line is the body of a single push.`,
+  `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MAX_LINES} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
 ];
 /** Reasons for which the service rejects a whole batch. */
 const AS_A_WHOLE: readonly Reason[] = ['INVALID_JSON', 'EMPTY_BATCH', 'TOO_MANY_LINES'];
@@ -200,7 +200,7 @@ export const VERIFY_BATCH_ENDPOINT: Endpoint<typeof VERIFY_BATCH> = {
   body: BATCH_BODY,
   timeout: 'PUSH_TIMEOUT',
   answer: {
-    about: ['Every line would be accepted.', '每一行均可通过校验。'],
+    about: ['Every line is valid.', '每一行均可通过校验。'],
     schema: 'VerifyBatchAnswer',
     examples: { batch: examples.VERIFY_BATCH_ANSWER },
     partial: { about: SOME_FAILED, kind: 'final' },

@@ -27,7 +27,10 @@ export const RESEND_ENDPOINT: Endpoint<typeof RESEND> = {
   },
   timeout: 'BATCH_TIMEOUT',
   answer: {
-    about: ['The database has confirmed every push.', '数据库已确认每一次推送写入。'],
+    about: [
+      'The database has confirmed every push. In a dry run: none would fail.',
+      '数据库已确认每一次推送写入。',
+    ],
     schema: 'ResendAnswer',
     examples: { example: RESEND_ANSWER },
     partial: {
