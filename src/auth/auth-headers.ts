@@ -13,7 +13,7 @@ export interface AuthHeaders {
   readonly signature: string;
 }
 
-/** @throws PushError HMAC_HEADERS_MISSING if one of the three headers is missing, empty or duplicate */
+/** @throws PushError HMAC_HEADERS_MISSING if one of these three headers is missing, empty or duplicate */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
   const clientId = onlyValue(rawHeaders, 'x-client-id');
   const timestamp = onlyValue(rawHeaders, 'x-timestamp');
@@ -48,9 +48,9 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** Whether unknown fields are rejected instead of ignored. */
+  /** Whether fields that are unknown or that the operation does not use are rejected. Otherwise they are ignored. */
   readonly strictFields: boolean;
-  /** Problems of X-Idempotency-Key and X-Strict-Fields, which are reported together with the problems of the body. */
+  /** Problems of these two headers. The answer lists them together with the problems of the body. */
   readonly headerErrors: readonly Problem[];
 }
 

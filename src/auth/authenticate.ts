@@ -1,4 +1,6 @@
-/** Authenticates signed requests. The checks run in the order of contract 3.2; the first failed check decides. */
+/**
+ * Authenticates signed requests. Contract 3.2 has the order of the checks. The first failed check determines the error.
+ */
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import type { Clock } from '../concurrency/timing';
 import { TimeSlice } from '../concurrency/turns';
@@ -16,7 +18,7 @@ export interface Caller {
   readonly systemCode: string;
   /** The id of the secret or query key that signed the request. */
   readonly secretId: string;
-  /** Set if a query key signed the request. Absent if a secret of the client signed it: a secret has all scopes. */
+  /** The restrictions of the query key that signed the request. Absent if a secret of the client signed the request. */
   readonly queryKey?: QueryKeyTerms;
   /** Set if an operator has paused the client: its pushes are rejected, but its queries are answered. */
   readonly paused?: ClientPause;
@@ -24,7 +26,7 @@ export interface Caller {
   readonly limit?: RateOverride;
 }
 
-/** What the routes know of an authenticated request. */
+/** An authenticated request, as the routes see it. */
 export interface SignedRequest {
   readonly requestId: string;
   readonly caller: Caller;
@@ -41,12 +43,13 @@ export interface SignedRequest {
 export interface AuthenticationTerms {
   readonly headers: AuthHeaders;
   readonly clock: Clock;
-  /** Minimum number of secrets to compute a signature with, see `secretsToTry`. */
+  /** Minimum number of secrets with which a signature is computed; see `secretsToTry`. */
   readonly minSecrets?: number;
 }
 
 /**
- * The client of a request, if the directory knows the client; and the caller, or the error of the first failed check.
+ * The result of the authentication: the caller, or the error of the first failed check. Also the client that
+ * X-Client-Id names, if the directory knows this client.
  */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
@@ -94,12 +97,12 @@ export function checkHeaders({ timestamp, signature }: AuthHeaders, now: number)
 
 export type Secret = KnownClient['secrets'][number];
 
-/** The secrets of a confidential client. An empty one is not used, because anyone could sign with it. */
+/** The secrets of a confidential client. An empty secret is not used, because anyone could sign with it. */
 function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Minimum number of signatures to compute for a request: a client has two secrets while it rotates them. */
+/** Minimum number of secrets to try for a request: a client has two secrets while it rotates them. */
 const MIN_SECRETS = 2;
 
 /**
@@ -120,7 +123,7 @@ export function secretsToTry(
   return [...valid, ...dummies];
 }
 
-/** The client comes from a cache and is up to one second old. A query key may have expired in that second. */
+/** A client from the cache is up to one second old. A query key may have expired in that second. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
@@ -161,11 +164,11 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
 /** Bytes that are hashed without a pause, in a fraction of a millisecond. A larger body is hashed in slices. */
 const SLICE = 64 * 1024;
 
-/** A body, with the search for the secret that signed it. */
+/** The body of a signed request. It can find the secret that signed the request. */
 export interface SignedBody {
   /** Whether the body is hashed in slices. Other requests run between two slices. */
   readonly isLarge: boolean;
-  /** Finds the secret that signed the body. Remembers the result of each secret, so that a second call is cheap. */
+  /** Finds the secret that signed the request. Remembers the result of each secret, so that a second call is cheap. */
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
   /** Hash and size of a large body, known after the first `findSigner`. Undefined for a small body. */
   digest(): BodyDigest | undefined;

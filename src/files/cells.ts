@@ -12,7 +12,8 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 
 /**
  * Returns the fields of a record. An empty cell results in no field. The text of an invalid cell becomes the value, so
- * that the validation reports it. An id keeps its surrounding blanks, because the ledger compares ids byte by byte.
+ * that the validation reports it. An external id keeps its surrounding blanks, because the ledger compares ids
+ * byte by byte.
  *
  * @returns undefined if a cell beyond the last column is not empty
  */

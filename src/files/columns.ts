@@ -1,6 +1,6 @@
 /**
- * Maps the columns of a file to fields. A column may have the name of a field, or a common Chinese or English name; or
- * the user states its field. Pure; the console imports this file too.
+ * Finds the field for each column of a file. The name of the column is the name of the field, or a common Chinese or
+ * English name for it. The user can also state the field. Pure; the console imports this file too.
  */
 
 /**
@@ -12,7 +12,7 @@ export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 /** The field name of a column of usernames. The usernames become `parties` with the role ASSIGNEE. */
 export const ASSIGNEE = 'assignee';
 
-/** Columns of a list of matters. */
+/** Column names in a list of matters. */
 export const MATTER_COLUMNS: ColumnNames = {
   externalId: [
     ...['id', '业务主键', '业务编号', '外部编号', '单号', '单据号', '单据编号', '流水号', '编号'],
@@ -48,7 +48,7 @@ export const MATTER_COLUMNS: ColumnNames = {
   removeParties: ['移除参与人'],
 };
 
-/** Columns of a list of users. */
+/** Column names in a list of users. */
 export const USER_COLUMNS: ColumnNames = {
   username: ['登录名', '用户名', '账号', '登录账号', '用户账号', 'login', 'account', 'userid'],
   displayName: ['姓名', '显示名', '显示名称', '名称', '用户姓名', 'name', 'fullname'],
@@ -70,6 +70,8 @@ const plain = (name: string) =>
 /**
  * How well a column name fits a field. 0: the name of the field itself. From 1: the position among the common names of
  * the field. Infinite: the name does not fit.
+ *
+ * @param name the column name in the form of `plain`
  */
 function rankOf(field: string, name: string, names: ColumnNames): number {
   if (plain(field) === name) return 0;
@@ -99,10 +101,10 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** The user states this word instead of a field, so that the column is ignored. */
+/** The word that the user states instead of a field, if a column is to be ignored. */
 export const IGNORED = 'ignore';
 
-/** The name of a column, and the field (or IGNORED) that the user states for it. */
+/** A statement of the user: the field (or IGNORED), and the name of the column to which it belongs. */
 export type GivenColumn = readonly [field: string, name: string];
 
 /** @param given the columns that the user states; they override the guess */

@@ -4,11 +4,11 @@
  */
 const [QUOTE, LF, CR] = [34, 10, 13];
 /**
- * Maximum number of characters of a record, plus one for each cell. Without a limit, a record whose closing quote is
+ * Maximum size of a record: its characters, plus one for each cell. Without a limit, a record whose closing quote is
  * missing would contain the rest of the file.
  */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** The reader detects the separator as soon as it has this many characters of the text, or the whole text. */
+/** The reader detects the separator when it has this many characters of the text, or the whole text. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
@@ -50,7 +50,7 @@ export class CsvReader {
   #cells: string[] = [];
   #padded: Map<number, string> | undefined;
   #cell = '';
-  /** Characters of the finished cells of the record, plus one for each cell. */
+  /** Size of the finished cells of the record: their characters, plus one for each cell. */
   #size = 0;
   /** Whether the position is inside quotes. */
   #isOpen = false;
@@ -107,7 +107,7 @@ export class CsvReader {
       }
       this.#cell += text.slice(from, at);
       from = at + 1;
-      this.#meet(code);
+      this.#readSpecial(code);
     }
     this.#cell += text.slice(from);
     this.#checkSize();
@@ -125,8 +125,8 @@ export class CsvReader {
   }
 
   /** @param code a quote, a separator or a line break */
-  #meet(code: number): void {
-    if (code === QUOTE) this.#meetQuote();
+  #readSpecial(code: number): void {
+    if (code === QUOTE) this.#readQuote();
     else if (code === this.#delimiter) this.#endCell();
     else {
       this.#endRecord();
@@ -136,7 +136,7 @@ export class CsvReader {
     }
   }
 
-  #meetQuote(): void {
+  #readQuote(): void {
     if (this.#isOpen) {
       this.#isOpen = false;
       this.#quoted = this.#cell.length;

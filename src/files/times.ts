@@ -22,8 +22,8 @@ const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
 /** A serial number of a spreadsheet: days since 1899-12-30. */
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
-/** 2000-01-01 is the first accepted day, and 2099-12-31 the first day that is not accepted. */
-const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
+/** The accepted days: 2000-01-01 is the first one, and 2099-12-31 is the first day after them. */
+const [FIRST_SERIAL, END_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
@@ -39,7 +39,7 @@ export function readFileTime(cell: string): FileTime | undefined {
   if (found) return fromSheet(found);
   const serial = SERIAL.exec(cell);
   const days = Number(serial?.[1]);
-  if (serial && days >= FIRST_SERIAL && days < LAST_SERIAL) {
+  if (serial && days >= FIRST_SERIAL && days < END_SERIAL) {
     return fromSerial(Number(cell), serial[2]?.length ?? 0);
   }
   const compact = COMPACT.exec(cell);

@@ -1,8 +1,8 @@
 /**
  * Entry of the folder: `createApp` returns the Koa app with the middlewares of all requests and the routes of the
- * endpoint table. Other entries: `server.ts` listens, `health.ts` detects unreachable servers, and `documents.ts` and
- * `pages.ts` serve the pages. All other files are private. A handler or middleware throws a `PushError` to reject a
- * request.
+ * endpoint table. Other entries: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or Redis is
+ * unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private. A handler or middleware
+ * throws a `PushError` to reject a request.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -71,7 +71,7 @@ export interface AppOptions {
   readonly pages: PageFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
-  /** The settings that the endpoint table names: limits and timeouts. */
+  /** The limits and timeouts to which the endpoint table refers. */
   readonly settings: EndpointSettings;
   readonly tracing?: Tracing | undefined;
   /** LOG_REQUESTS: one log line for each request. */
@@ -142,18 +142,22 @@ function createHandlers(options: AppOptions): Handlers {
     [VERIFY_BATCH]: verifyBatchRoute(batchReader, timeout),
     [ORPHANS]: orphansRoute({ find: findOrphans, checkReady, database, timeout }),
   };
-  const query = { bulkhead: createBulkhead(MAX_CONCURRENT_QUERIES), database };
-  const ofQuery = (name: QueryName) => queryRoute(queries[name], query, timeoutOf(name, settings));
-  return { ...handlers, ...byName(QUERIES, ofQuery) };
+  const queryDeps = { bulkhead: createBulkhead(MAX_CONCURRENT_QUERIES), database };
+  const createQueryHandler = (name: QueryName) =>
+    queryRoute(queries[name], queryDeps, timeoutOf(name, settings));
+  return { ...handlers, ...byName(QUERIES, createQueryHandler) };
 }
 
-/** @returns a function that creates the middlewares of an endpoint: they read the body, authenticate and admit */
+/**
+ * @returns a function that creates the middlewares of an endpoint. These read the body, authenticate and admit requests
+ */
 function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }: AppOptions) {
   const { admit, batchReader } = pushes;
   const inFlight = createInFlight(maxInFlight, listeners.metrics?.inFlight);
   const uploads = koaLongUploads(maxInFlight);
   const { PUSH_TIMEOUT: timeout } = settings;
-  const rates = {
+  /** The middlewares that admit a request, by what the rate limit counts (`rate` in the endpoint table). */
+  const admissions = {
     // No middleware: `submit` admits pushes.
     push: [],
     request: [koaAdmit(admit, timeout)],
@@ -165,14 +169,14 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
   };
   return ({ name, authentication, body, rate }: Endpoint) => {
     if (authentication === 'streamed') {
-      return [uploads, koaStreamedHmacAuth(auth, createOrphansUpload()), ...rates[rate]];
+      return [uploads, koaStreamedHmacAuth(auth, createOrphansUpload()), ...admissions[rate]];
     }
     const { bytes, setting } = body.limit;
     const limit = setting ? settings[setting] : bytes;
     return [
       koaRawBody(inFlight, limit, body.uploadTimeout),
       koaHmacAuth(auth, name),
-      ...rates[rate],
+      ...admissions[rate],
     ];
   };
 }

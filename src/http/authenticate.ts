@@ -1,4 +1,4 @@
-/** Authenticates and admits requests whose body has been read (contract 3.2). */
+/** Middlewares that authenticate and admit a request after its body has been received (contract 3.2). */
 import type { Middleware } from 'koa';
 import { type AuthHeaders, readAuthHeaders } from '../auth/auth-headers';
 import {
@@ -37,7 +37,8 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * Creates a middleware that authenticates requests. It records a rejected request of a known client in the push log.
+ * Creates a middleware that authenticates requests. It passes each rejected request of a known client to the rejection
+ * log, which stores a limited number of push-log entries per client (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
  * @throws (the middleware) the PushErrors of contract 3.2
@@ -97,7 +98,7 @@ async function identify(
   return first.error ? check(clients.findFresh) : first;
 }
 
-/** Stores the authenticated sender in the state of the request, and reports the use of its secret. */
+/** Stores the authenticated sender in the state of the request, and reports the use of the sender's secret. */
 export function setCaller(
   { noteUse }: HmacAuthDependencies,
   ctx: RequestContext,
@@ -115,10 +116,10 @@ export function setCaller(
 }
 
 /**
- * Admits requests other than pushes: checks that the signature is not reused, and the rate of the client. `submit`
- * admits pushes, because it also records and counts rejected pushes.
+ * Creates a middleware that admits requests other than pushes: their signature must not be reused, and their client
+ * must be within its rate. `submit` admits pushes, because `submit` also records and counts rejected pushes.
  *
- * @param timeout milliseconds for the answer
+ * @param timeout milliseconds for the answer of Redis
  * @param pushesOf returns the number of pushes that the rate counts for the request
  * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */

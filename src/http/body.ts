@@ -1,8 +1,8 @@
 /**
  * Reads the body of a request into memory, within a limit of size and time. Also limits the requests and bytes in one
- * web process. A request starts as an upload. If there are too many uploads, a new upload disconnects the oldest one.
- * When its body is complete, the request takes one of MAX_IN_FLIGHT slots or gets 503. Therefore a client that has not
- * sent a complete request occupies no slot.
+ * web process. A request is an upload until its whole body has arrived. If there are too many uploads, a new upload
+ * disconnects the oldest one. When the whole body has arrived, the request takes one of MAX_IN_FLIGHT slots or gets
+ * 503. Therefore a client that has sent only a part of a request occupies no slot.
  */
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
@@ -15,11 +15,12 @@ import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
 /**
- * Maximum bytes of all uploads together. A second limit of the same size applies to the complete bodies of unanswered
- * requests. The body of a push counts until the push is answered, even if the push is already queued in Redis.
+ * Maximum bytes of all uploads together. A second limit of the same size applies to the fully received bodies of
+ * unanswered requests. The body of a push counts until the push is answered, even if the push is already queued in
+ * Redis.
  */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
-/** Milliseconds for which the server discards the rest of a rejected body before it answers. */
+/** Maximum milliseconds for which the server discards the rest of a rejected body before it answers. */
 const DISCARD_TIMEOUT = 2_000;
 /**
  * Memory of a received chunk beside its content, in bytes. If a client sends a body byte by byte, most memory is this
@@ -40,29 +41,29 @@ export function koaRawBody(
   timeout = UPLOAD_TIMEOUT,
 ): Middleware<RequestState> {
   return async ({ req, state }, next) => {
-    const held = inFlight.begin(req);
+    const counted = inFlight.begin(req);
     try {
-      state.rawBody = await readRawBody(req, held, limit, timeout);
+      state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
       // Koa keeps `state` until the client has read the answer. That may take long, so the body is released now.
       state.rawBody = EMPTY;
-      held.end();
+      counted.end();
     }
   };
 }
 
 async function readRawBody(
   req: IncomingMessage,
-  held: HeldRequest,
+  counted: CountedRequest,
   limit: number,
   timeout: number,
 ): Promise<Buffer> {
   const length = req.headers['content-length'] ?? null;
-  const count = (chunk: Buffer) => held.received(chunk.length + CHUNK_OVERHEAD);
+  const count = (chunk: Buffer) => counted.received(chunk.length + CHUNK_OVERHEAD);
   const reading = getRawBody(req, { limit, length });
   req.on('data', count);
-  // After REQUEST_TIMEOUT `koaRespond` closes the connection, because the body is incomplete.
+  // After the rejection REQUEST_TIMEOUT, `koaRespond` closes the connection, because the rest of the body is unread.
   const inTime = withTimeout(reading, timeout, () => new PushError('REQUEST_TIMEOUT'));
   const body = await inTime.catch(async (cause) => {
     if (cause instanceof PushError) throw cause;
@@ -73,7 +74,7 @@ async function readRawBody(
       cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large';
     throw new PushError(isTooLarge ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
-  held.complete();
+  counted.complete();
   checkEncoding(req);
   return body;
 }
@@ -111,11 +112,14 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
   await finished(req, { writable: false, signal }).catch(() => undefined);
 }
 
-/** A request that counts toward the limits of the process. */
-export interface HeldRequest {
-  /** Counts received bytes. Above the limit, disconnects the oldest uploads, which may include this upload. */
+/** A request that counts toward the limits of the process: first as an upload, then with a slot. */
+export interface CountedRequest {
+  /**
+   * Counts received bytes. If all uploads together have too many bytes, disconnects the oldest uploads, which may
+   * include this one.
+   */
   received(bytes: number): void;
-  /** Takes a slot. Called when the body is complete. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
+  /** Takes a slot for the fully received request. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
   /** Releases the slot, or stops counting the upload. Called once, when the request is handled or has failed. */
   end(): void;
@@ -123,13 +127,13 @@ export interface HeldRequest {
 
 export interface InFlight {
   /** Starts to count a request as an upload. Called when its head has arrived. May disconnect the oldest upload. */
-  begin(req: IncomingMessage): HeldRequest;
+  begin(req: IncomingMessage): CountedRequest;
 }
 
 /**
- * @param max MAX_IN_FLIGHT: maximum requests with a complete body, and maximum uploads
+ * @param max MAX_IN_FLIGHT: the number of slots, and the maximum number of uploads
  * @param report called with the number of occupied slots at each change
- * @param maxBytes of all complete bodies together, and of all uploads together
+ * @param maxBytes maximum bytes of the bodies of all requests with a slot, and maximum bytes of all uploads
  */
 export function createInFlight(
   max: number,
@@ -175,8 +179,8 @@ export function createInFlight(
  * signature is checked only after the body has arrived. Above a limit the oldest upload is disconnected: most bodies
  * arrive within milliseconds, so the oldest upload is slow.
  *
- * @param max concurrent uploads
- * @param bytes of all uploads together
+ * @param max maximum concurrent uploads
+ * @param bytes maximum bytes of all uploads together
  */
 export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   /** Received bytes of each upload; the oldest upload first. */

@@ -79,7 +79,7 @@ export function acceptsGzip(accepted: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Whether the client has the current version (RFC 9110 section 13.1.2). A forced reload sends `no-cache`. */
+/** Whether a 304 is enough (RFC 9110 section 13.1.2). A forced reload sends `no-cache` and gets the whole document. */
 function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
   const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
   if (/\bno-cache\b/.test(control)) return false;

@@ -1,6 +1,6 @@
 /**
- * Reports the results of a request and of its pushes to metrics, push counts and the log. Stores the result of the
- * request in `ctx.state` for access log and traces.
+ * Reports the results of a request and of its pushes to the metrics, the stored push counts and the log. Also stores
+ * the result of the request in `ctx.state`, where the access log and the traces read it.
  */
 import type { Clock } from '../concurrency/timing';
 import { errorText } from '../infra/driver-errors';
@@ -15,6 +15,7 @@ import type { RequestContext, RequestState } from './request';
 /** Maximum characters of a path in the log. */
 export const MAX_PATH = 200;
 
+/** The receivers of these reports, and the clock that measures durations. */
 export interface Listeners {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -56,7 +57,7 @@ export function createEndRequest(listeners: Listeners): EndRequest {
       const isSingle = push && push.lines === undefined && !(push.answer instanceof PushError);
       const outcome = isSingle ? outcomeOf(push.answer) : undefined;
       endOnce(ctx, { outcome }, () => {
-        metrics.answered(path, state.receivedAt, outcome ?? 'ANSWERED');
+        metrics.answered(path, state.arrivedAt, outcome ?? 'ANSWERED');
         countPushes(listeners, state.pushes);
       });
     },
@@ -65,9 +66,9 @@ export function createEndRequest(listeners: Listeners): EndRequest {
       const rejection =
         cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR', { cause });
       endOnce(ctx, { rejection }, () => {
-        metrics.rejected(path, state.receivedAt, rejection);
+        metrics.rejected(path, state.arrivedAt, rejection);
         countPushes(listeners, state.pushes);
-        logRejected(log, ctx, rejection, Math.round(clock() - state.receivedAt));
+        logRejected(log, ctx, rejection, Math.round(clock() - state.arrivedAt));
       });
       return rejection;
     },

@@ -1,4 +1,4 @@
-/** Decides whether this process can serve requests. Pings detect that MongoDB or Redis is unreachable. */
+/** Decides whether this process can serve requests. It pings MongoDB and Redis to detect that they are unreachable. */
 import type { Connection } from 'mongoose';
 import { type Reach, watchReach } from '../concurrency/reach';
 import type { Lifecycle } from '../infra/lifecycle';
@@ -16,8 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds in which all health checks share one ping. Anyone can send health checks at any rate, so not every check
- * causes a ping.
+ * Milliseconds for which health checks share the result of one ping of both servers. Anyone can send health checks at
+ * any rate, so not every check causes a ping.
  */
 const CACHE_TTL = 250;
 
@@ -34,7 +34,7 @@ export interface HealthProbe {
   drain(): void;
   /** Checks the last known state, without a round trip. @throws as `ready`, except for a paused queue */
   check(): void;
-  /** The same check for pushes, which also fails if the queue is paused. @throws as `ready` */
+  /** The same check for a push. It also fails if the queue is paused. @throws as `ready` */
   checkPushes(): void;
 }
 
@@ -46,8 +46,8 @@ export interface HealthSources {
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
   /**
-   * Both probes send a write command to their server. Redis accepts the command at `maxmemory`, because the command
-   * needs no memory.
+   * Both probes send a write command to their server. The command to Redis stores nothing, so Redis accepts it even at
+   * `maxmemory`.
    */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -73,7 +73,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
-  /** Health checks share a failed ping as well, so that failures cause no further pings. */
+  /** Health checks share the result of a failed ping as well, so that failures cause no additional pings. */
   const pingThrottled = (): Promise<void> => {
     const now = performance.now();
     if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
@@ -121,7 +121,7 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // At `maxmemory` Redis still accepts this command: the process stays ready, and rejects pushes with
+  // At `maxmemory` Redis still accepts the command of this probe. So the process stays ready, and rejects pushes with
   // QUEUE_MEMORY_FULL.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);

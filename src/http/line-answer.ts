@@ -1,4 +1,4 @@
-/** Answers that may be larger than the memory: NDJSON, with the envelope as the last line. */
+/** Sends answers that may be larger than the memory, as NDJSON. The last line is the envelope. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Envelope } from '../protocol/envelope';
@@ -7,7 +7,8 @@ import type { Envelope } from '../protocol/envelope';
 const STALL_TIMEOUT = 30_000;
 
 /**
- * Yields the lines in groups, each line as a value. A group may be empty. The return value is `data` of the envelope.
+ * Yields the lines in groups: lists of values, one for each line. A group may be empty. The return value of the
+ * generator is `data` of the envelope.
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
@@ -66,8 +67,8 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // The timer expires if no data moves on the connection. If no data waits to be sent, the client does not cause the
-  // delay.
+  // The timer expires if no data moves on the connection. If no data waits to be sent, the client did not cause the
+  // delay and stays connected.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

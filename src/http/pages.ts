@@ -44,15 +44,15 @@ export function koaPages(files: PageFiles): Middleware<RequestState> {
   };
 }
 
-/** Files of examples/signing, which the page shows and offers for download. The browser runs none of them. */
+/** Files of examples/signing. /docs shows them and offers them for download. The browser runs none of them. */
 const EXAMPLES = [
   ...['send.sh', 'send.mjs', 'send.py', 'Send.java', 'main.go', 'send.php'],
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
 ];
 
-/** A demo client. For every visitor, the page fills the secret of this client into the form (DOCS_DEMO). */
+/** A demo client (DOCS_DEMO). For every visitor, /docs fills the id and the secret of this client into its form. */
 interface Demo {
-  /** Path of the file with its credentials. tools/local/prepare-data.ts writes this file. */
+  /** Path of the file with the credentials of this client. tools/local/prepare-data.ts writes this file. */
   readonly file: string;
   /** Host names of this service; the secret is not served under other names. */
   readonly ownNames: readonly string[];
@@ -87,7 +87,10 @@ export function readDocsFiles(root: string, demo?: Demo): PageFiles {
 export const readConsoleFiles = (root: string): PageFiles =>
   readPage(path.join(root, BUNDLED, 'console'), CONSOLE_PATH);
 
-/** Adds the attribute `data-demo` to the page. The script of the page requests demo.json only with this attribute. */
+/**
+ * Makes demo.json, and the page with the attribute `data-demo`. The script of the page requests demo.json only if the
+ * page has this attribute.
+ */
 function demoFiles(page: PlainDocument, { file, ownNames }: Demo): [string, PlainDocument][] {
   const html = Buffer.from(String(page.bytes).replace('<html ', '<html data-demo '));
   const { clientId, secret } = JSON.parse(readFileSync(file, 'utf8'));

@@ -17,10 +17,10 @@ import type { StartedLines } from './line-answer';
 export type RequestContext = ParameterizedContext<RequestState>;
 
 export interface RequestState {
-  /** Set by koaRequest. The authentication replaces this id when the whole request has arrived. */
+  /** Set by koaRequest. When the whole request has arrived, the authentication replaces this id by a new one. */
   requestId: string;
-  /** Set by koaRequest: time of arrival of the request head, epoch milliseconds. */
-  receivedAt: number;
+  /** Set by koaRequest: when the head of the request arrived, epoch milliseconds. */
+  arrivedAt: number;
   /** Set by koaRequest: the language of the answer. */
   language: Language;
   /** Set by koaRawBody: the bytes of the body. Empty again after the later middlewares have run. */
@@ -65,15 +65,15 @@ export interface PartialFailure {
   readonly retryAfter?: number | undefined;
 }
 
-/** @param receivedAt epoch milliseconds */
-export type NewRequestId = (receivedAt: number) => string;
+/** Creates a request id. @param time the time that the id contains, epoch milliseconds */
+export type NewRequestId = (time: number) => string;
 
-/** Sets the time of receipt, the request id and the language of the answer. */
+/** Sets the time of arrival, the request id and the language of the answer. */
 export function koaRequest(clock: Clock, newRequestId: NewRequestId): Middleware<RequestState> {
   return ({ req, state }, next) => {
-    state.receivedAt = clock();
+    state.arrivedAt = clock();
     state.language = languageOf(req.headers['accept-language']);
-    state.requestId = newRequestId(state.receivedAt);
+    state.requestId = newRequestId(state.arrivedAt);
     return next();
   };
 }

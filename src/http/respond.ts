@@ -19,13 +19,13 @@ import type { RequestContext, RequestState } from './request';
 export interface RespondOptions {
   readonly clock: Clock;
   /**
-   * Whether answers of the signed endpoints always have status 200 (HTTP_STATUS_MODE). Health checks keep their status,
+   * Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). Health checks keep their status,
    * because load balancers evaluate it.
    */
   readonly always200: boolean;
   /**
-   * Reports the end of every request, before its answer is sent. If the answer is lines, the report is made before the
-   * last line, or when the connection closes.
+   * Reports the end of every request before its answer is sent. For an answer of many lines, it reports before the last
+   * line, or when the connection closes.
    */
   readonly end: EndRequest;
   /** Path below which clients reach the service. */
@@ -42,8 +42,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
-    // makes this call for a request that is answered with lines.
+    // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
+    // answer of many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
     // Node must not parse the unread rest of a body as the next request. When this process is going to stop, the client
     // must reconnect to another process.

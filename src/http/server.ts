@@ -76,7 +76,7 @@ export async function serve(
   lifecycle.onDrain('server', async () => {
     health.leave();
     // The load balancer sends requests until it notices that this process is not ready. A closed port would reject
-    // them.
+    // these requests.
     await sleep(config.DRAIN_DELAY);
     health.drain();
     await server.close();
@@ -159,7 +159,7 @@ function createHttpServer(
   return server;
 }
 
-/** Scheme and host of a request target in absolute form. A proxy may send this form; the server ignores both. */
+/** Scheme and host of a request target. A proxy may send a target with both; the server ignores scheme and host. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**

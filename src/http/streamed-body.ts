@@ -44,7 +44,7 @@ export interface StreamedUpload {
   /**
    * Called before the body is read, and so before the signature is verified.
    *
-   * @returns the listener that gets the chunks of the body; for an unknown client it gets none
+   * @returns the listener that gets the chunks of the body. The listener of an unknown client gets no chunk
    * @throws PushError if the body must not be read
    */
   readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
@@ -53,18 +53,18 @@ export interface StreamedUpload {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Runs the checks of `koaHmacAuth` in the same order: the headers before the body is read, the client after the body is
- * read. So no answer reveals anything about a client before its signature is verified.
+ * Creates a middleware that makes the checks of `koaHmacAuth`, in the same order: the headers before the body is read,
+ * the client after the body is read. So no answer reveals anything about a client before the signature is verified.
  *
  * @throws (the middleware) PushError as `koaHmacAuth`, or REQUEST_TIMEOUT
  */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
-  route: StreamedUpload,
+  upload: StreamedUpload,
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
-      await authenticateStream(deps, ctx, route);
+      await authenticateStream(deps, ctx, upload);
     } catch (error) {
       await discardRest(ctx.req);
       throw error;
@@ -86,7 +86,8 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // The body cannot be read twice. Therefore the secrets come from the database and not from a cache.
+  // `koaHmacAuth` repeats a failed check with the secrets from the database. This needs the body a second time, which a
+  // stream does not have. Therefore the secrets come from the database and not from a cache.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -115,7 +116,7 @@ async function authenticateStream(
   setCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
-/** Computes the size and the hash of the body. `read` may be called once. */
+/** Computes the size and the hash of the body. `read` may be called only once. */
 function createStreamDigest() {
   const hash = createHash('sha256');
   let bodySize = 0;
@@ -153,7 +154,7 @@ interface SentStream {
   readonly digest: () => BodyDigest;
 }
 
-/** Runs a check. If the check rejects a request of a known client, records the rejection in the push log. */
+/** Runs a check. If the check rejects a request of a known client, passes the rejection to the rejection log. */
 function runCheck<T>(
   deps: HmacAuthDependencies,
   ctx: RequestContext,

@@ -1,5 +1,5 @@
 /**
- * The API collection in examples/postman (Postman format 2.1), from the endpoint table. A script in the collection
+ * Makes the API collection in examples/postman (Postman format 2.1) from the endpoint table. A script in the collection
  * signs each request.
  */
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';

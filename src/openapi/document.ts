@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the service, from the endpoint table and the schemas that validate
- * requests. The descriptions of fields are the `meta` of these schemas.
+ * Makes the OpenAPI 3.1 document of the service from the endpoint table and from the schemas that validate requests.
+ * The descriptions of fields are the `meta` of these schemas.
  */
 
 import { bilingual, bilingualTitle } from '../protocol/language';
@@ -39,7 +39,7 @@ export function openApiDocument(): JsonValue {
       {
         name: 'query',
         description: bilingual([
-          'Queries for reconciliation, which change nothing',
+          'Queries for reconciliation; they change nothing',
           '对账查询，不做任何改变',
         ]),
       },

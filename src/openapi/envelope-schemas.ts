@@ -1,4 +1,7 @@
-/** Schemas of the envelope, the JSON object of every answer: with `data`, with failed lines, and with a rejection. */
+/**
+ * Schemas of the envelope, the JSON object around every result. It has three forms: a success with `data`, a batch with
+ * failed lines, and an error.
+ */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
 import { batchData, verifiedBatch } from '../protocol/batch';
@@ -13,13 +16,13 @@ import { fieldError, warning } from '../protocol/warnings';
  */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
-  '0: success, the pushed data is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
+  '0: success; the result of a push is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
   '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
 );
 const MESSAGE = describe('For people', '供人阅读的说明');
 const DATA = describe('The requested data; null in an error', '返回的数据；出错时为 null');
 
-/** The fields that every envelope has with the same meaning. */
+/** The fields that have the same meaning in every envelope. */
 const commonFields = {
   requestId: loggedRequestId(),
   timestamp: instant().meta(
@@ -52,7 +55,7 @@ const RETRYABLE = z
   .boolean()
   .meta(
     describe(
-      'Whether the same request may succeed later; sign the retry anew, with the same key and body',
+      'Whether the same request may succeed later. A retry has the same idempotency key and body, and a new signature',
       '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
     ),
   );
@@ -60,7 +63,7 @@ const HELP = z
   .string()
   .meta(
     describe(
-      'Path of the explanation of the reason, relative to the address of the service. For a rejected signature, it also explains how to find the cause by requestId.',
+      'Path of the explanation of the reason, relative to the address of the service. For a rejected signature, the explanation also shows how to find the cause by requestId.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );
@@ -79,7 +82,12 @@ export const partialAnswer = () =>
       retryable: RETRYABLE,
       help: HELP,
     } satisfies ShapeOf<Omit<Envelope, 'errors' | 'warnings'>>)
-    .meta(describe('The answer to a batch in which lines failed', '批次部分失败的响应'));
+    .meta(
+      describe(
+        'The answer to a batch, its dry run or a resend, if lines failed',
+        '批次部分失败的响应',
+      ),
+    );
 
 /** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
@@ -105,7 +113,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
         .optional()
         .meta(
           describe(
-            'Values that look wrong in a rejected body beside its errors, such as a misspelt field because of which another one is missing',
+            'Other values in a rejected body that look wrong, such as a misspelt field name',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),

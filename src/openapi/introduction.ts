@@ -1,4 +1,4 @@
-/** The introduction of the document: signing, retries, order, bodies, and the table of reasons. */
+/** The introduction of the OpenAPI document: signing, retries, order, bodies, and the table of reasons. */
 import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
@@ -25,8 +25,8 @@ The service answers \`code: 0\` only after the database has confirmed the write.
   takes it from the client. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for every
   path under /api/open, and only \`code\` shows the result.
-- **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`, and for an
-  unknown reason \`code\` and \`retryable\`.`;
+- **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason
+  is unknown, evaluate \`code\` and \`retryable\`.`;
 
 const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，服务将其写入门户的事项台账，同一事项按受理顺序逐个生效。
 只有数据库确认写入之后才返回 \`code: 0\`。

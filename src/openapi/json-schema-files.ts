@@ -1,5 +1,6 @@
 /**
- * The JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which it refers.
+ * Makes the JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which it
+ * refers.
  */
 import { bilingual } from '../protocol/language';
 import { type JsonValue, schemaRef } from './json-schema';
@@ -18,7 +19,7 @@ const PUBLISHED: Schemas = {
   'push-line': {
     title: 'Push line',
     description: bilingual([
-      'One line of a push file or of a batch. Fields that it does not name are ignored with a warning.',
+      'One line of a push file or of a batch. Fields that are not listed here are ignored with a warning.',
       '推送文件或批次中的一行。未列出的字段会被忽略，并返回警告。',
     ]),
     ...ref('BatchLine'),
@@ -26,7 +27,7 @@ const PUBLISHED: Schemas = {
   'batch-answer': {
     title: 'Batch answer',
     description: bilingual([
-      'The answer to a batch: every line was written (0), some lines failed (207), or the batch was rejected as a whole.',
+      'The answer to a batch: every line succeeded (0), some lines failed (207), or the batch was rejected as a whole.',
       '批次的响应：全部写入（0）、部分行失败（207），或整个批次被拒绝。',
     ]),
     anyOf: [ref('BatchAnswer'), PARTIAL_BATCH, ref('ErrorAnswer')],

@@ -78,7 +78,7 @@ type Schemas = Readonly<Record<string, { readonly description?: string }>>;
  */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { description = all[referredTo(schema)]?.description, ...rest } = schema;
-  if (!description) throw new Error(`missing description of ${path}: its schema has no "about"`);
+  if (!description) throw new Error(`the schema of ${path} has no description`);
   return { description, ...withDescribedFields(path, rest, all) };
 }
 

@@ -1,4 +1,4 @@
-/** The operations of the OpenAPI document, from the endpoint table. */
+/** Makes the operations of the signed endpoints in the OpenAPI document from the endpoint table. */
 
 import { partialEnvelope } from '../protocol/batch';
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';
@@ -68,8 +68,8 @@ function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']
         `最多 ${size}，可由 ${setting} 调整`,
       ]
     : [`At most ${size}`, `最多 ${size}`];
-  const jsonOf = (value: JsonValue) => ({
-    'application/json': { schema: value, examples: exampleValues(examples, toJson) },
+  const jsonOf = (jsonSchema: JsonValue) => ({
+    'application/json': { schema: jsonSchema, examples: exampleValues(examples, toJson) },
   });
   const content = lines
     ? {
@@ -100,7 +100,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'Present if a failed line may succeed later: seconds to wait before such lines are sent again, the maximum of all lines',
+    'The longest Retry-After of the retryable lines, in seconds; absent if no such line has one',
     '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
   ]),
   schema: { type: 'integer', minimum: 1 },

@@ -5,7 +5,7 @@ import type { Bilingual } from '../protocol/language';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   PARTIAL_FAILURE: [
-    'Some lines of a batch failed: `data.results` has the result of each line. The other lines are in the database. `retryable` is true if at least one failed line may succeed later.',
+    'Some lines of a batch failed: `data.results` has the result of each line. The other lines succeeded. `retryable` is true if at least one failed line may succeed later.',
     '批次中部分推送失败，data.results 逐行给出结果，其余各行已落库。retryable 表示失败的行中有可重试的。',
   ],
   BODY_TOO_LARGE: [
@@ -81,7 +81,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '仅用于 push-logs/resend：该 client 没有此 requestId 的已签名推送，或其日志已过期。',
   ],
   RESOLVED_SINCE: [
-    'Only for push-logs/resend: a later push of the same matter or key took effect, and this one would undo it.',
+    'Only for push-logs/resend: a later push of the same matter or idempotency key took effect; a resend would undo it.',
     '仅用于 push-logs/resend：同一事项或幂等键之后的推送已生效，重发会将其覆盖。',
   ],
   BODY_NOT_STORED: [
@@ -99,7 +99,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   REQUEST_TIMEOUT: ['Headers or body took too long to arrive.', '请求头或请求体接收过慢。'],
   RATE_LIMITED: [
-    'The client exceeds its rate limit: wait as long as Retry-After says. The header RateLimit shows the remaining requests.',
+    'The client exceeds its rate limit: wait as long as Retry-After says. The header RateLimit shows the remaining pushes.',
     '超过 client 的速率限制，请按 Retry-After 等待；RateLimit 响应头说明剩余额度。',
   ],
   INTERNAL_ERROR: [
@@ -131,11 +131,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '按当前写入速度，排队时间将过长。',
   ],
   PARTITION_FULL: [
-    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). Beside other clients, one client may hold half of it.',
+    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). While other clients have pushes there, one client may hold half of the limit.',
     '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   PARTITION_BYTES_FULL: [
-    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). Beside other clients, one client may hold half of it.',
+    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). While other clients have pushes there, one client may hold half of the limit.',
     '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   TOO_MANY_IN_FLIGHT: [
@@ -147,7 +147,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'The number of concurrent queries of this kind has reached its limit, for this system or for all systems.',
+    'Too many requests of this kind run at the same time, for this system or client, or in total.',
     '该系统或全部系统同时进行的此类查询已达上限。',
   ],
   CLIENT_PAUSED: [
@@ -158,9 +158,9 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'Only for lines of a batch: an earlier line of the same matter failed because a server was unavailable or the deadline passed. To keep the order, this line was not applied. Send both lines again.',
     '仅用于批次中的行：同一事项较早的行因服务或时间原因失败，为保持顺序，本行未执行；请按原顺序一并重发。',
   ],
-  SHUTTING_DOWN: ['This process drains.', '该进程正在停止。'],
+  SHUTTING_DOWN: ['This process is stopping.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [
-    'The database has not confirmed the push in time (10 s unless PUSH_TIMEOUT changes it). The push log shows whether it took effect. Retry with the same key and body.',
+    'The database has not confirmed the push in time (PUSH_TIMEOUT, 10 s by default). The push log shows whether it took effect. Retry with the same idempotency key and body.',
     '未在时限内确认落库（默认 10 秒，PUSH_TIMEOUT）：是否生效见推送日志；可用同一幂等键和请求体重试。',
   ],
 };

@@ -1,4 +1,4 @@
-/** The catalogue of reasons in the document: a table of all reasons, and an example of each. */
+/** The reasons in the OpenAPI document: a table of all reasons, and an example of each reason for a rejection. */
 
 import { errorEnvelope } from '../protocol/envelope';
 import {

@@ -1,4 +1,4 @@
-/** Responses of the document: successes, and rejections grouped by code. */
+/** Makes the responses in the OpenAPI document: successes, and rejections grouped by code. */
 
 import { successEnvelope } from '../protocol/envelope';
 import type { Reason } from '../protocol/errors';

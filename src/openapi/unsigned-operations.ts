@@ -1,4 +1,4 @@
-/** The unsigned operations: health checks and the OpenAPI document. */
+/** The unsigned operations in the OpenAPI document: health checks and the OpenAPI document. */
 
 import { type Bilingual, bilingual, bilingualTitle } from '../protocol/language';
 import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../protocol/paths';
@@ -35,7 +35,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isAlive',
     ['Liveness', '进程是否存活'],
     [
-      'Also 200 while the process drains. HTTP_STATUS_MODE does not change the status.',
+      'Also 200 while the process stops. HTTP_STATUS_MODE does not change the status.',
       '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     { 200: okResponse(['The process is alive', '存活'], 'AliveAnswer', 'alive') },
@@ -44,7 +44,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isReady',
     ['Readiness', '进程是否就绪'],
     [
-      'Ready if the database is prepared and accepts writes, the queue is available, and the process does not drain. If the memory of the queue is full, the process is ready and rejects pushes. HTTP_STATUS_MODE does not change the status.',
+      'Ready if the database is prepared and accepts writes, the queue is available, and the process is not stopping. If the memory of the queue is full, the process is ready and rejects pushes. HTTP_STATUS_MODE does not change the status.',
       '数据库已准备且可写、队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     {

@@ -16,7 +16,7 @@ export interface BodyVariant {
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Maximum bytes of a body for which variants are made. A variant of a larger body would take too long. */
+/** Maximum bytes of a body whose variants are all made. For a larger body only the empty one is tried, to save time. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -133,7 +133,7 @@ function textOf(body: Uint8Array): string | undefined {
 
 /** Minimum and maximum of the first byte of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
-/** Minimum and maximum of the second byte. */
+/** Minimum and maximum of the second byte of a GBK character. */
 const TRAILS = [0x40, 0xfe] as const;
 /** A question mark. It replaces characters that the character set does not have. */
 const UNKNOWN = 0x3f;

@@ -106,12 +106,12 @@ const CATALOGUE = {
     'Look at the order of the arguments of the HMAC function.',
   ],
   SIGNATURE_RIGHT: [
-    'The signature is right by what is known now',
+    'The signature is right with a secret that is valid now',
     'Send it again: the client or the secret was not active yet when this request arrived.',
   ],
   BODY_NOT_KEPT: [
-    'The body of this request was not kept, so hardly anything could be tried',
-    'Wait a few minutes, send it again, and query the diagnosis of the new request. Bodies over 16 KiB are not kept.',
+    'The body of this request was not stored, so most mistakes could not be tried',
+    'Wait a few minutes, send the request again, and query the diagnosis of the new one. Bodies over 16 KiB are not stored.',
   ],
   NO_SECRET: [
     'The client has no secret that can be read, so nothing could be tried',
@@ -123,9 +123,9 @@ const CATALOGUE = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/** This text precedes the fix if the search ran out of time. */
+/** The text before the fix if the search ran out of time. */
 export const ASK_AGAIN =
-  'Ask again: the search ended early, because this process has much to do; there was more to try.';
+  'Ask again: the search ended early, because its time was used up; there was more to try.';
 
 export type Cause = keyof typeof CATALOGUE;
 
@@ -135,7 +135,7 @@ export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how details of the mistake. They follow the explanation of the catalogue */
+/** @param how detail of the mistake; it follows the explanation of the catalogue */
 export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {

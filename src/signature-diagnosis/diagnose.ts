@@ -24,18 +24,18 @@ export type DiagnoseEntry = (
  * Diagnoses run one at a time. Each one pauses for 4 ms after every 2 ms of work, so diagnoses use about a third of the
  * time of the process.
  *
- * @param queue the mutex of all diagnoses of the process
+ * @param mutex runs all diagnoses of the process one after another
  */
 export function createDiagnoseEntry(
   findSecrets: FindStoredSecrets,
   bounds: Bounds,
-  queue: Mutex,
+  mutex: Mutex,
 ): DiagnoseEntry {
   return async (entry, body) => {
     const request = rejectedRequest(entry, body);
     if (!request) return undefined;
     const secrets = await findSecrets(entry.clientId);
-    return queue(() => diagnoseInSlices(request, secrets, bounds));
+    return mutex(() => diagnoseInSlices(request, secrets, bounds));
   };
 }
 
@@ -92,7 +92,10 @@ export async function diagnoseInSlices(
   }
 }
 
-/** How a search ended: all mistakes were tried, the maximum of digests was computed, or the time was used up. */
+/**
+ * How a search ended. `whole`: it found the cause, or tried all mistakes. `most tried`: it computed the maximum number
+ * of digests. `out of time`: its time was used up.
+ */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
 /** @returns a function that works for `slice` milliseconds; it returns the diagnosis when it is finished */
@@ -104,10 +107,10 @@ function startSearch(
   const steps = search(request, secrets);
   let tried = 0;
   let left = time;
-  const end = (how: SearchEnd, found?: readonly CauseFinding[]): Diagnosis => ({
-    findings: findingsOf(request, secrets, found, how),
+  const end = (searchEnd: SearchEnd, found?: readonly CauseFinding[]): Diagnosis => ({
+    findings: findingsOf(request, secrets, found, searchEnd),
     tried,
-    complete: how === 'whole',
+    complete: searchEnd === 'whole',
   });
   return (slice) => {
     const from = clock();
@@ -128,7 +131,7 @@ function findingsOf(
   { sent, body, receivedAt }: SignatureRejection,
   secrets: readonly StoredSecret[],
   found: readonly CauseFinding[] | undefined,
-  how: SearchEnd,
+  searchEnd: SearchEnd,
 ): readonly CauseFinding[] {
   const timeFinding = timestampFinding(sent.timestamp, receivedAt);
   const before = timeFinding ? [timeFinding] : [];
@@ -142,5 +145,5 @@ function findingsOf(
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
   // If the time ran out, another diagnosis may have enough time to find the cause.
-  return [...before, how === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
+  return [...before, searchEnd === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
 }

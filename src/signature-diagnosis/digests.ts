@@ -6,7 +6,7 @@ import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
 import { pythonBytes } from './json-text';
 
-/** An algorithm that computes a digest from a key and a text. The text is given in parts. */
+/** A right or wrong algorithm that computes a digest from a key and a text. The text is given in parts. */
 export interface Algorithm {
   /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;

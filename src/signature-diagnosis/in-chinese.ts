@@ -128,10 +128,10 @@ const DETAILS: Readonly<Record<string, string>> = {
   'the last one': '最后一个',
   'the first one': '第一个',
   'the client id': 'client id',
-  'seconds were signed, more was sent': '签名用秒，发送的更长',
-  'signed so, sent in seconds': '签名用毫秒，发送用秒',
+  'signed in seconds, sent in a smaller unit': '签名用秒，发送的更长',
+  'signed in milliseconds, sent in seconds': '签名用毫秒，发送用秒',
   'a fraction was signed': '签名带小数',
-  'none was signed': '签名中没有时间戳',
+  'no timestamp was signed': '签名中没有时间戳',
   'as far as they could be tried in time': '仅限时间内已尝试的情形',
   'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',
   'a compact writer': '紧凑格式',
@@ -177,7 +177,7 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, base64$/, '，base64'],
 ];
 
-/** Translates explanations and fixes. Codes, counts and the difference of bodies stay as they are. */
+/** Translates the explanations and fixes of all findings. Codes, counts and the difference of bodies do not change. */
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
   return { ...diagnosis, findings: diagnosis.findings.map(findingInChinese) };
 }

@@ -120,16 +120,16 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** A HashMap doubles its buckets if it has more entries than this share of its buckets. */
+/** Maximum entries per bucket. A HashMap with more entries doubles the number of its buckets. */
 const LOAD = 0.75;
 
 /** The order in which a Java HashMap yields its entries. Many callers serialize a HashMap. */
 export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[] {
-  let places = SMALLEST;
-  while (members.length > places * LOAD) places *= 2;
-  const place = ([name]: JsonMember) => (spread(name) & (places - 1)) >>> 0;
+  let buckets = SMALLEST;
+  while (members.length > buckets * LOAD) buckets *= 2;
+  const bucketOf = ([name]: JsonMember) => (spread(name) & (buckets - 1)) >>> 0;
   // The sort is stable, so entries of one bucket keep their order of insertion, as in Java.
-  return [...members].sort((a, b) => place(a) - place(b));
+  return [...members].sort((a, b) => bucketOf(a) - bucketOf(b));
 }
 
 /** The hash of a name in a HashMap: `String.hashCode`, with its upper half mixed into its lower half. */

@@ -1,6 +1,6 @@
 /**
- * The writers: JSON serializers that callers use. If several writers give the same text, the diagnosis reports the
- * first one.
+ * Lists the writers: JSON serializers of other languages and libraries, with which callers write bodies. If several
+ * writers give the same text, the diagnosis reports the first one.
  */
 import type { Cause } from './causes';
 import {

@@ -9,7 +9,7 @@ export interface KeyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly key: string | Buffer;
-  /** The secret of which the key is a variant. */
+  /** The secret of which the key is a variant. For a key that does not come from a secret: the first secret. */
   readonly secret: string;
   /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
@@ -56,19 +56,19 @@ const UNSET_VALUES = [
 /**
  * Makes all keys that the search tries. The valid secrets are first.
  *
- * @param now time at which the request was received, epoch milliseconds
+ * @param receivedAt when the request was received, epoch milliseconds
  */
 export function keyVariants(
   clientId: string,
   stored: readonly StoredSecret[],
-  now: number,
+  receivedAt: number,
 ): KeyVariant[] {
   const secrets = stored.filter(({ isQueryKey }) => !isQueryKey);
-  const whole = secrets.map((own) => wholeKey(own, 'SECRET_RETIRED', now));
+  const unchanged = secrets.map((own) => unchangedKey(own, 'SECRET_RETIRED', receivedAt));
   const queryKeys = stored
     .filter(({ isQueryKey }) => isQueryKey)
     .map((key) => ({
-      ...wholeKey(key, 'QUERY_KEY_ENDED', now),
+      ...unchangedKey(key, 'QUERY_KEY_ENDED', receivedAt),
       isQueryKey: true,
       isCommon: false,
     }));
@@ -76,7 +76,7 @@ export function keyVariants(
   const of = (found: Iterable<Found>, from: string, isCommon: boolean): KeyVariant[] =>
     Array.from(found, ([cause, how, key]) => ({ cause, how, key, secret: from, isCommon }));
   return [
-    ...whole.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
+    ...unchanged.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
     ...queryKeys,
     ...secrets.flatMap((own) => of(spaced(own.secret), own.secret, true)),
     ...secrets.flatMap((own) => of(changed(own.secret), own.secret, false)),
@@ -89,8 +89,9 @@ export function keyVariants(
   ];
 }
 
-function wholeKey(stored: StoredSecret, ended: Cause, now: number): KeyVariant {
-  const isOver = stored.endsAt !== undefined && stored.endsAt <= now;
+/** The secret itself as the key. @param ended the cause if the secret was no longer valid at `receivedAt` */
+function unchangedKey(stored: StoredSecret, ended: Cause, receivedAt: number): KeyVariant {
+  const isOver = stored.endsAt !== undefined && stored.endsAt <= receivedAt;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
   const { id, secret } = stored;
   const mistake = isOver ? { cause: ended, how: `${name} ${id}` } : { cause: undefined };

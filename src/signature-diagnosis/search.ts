@@ -1,4 +1,6 @@
-/** Searches for the mistake, or the two mistakes, with which a caller computed its signature. */
+/**
+ * Searches for the mistakes with which a caller computed its signature: at most two, and a wrong form of the signature.
+ */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import type { Difference } from '../protocol/log-page';
@@ -82,7 +84,10 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** The mistakes that a caller may have made, at most two. An absent field means that this part was correct. */
+/**
+ * The mistakes that a caller may have made before the digest was computed, at most two. An absent field means that this
+ * part was correct.
+ */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -121,7 +126,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 export interface Trials {
   /** The valid secrets. They are the keys for deviations without a wrong key. */
   readonly keys: readonly KeyVariant[];
-  /** The first deviation is empty: no mistake. Undefined stands for a variant that equals an earlier variant. */
+  /** The first deviation is empty: no mistake. Undefined stands for a body variant that equals an earlier one. */
   readonly deviations: Iterable<Deviation | undefined>;
 }
 
@@ -130,20 +135,20 @@ export function trialsOf(
   secrets: readonly StoredSecret[],
 ): Trials {
   const keys = keyVariants(clientId, secrets, receivedAt);
-  const isOwn = ({ cause, isQueryKey }: KeyVariant) => cause === undefined && !isQueryKey;
-  const alone = keys.filter(({ isQueryKey }) => isQueryKey).map((key) => ({ key }));
-  const wrong = keys.filter((key) => !isOwn(key) && !key.isQueryKey);
+  const isValid = ({ cause, isQueryKey }: KeyVariant) => cause === undefined && !isQueryKey;
+  const queryKeys = keys.filter(({ isQueryKey }) => isQueryKey).map((key) => ({ key }));
+  const wrongKeys = keys.filter((key) => !isValid(key) && !key.isQueryKey);
   const bodies = function* () {
     for (const variant of bodyVariants(body)) yield variant && { body: variant };
   };
   const kinds: Readonly<Record<Name, Kind>> = {
-    key: kindOf(wrong, (key) => ({ key })),
+    key: kindOf(wrongKeys, (key) => ({ key })),
     text: kindOf(signingTexts(clientId), (text) => ({ text })),
     time: kindOf([...timeVariants(sent.timestamp ?? '')], (time) => ({ time })),
     algorithm: kindOf(OTHER_ALGORITHMS, (algorithm) => ({ algorithm })),
     body: { common: bodies, others: () => [] },
   };
-  return { keys: keys.filter(isOwn), deviations: inOrder(kinds, alone) };
+  return { keys: keys.filter(isValid), deviations: inOrder(kinds, queryKeys) };
 }
 
 function kindOf<T extends { readonly isCommon: boolean }>(

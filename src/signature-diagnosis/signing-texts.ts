@@ -46,7 +46,7 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** With these separators, a text of `joined` is common (`isCommon`) by default. */
+/** The separators with which a mistake is common (`isCommon`), unless a call of `joined` names others. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [

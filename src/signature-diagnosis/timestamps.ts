@@ -62,8 +62,16 @@ export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);
   const variant = (cause: Cause, how: string, time: string, isCommon = true) =>
     time === timestamp ? [] : [{ cause, how, time, isCommon }];
-  yield* variant('TIMESTAMP_MILLISECONDS', 'seconds were signed, more was sent', `${seconds}`);
-  yield* variant('TIMESTAMP_MILLISECONDS', 'signed so, sent in seconds', `${seconds}000`);
+  yield* variant(
+    'TIMESTAMP_MILLISECONDS',
+    'signed in seconds, sent in a smaller unit',
+    `${seconds}`,
+  );
+  yield* variant(
+    'TIMESTAMP_MILLISECONDS',
+    'signed in milliseconds, sent in seconds',
+    `${seconds}000`,
+  );
   yield* variant('TIMESTAMP_NOT_SECONDS', 'a fraction was signed', `${seconds}.0`);
   for (let by = 1; by <= APART; by += 1) {
     for (const off of [-by, by]) {
@@ -71,9 +79,14 @@ export function* timeVariants(timestamp: string): Generator<TimeVariant> {
       yield* variant('TIMESTAMP_TAKEN_TWICE', side, `${seconds + off}`, by === 1);
     }
   }
-  yield* variant('TIMESTAMP_NOT_SECONDS', 'none was signed', '', false);
+  yield* variant('TIMESTAMP_NOT_SECONDS', 'no timestamp was signed', '', false);
   for (let part = 1; part < 1000; part += 1) {
     const time = `${seconds}${String(part).padStart(3, '0')}`;
-    yield* variant('TIMESTAMP_MILLISECONDS', 'signed so, sent in seconds', time, false);
+    yield* variant(
+      'TIMESTAMP_MILLISECONDS',
+      'signed in milliseconds, sent in seconds',
+      time,
+      false,
+    );
   }
 }

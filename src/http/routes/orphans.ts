@@ -1,6 +1,6 @@
 /**
  * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
- * ledger whose ids are not in the list.
+ * caller's system in the ledger whose ids are not in the list.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -13,19 +13,22 @@ import { type LineGroups, onResponseEnd, startLines } from '../line-answer';
 import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
-/** Concurrent requests of one client, and of all. A list of a million ids takes some hundred megabytes of memory. */
+/**
+ * Maximum concurrent requests of one client, and of all clients. A list of a million ids takes some hundred megabytes
+ * of memory.
+ */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Limits for unknown client ids, whose requests occupy no slot of existing clients. */
+/** The same limits for unknown client ids. Their requests have slots of their own, so they block no existing client. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** An id that no client can have, because an empty header is rejected. */
 const NO_CLIENT = '';
 
-/** Creates the upload that parses the list of ids into `ctx.state.ids`. @param bodyLimit bytes */
+/** Creates the upload. It parses the list of ids into `ctx.state.ids`. @param bodyLimit maximum bytes of the body */
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // An unknown client takes and releases a slot of known clients, so both kinds of clients are rejected at the same
-  // load. A difference would reveal which client ids exist.
+  // A request of an unknown client takes a slot of known clients and releases it at once. So both kinds of clients are
+  // rejected at the same load: a difference would reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();
@@ -72,8 +75,8 @@ async function* withTimeLimit(
     }
     return step.value;
   } finally {
-    // The handler does not wait for the end of the read, because a hanging read would delay the answer. The deadline of
-    // the read ends it.
+    // The handler does not wait for the end of a running database read, because a hanging read would delay the answer.
+    // The read has a deadline of its own.
     groups.return(undefined).catch(() => undefined);
   }
 }

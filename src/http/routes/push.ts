@@ -1,5 +1,5 @@
 /**
- * The handler of a single push with one of the four operations. The handler of its dry run `verify`, which writes
+ * The handler of a single push, for each of the four operations, and the handler of the dry run `verify`, which writes
  * nothing.
  */
 import type { Middleware } from 'koa';
@@ -38,7 +38,7 @@ function acceptedOf([result]: readonly PushResult[]): AcceptedPush {
 }
 
 /**
- * Submits the pushes of a request, and sets `ctx.state.pushes` for metrics and logs. The route of batches calls it too.
+ * Submits the pushes of a request, and sets `ctx.state.pushes` for metrics and logs. Single pushes and batches use it.
  *
  * @param readLines reads the lines of a batch
  */

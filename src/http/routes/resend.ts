@@ -11,8 +11,8 @@ import type { RequestState } from '../request';
 import { longestWait, renderLine, renderResult, setLineResults, throwIfRejected } from './batch';
 import { requestOf, storeEnded } from './push';
 
-/** @param limit limits the concurrent requests, because each one loads up to BATCH_BODY_LIMIT bytes of bodies */
-export function resendRoute(resend: ClientResend, limit: Bulkhead): Middleware<RequestState> {
+/** @param bulkhead limits the concurrent requests, because each one loads up to BATCH_BODY_LIMIT bytes of bodies */
+export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
     // The endpoint ignores X-Idempotency-Key, because all resends of a push together have at most one effect.
@@ -24,7 +24,7 @@ export function resendRoute(resend: ClientResend, limit: Bulkhead): Middleware<R
       state.lineCounts = { total: length, failed: length };
       return body;
     };
-    const release = limit.acquire(request.caller.clientId);
+    const release = bulkhead.acquire(request.caller.clientId);
     try {
       const { lines, sent } = await resend(request, parse);
       storeEnded(state, RESEND, sent);
@@ -41,8 +41,8 @@ function renderResent(resent: ResentLine, language: Language): ResendResult {
   const { line, requestId, externalId, answer, resentFrom, sent } = resent;
   // In a dry run, `answer` is the valid push that would be sent.
   if ('operation' in answer) {
-    const about = { requestId, externalId: externalId ?? null, resentFrom, sent };
-    return { line, ...renderLine(answer, language), ...about };
+    const push = { requestId, externalId: externalId ?? null, resentFrom, sent };
+    return { line, ...renderLine(answer, language), ...push };
   }
   return { ...renderResult({ line, requestId, externalId, answer }, language), resentFrom, sent };
 }
