@@ -15,13 +15,13 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 const INTERVAL = 200;
 /**
  * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two
- * pings, their intervals and the takeover by other workers take less than the promised 3 s.
+ * pings, their intervals and the takeover by other workers take less than 3 s (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
 /** Minimum milliseconds of failures before a pause. The driver replaces a reset connection within this time. */
 const FAILING_TO_PAUSE = 1_000;
-/** This worker delays its resumption only if another worker has reported within these milliseconds. */
+/** This worker delays its resumption only if another worker reached the database within these milliseconds. */
 const MAX_REPORT_AGE = 2_000;
 /** A pause counts as the first one if the last resumption is longer ago than these milliseconds. */
 const CALM_TIME = 60_000;
@@ -92,7 +92,7 @@ export class CutOff {
     return this.options.reach.isReachedByOther(age, age);
   }
 
-  /** True if the database has answered for `wait`, or at once if no other worker reaches the database. */
+  /** True if the database has answered for `wait` milliseconds, or if no other worker reaches the database. */
   private async mayResume(answeredFor: number): Promise<boolean> {
     if (answeredFor >= this.wait) return true;
     return !(await this.options.reach.isReachedByOther(0, MAX_REPORT_AGE));

@@ -12,7 +12,7 @@ export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
 
-/** `planBatch` failed for a group: a bug, or a matter that was edited manually. */
+/** `planBatch` failed for a group. The cause is a bug, or a matter that was edited manually. */
 export class PlanFailed extends Error {
   override readonly name = 'PlanFailed';
 }

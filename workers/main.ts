@@ -51,8 +51,8 @@ async function openWorker(base: Process): Promise<object> {
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const jobs = createPartitionJobs(blocking, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
-  const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
-  lifecycle.run('worker number', number);
+  const workerNumber = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
+  lifecycle.run('worker number', workerNumber);
   const workerName = base.name;
   const sessions = new SessionPool(base.mongo, logger, workerName);
   lifecycle.onStop('session pool', () => sessions.end());
@@ -64,8 +64,8 @@ async function openWorker(base: Process): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Registered before the partition jobs. So the expiry stops after the partition jobs and does not delay the end of
-  // their batches.
+  // Registered before the step 'partition jobs under way', because the steps run in reverse order. So the expiry stops
+  // after the last batch and does not delay it.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
@@ -77,7 +77,7 @@ async function openWorker(base: Process): Promise<object> {
     jobs,
     owner: () => ownerText({ id, sessions: SESSIONS.map(sessions.idOf), name: workerName }),
     sessionOf: sessions.idOf,
-    processBatch: processBatchOf(base, { number, sessions, onDone: () => noteAnswer() }),
+    processBatch: processBatchOf(base, { workerNumber, sessions, onDone: () => noteAnswer() }),
     onAbandoned: (index) => sessions.replace(index),
     batchLimit: config.BATCH_LIMIT,
     logger,
@@ -110,7 +110,7 @@ async function openWorker(base: Process): Promise<object> {
 
 /** What one worker needs to commit batches. */
 interface BatchParts {
-  readonly number: WorkerNumber;
+  readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
   /** Called after each batch, because the database has answered. */
   readonly onDone: () => void;
@@ -122,7 +122,7 @@ interface BatchParts {
  */
 function processBatchOf(
   { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: Process,
-  { number, sessions, onDone }: BatchParts,
+  { workerNumber, sessions, onDone }: BatchParts,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
@@ -135,18 +135,18 @@ function processBatchOf(
     users: createUserDirectory(mongo, clock, tracing),
     sessions,
     clock,
-    newMatterId: createSnowflakes(number.current, clock),
+    newMatterId: createSnowflakes(workerNumber.current, clock),
     concluded: new Set(config.CONCLUDED_STATUSES),
     workerName,
     logger,
     metrics,
   });
   return async (batch) => {
-    const process = async () => {
+    const applyIfPrepared = async () => {
       schema.check();
       return apply(batch);
     };
-    const replies = await (tracing ? tracing.batch(batch, process) : process());
+    const replies = await (tracing ? tracing.batch(batch, applyIfPrepared) : applyIfPrepared());
     onDone();
     return replies;
   };

@@ -1,4 +1,4 @@
-/** The pure part of a batch: computes the writes and the final states from the pushes and the loaded data. */
+/** Plans a batch: computes the writes and the final states from the pushes and the loaded data. Pure. */
 import { changesOf } from '../src/domain/changes';
 import type { DecisionContext } from '../src/domain/decide';
 import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';

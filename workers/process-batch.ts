@@ -43,6 +43,7 @@ export interface BatchDependencies {
   readonly sessions: Pick<SessionPool, 'commit' | 'kill' | 'killOthers' | 'endRetired'>;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
+  /** CONCLUDED_STATUSES */
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
   readonly logger: Logger;

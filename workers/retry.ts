@@ -129,7 +129,7 @@ async function apply(
   }
 }
 
-/** Whether to give up the groups. More than one group is given up only after the time for retries. */
+/** Whether to give up the groups. Several groups are given up together only when the time for retries is over. */
 function isGivenUp(
   isTimeOver: boolean,
   { length }: readonly Group[],

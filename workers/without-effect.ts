@@ -118,14 +118,14 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
  *   are neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes
  *   them.
  *
- * @param late the final states of the pushes of this batch that are past their deadline
+ * @param lateStates the final states of the pushes of this batch that are past their deadline
  */
 async function splitBehindEarlier(
   { lookups, finalize }: FinalizeDependencies,
   pushes: readonly WaitingPush[],
-  late: FinalStates,
+  lateStates: FinalStates,
 ) {
-  const inThisBatch = new Set([...pushes.map(({ id }) => id), ...late.keys()]);
+  const inThisBatch = new Set([...pushes.map(({ id }) => id), ...lateStates.keys()]);
   const earlier = pushes.flatMap(({ previous }) =>
     previous === undefined || inThisBatch.has(previous) ? [] : [previous],
   );
@@ -134,7 +134,7 @@ async function splitBehindEarlier(
   const ended = await finalize(unsettled.map((id) => ({ id, settlement: NOT_IN_PARTITION })));
   const failed = new Set<string>();
   const locked = new Set<string>();
-  for (const [id, settlement] of new Map([...late, ...found, ...ended])) {
+  for (const [id, settlement] of new Map([...lateStates, ...found, ...ended])) {
     if (!settlement) locked.add(id);
     else if (isRetryableFailure(settlement)) failed.add(id);
   }
@@ -147,7 +147,8 @@ async function splitBehindEarlier(
  * transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes
  * get a retryable rejection.
  *
- * @param late pushes past their deadline, and their final states
+ * @param late pushes past their deadline
+ * @param states the final states of the late pushes
  */
 function splitBehindLocked(
   late: readonly WaitingPush[],

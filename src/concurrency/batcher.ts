@@ -5,8 +5,8 @@
  */
 
 /**
- * The part of `Tracing` that makes one span for several traces. `here` returns a point: the current position in a
- * trace.
+ * The part of `Tracing` that makes one span for work of several traces. `here` returns a point: the current position in
+ * a trace.
  */
 interface BatchTracing {
   here(): object;
@@ -27,7 +27,7 @@ export interface BatcherOptions<I, O> {
    * fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
-  /** If set, each batch is a span in the traces of its items. */
+  /** If set, each batch has one span, which has links to the traces of its items. */
   readonly tracing?: BatchTracing | undefined;
   /** Name of that span. */
   readonly name?: string;
@@ -57,7 +57,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   private isScheduled = false;
   private beganAt = 0;
   /** Set while the next batch waits because `options.headStart` has not passed. */
-  private headStart: NodeJS.Timeout | undefined;
+  private headStartTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}
 
@@ -74,14 +74,14 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     this.isScheduled = true;
     const { headStart = 0 } = this.options;
     const left = this.running === 0 ? 0 : this.beganAt + headStart - performance.now();
-    if (left > 0) this.headStart = setTimeout(this.flush, left);
+    if (left > 0) this.headStartTimer = setTimeout(this.flush, left);
     // setImmediate runs after the I/O of this tick, so that the batch includes all items of the tick.
     else setImmediate(this.flush);
   }
 
   private readonly flush = (): void => {
     this.isScheduled = false;
-    this.headStart = undefined;
+    this.headStartTimer = undefined;
     const size = this.sizeOfNext();
     const batch = this.waiting.slice(0, size);
     this.waiting = this.waiting.slice(size);
@@ -89,9 +89,9 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     this.beganAt = performance.now();
     void this.runBatch(batch).finally(() => {
       this.running -= 1;
-      if (this.headStart) {
-        clearTimeout(this.headStart);
-        this.headStart = undefined;
+      if (this.headStartTimer) {
+        clearTimeout(this.headStartTimer);
+        this.headStartTimer = undefined;
         this.isScheduled = false;
       }
       this.schedule();

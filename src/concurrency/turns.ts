@@ -1,4 +1,4 @@
-/** Runs work one after the other: tasks in a mutex, and long computations in time slices. */
+/** A mutex runs tasks one after the other. Time slices interrupt a long computation, so that other work can run. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Maximum milliseconds of one slice. */
@@ -9,8 +9,8 @@ let turns: Promise<void> = Promise.resolve();
 
 /**
  * Splits long computations into time slices, so that the event loop can serve other requests between two slices. Only
- * one slice of the whole process runs per turn of the event loop. So many parallel computations block the event loop no
- * longer than one computation.
+ * one slice of the whole process runs per turn of the event loop. Therefore several concurrent computations block the
+ * event loop no longer than one computation does.
  */
 export class TimeSlice {
   private began = performance.now();

@@ -1,10 +1,11 @@
--- Admits requests: checks that no other request used the signature, and the rate of the client. admission.ts documents
--- the command.
+-- Admits requests: checks the rate of the client, and that no other request has used the signature. admission.ts
+-- documents the command.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 -- KEYS has two keys per request: the remembered signatures, and the rate. The rest of ARGV has five values per request:
--- signature, use, interval, burst and number of pushes.
+-- signature, use, interval, burst and number of pushes. The use is a digest that identifies the request. The interval
+-- is the milliseconds for one push; 0: no limit.
 local key_position = 0
 local function take_keys()
   key_position = key_position + 2
@@ -47,7 +48,7 @@ while key_position < #KEYS do
     local capacity = burst * interval
     local max_capacity = math.max(burst, largest_batch) * interval
     local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
-    -- Clamp a bucket that was filled under a lower rate.
+    -- A bucket that was filled while the rate was lower may be above the maximum.
     if at > now + max_capacity then
       at = now + max_capacity
       empty_at[rate] = at

@@ -1,5 +1,5 @@
 /**
- * Admission of an authenticated request, before any work on it (contract 3.2). A Redis script checks that the signature
+ * Admission of an authenticated request, before its validation (contract 3.2). A Redis script checks that the signature
  * was not used for another request, and that the client is within its rate. Concurrent requests share one round trip.
  */
 import { createHash } from 'node:crypto';
@@ -44,7 +44,10 @@ export interface RateLimit {
 }
 
 export interface AdmissionSettings {
-  /** SIGNATURE_GRACE: for these milliseconds after its first use, a signature may be used by other requests too. */
+  /**
+   * SIGNATURE_GRACE: for these milliseconds after its first use, a signature may be used by other requests too. 'off':
+   * other requests may always use it.
+   */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
   readonly rate: RateLimit;
@@ -57,11 +60,11 @@ export interface AdmissionSettings {
  * timestamp may differ by 300 s from the clock of a web process, and that clock may be wrong by 300 s.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
-/** Approximate memory of one signature in Redis. */
+/** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
 /**
- * Maximum signatures that are remembered for one client and minute: enough for 8,300 pushes a second. Further
- * signatures are not checked for reuse, which harms only the client that sends so many.
+ * Maximum signatures that are remembered for one client and minute: enough for 8,300 requests a second. Further
+ * signatures are not checked for reuse. This harms only the client that sends so many requests.
  */
 const MAX_REMEMBERED = 500_000;
 
@@ -89,8 +92,8 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
-   * For each request. `wait`: -1 if the signature was reused, otherwise the milliseconds until the request is within
-   * the rate. `remaining`: the pushes that the client may still send at once.
+   * Returns two numbers for each request. `wait`: -1 if the signature was reused, otherwise the milliseconds until the
+   * request is within the rate, 0 if it is admitted. `remaining`: the pushes that the client may still send at once.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({

@@ -40,6 +40,7 @@ export interface Push {
   answer: PushAnswer | undefined;
   /** The idempotency fingerprint; undefined if the push has none. */
   readonly fingerprint: string | undefined;
+  /** True when the push log has the entry. */
   isRecorded: boolean;
 }
 

@@ -24,7 +24,7 @@ export class BodyChange {
   }
 }
 
-/** @param place such as `parties[3].username` */
+/** A change at a place of a body. A place is for example `parties[3].username`. */
 export interface PlacedChange {
   readonly place: string;
   readonly change: BodyChange;
@@ -35,10 +35,10 @@ const NULL_BYTES = 'null'.length;
 /**
  * Makes the changes in a body.
  *
- * @param body is changed too
- * @param changes for places that the body does not have are ignored
+ * @param body this object is modified
+ * @param changes a change is ignored if the body does not have its place
  * @returns the changed body as JSON
- * @throws PushError BODY_TOO_LARGE naming `set`, before a larger body than `maxBytes` is built
+ * @throws PushError BODY_TOO_LARGE with the field `set`, if the changed body would have more than `maxBytes`
  */
 export function changedBody(
   body: JsonObject,
@@ -49,12 +49,13 @@ export function changedBody(
   for (const { place, change } of changes) setPlace(body, place, change, shortened);
   for (const list of shortened) list.splice(0, list.length, ...list.filter((it) => it !== REMOVED));
   let valueBytes = 0;
-  const others = JSON.stringify(body, (key, value) => {
+  // To compute the size, each changed value is written as `null`, and its bytes are added.
+  const withoutValues = JSON.stringify(body, (key, value) => {
     if (!(value instanceof BodyChange)) return keepInfinite(key, value);
     valueBytes += value.bytes - NULL_BYTES;
     return null;
   });
-  if (Buffer.byteLength(others) + valueBytes > maxBytes) {
+  if (Buffer.byteLength(withoutValues) + valueBytes > maxBytes) {
     throw new PushError('BODY_TOO_LARGE', {
       errors: [problem('set', TEXTS.largeValues(maxBytes))],
     });

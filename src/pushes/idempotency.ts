@@ -38,8 +38,9 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates the externalId of a push that has none. An identical retry gets the same id. With a key, the id also depends
- * on the body: another body with a reused key must not overwrite the matter of the first push.
+ * Creates the externalId of a push that has none. Pushes with the same key and body get the same id. The body counts
+ * because another body with a reused key must not overwrite the matter of the first push. Without a key, only pushes
+ * with the same signature get the same id.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -136,7 +137,7 @@ export const toPriorResults = (entries: ReadonlyMap<string, LogEntry>): Map<stri
     ]),
   );
 
-/** The client and operation that an idempotency key belongs to. */
+/** The idempotency key of a push, with the client and operation to which it belongs. */
 export function keyOwnerOf(push: PushMessage): KeyOwner {
   const { systemCode, clientId, operation, idempotencyKey } = push;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };

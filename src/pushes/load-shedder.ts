@@ -11,7 +11,7 @@ export interface Permit {
   /**
    * Reports that one of the pushes has ended.
    *
-   * @param isProcessed whether a worker processed this push; other answers do not show how fast workers are
+   * @param isProcessed whether a worker processed this push, so that its end shows how fast the workers are
    */
   end(isProcessed: boolean): void;
   /** Returns the permit with all remaining pushes. A second call has no effect. */
@@ -34,7 +34,7 @@ export interface LoadShedderOptions {
  * own limit: several processes together must not overload a slow database.
  */
 const MIN_CONCURRENCY = 128;
-/** A client below its fair share may exceed the limit by this factor. */
+/** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
  * Milliseconds after which a processed push has about a third of its first weight in the measured rate. This is longer

@@ -12,7 +12,7 @@ import type { ReplyInbox } from '../queue/producer';
 import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** Milliseconds after the deadline within which the push log may confirm the final state. */
+/** Milliseconds for which a request waits after its deadline until the push log confirms the final state. */
 export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
@@ -28,8 +28,9 @@ export interface PushFinalizerDependencies {
 const MIN_WAIT = 100;
 /** Milliseconds between two retries. */
 const RETRY_INTERVAL = 500;
+/** Maximum pushes in one write. */
 const MAX_BATCH = 500;
-/** Maximum number of pushes that this process retries. Workers expire the others later, if their entries exist. */
+/** Maximum unconfirmed pushes of this process. Workers expire all further pushes later, if their entries exist. */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
@@ -66,17 +67,18 @@ export class PushFinalizer {
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
     // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. In
-    // both cases the push is retried later.
+    // both cases the write is retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // An earlier call for the same push may have had its entry, and this call may lack it.
+      // An earlier call for the same push may have passed the log entry, which this call may lack.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;
   }
 
   /**
-   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire the others later.
+   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire all further pushes
+   * later.
    */
   async stop(): Promise<void> {
     await this.retrying.stop();
@@ -149,7 +151,8 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // A random slice if too many pushes wait: the first ones may be waiting for a slow worker.
+  // If too many pushes wait, a random slice is looked up. Otherwise pushes that wait for a slow worker could fill every
+  // lookup.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {

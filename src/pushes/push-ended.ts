@@ -1,6 +1,6 @@
 /**
- * The event that a push has ended: its caller gets an answer now. When a request ends, `http/end-request.ts` reports
- * this event for each of its pushes whose client is known.
+ * The event `PushEnded`: a push has ended, and its caller gets the answer now. When a request of a known client ends,
+ * `http/end-request.ts` counts the events of all pushes of the request.
  */
 import type { OperationName } from '../domain/operation';
 import { PushError } from '../protocol/errors';
@@ -19,13 +19,13 @@ export interface PushEnded {
   /** How many lines of a batch ended with this answer. Undefined: a single push, or an unreadable batch. */
   readonly lines: number | undefined;
   /**
-   * True if the push has a log entry, or if it was given to the rejection log, which records it or counts it as
-   * unrecorded.
+   * True if the push has a log entry, or was given to the rejection log. The rejection log records the push, or counts
+   * it as unrecorded.
    */
   readonly isRecorded: boolean;
 }
 
-/** Converts the event into the fields that the push counts of a system need. */
+/** Selects the data of the event that the push counts of a system need. */
 export function toCountedPush({
   clientId,
   systemCode,

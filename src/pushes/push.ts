@@ -1,8 +1,9 @@
 /**
- * The four types that represent a push, in the order in which a push passes them, and all conversions between them:
+ * The types that represent a push between its receipt and its answer, in this order, and conversions between them:
  *
  * - `PushRequest`: a signed HTTP request that carries one push, or a batch of pushes.
  * - `LogEntry` (storage/push-log/entry.ts): the push-log entry of one push.
+ * - `Push` (apply.ts): a push that `web` processes, with its log entry.
  * - `PushMessage` (queue/records.ts): a valid push in its partition.
  * - `PushResult`: the answer to one push.
  */
@@ -72,16 +73,16 @@ export interface EntrySource {
 
 /** The answer to one push. */
 export interface PushResult {
-  /** The id of its push-log entry. */
+  /** Also the id of the log entry of the push. */
   readonly requestId: string;
-  /** The number of its line; undefined for a single push. */
+  /** The number of the line; undefined for a single push, and for a batch that is rejected as a whole. */
   readonly line: number | undefined;
-  /** Undefined if the line is unreadable. */
+  /** Undefined for an unreadable line, and for a batch that is rejected as a whole. */
   readonly operation: OperationName | undefined;
-  /** Undefined if it is unknown. */
+  /** Undefined if the externalId is unknown. */
   readonly externalId: string | undefined;
   readonly answer: PushAnswer;
-  /** True if the push has a log entry, or if the rejection log will record it or count it as unrecorded. */
+  /** True if the push has a log entry, or was given to the rejection log (see PushEnded). */
   readonly isRecorded: boolean;
 }
 
@@ -94,7 +95,7 @@ export interface AcceptedPush {
   readonly replayed: boolean;
 }
 
-/** The outcome under which metrics, counts, logs and traces count an accepted push. */
+/** The outcome of an accepted push in metrics, counts, logs and traces. */
 export const outcomeOf = ({ data, replayed }: AcceptedPush) =>
   replayed ? 'REPLAYED' : data.outcome;
 
@@ -119,7 +120,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Completes the entry of a valid push. Setting the fingerprint later would cause a second update of its index. */
+/** Completes the entry of a valid push. A fingerprint that is set later would cause a second update of an index. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -215,7 +216,7 @@ export function answerOf(
   return { data, replayed: settlement.state === 'REPLAYED' };
 }
 
-/** Adds the warning NO_ASSIGNEE if it is missing. @param unseen whether no user has the matter in a list */
+/** Adds the warning NO_ASSIGNEE if `unseen` is true. @param unseen whether no user has the matter in a list */
 function withUnseen(
   warnings: readonly LocalizedWarning[],
   unseen: boolean,

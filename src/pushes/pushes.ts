@@ -3,10 +3,10 @@
  * import `resend.ts`. All other files are private.
  *
  * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It
- *   returns one `PushResult` per push by the deadline of the caller.
+ *   returns one `PushResult` per push, at the latest shortly after the deadline of the request.
  * - `resend` sends logged pushes of a client again through `submit`.
  * - `checkBody` and `checkLines` only validate, for dry runs.
- * - `admit` checks signature reuse and rate, for queries too.
+ * - `admit` checks the reuse of signatures and the rate of the client. Queries use it too.
  *
  * Errors are `PushError`s with a reason of the error catalogue. Times are milliseconds.
  */
@@ -60,7 +60,7 @@ export interface Pushes {
   readonly admit: Admit;
 }
 
-/** The settings with the same names in upper case: `pushTimeout` is PUSH_TIMEOUT. */
+/** Settings of the process: `pushTimeout` is PUSH_TIMEOUT, and so on. */
 export interface PushSettings extends AdmissionSettings {
   readonly pushTimeout: number;
   readonly batchTimeout: number;
@@ -83,7 +83,7 @@ export interface PushesDependencies extends ApplyDependencies {
   /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
   readonly findMended: FindMended;
   readonly logRejection: LogRejection;
-  /** Creates the request ids of the lines of a batch, in order, close to the id of the batch. */
+  /** Creates ascending request ids for the lines of a batch, with the same time and process as the id of the batch. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly checkReady: SubmitDependencies['checkReady'];
 }

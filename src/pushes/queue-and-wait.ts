@@ -1,6 +1,7 @@
 /**
  * Queues recorded pushes and waits for the replies of the workers. At the deadline it finalizes the pushes without a
- * reply. If a worker dies between its commit and its reply, `lost-replies.ts` finds the final state in the push log.
+ * reply. If a worker dies between its commit and its reply, `startLostReplyLookup` delivers the final state from the
+ * push log instead.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';

@@ -1,6 +1,7 @@
 /**
- * Validates the lines of a batch (contract 7). The result of a line has its key and all its problems. A batch and its
- * dry run use the same code. The work is done in time slices, and the users of all lines are looked up together.
+ * Validates the lines of a batch (contract 7). The result of a line has its idempotency key, and either its valid body
+ * or its problems. A batch and its dry run use the same code. The work is done in time slices, and the users of all
+ * lines are looked up together.
  */
 import type { PushHeaders } from '../auth/auth-headers';
 import { TimeSlice } from '../concurrency/turns';
@@ -41,8 +42,8 @@ export interface CheckedLine {
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /**
-   * True if an earlier line of the batch has the same operation and key. Such a line is rejected, and it is no retry of
-   * an earlier request.
+   * True if an earlier line of the batch has the same operation and key. The later line is rejected, and does not count
+   * as a retry.
    */
   readonly isRepeated: boolean;
 }
@@ -50,7 +51,7 @@ export interface CheckedLine {
 /** Maximum length of the key of a batch: the derived key of a line also contains the line number. */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
-/** @throws PushError VALIDATION_FAILED if a header, which applies to all lines, is invalid */
+/** @throws PushError VALIDATION_FAILED if a header is invalid: headers apply to all lines */
 export function checkBatchHeaders({ headerErrors, idempotencyKey = '' }: PushHeaders): void {
   const tooLong = problem('X-Idempotency-Key', TEXTS.batchKey(MAX_BATCH_KEY));
   const errors =
@@ -64,14 +65,14 @@ export async function checkLines(
   lines: readonly RawLine[],
   { idempotencyKey: batchKey, strictFields }: PushHeaders,
 ): Promise<CheckedLine[]> {
-  const keys = new Map<string, number>();
+  const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
   // Splitting the batch into lines has already used time of this turn of the event loop.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
-    found.push(readWithKey(line, limits, batchKey, keys));
+    found.push(readWithKey(line, limits, batchKey, lineByKey));
   }
   const bodies = found.flatMap(({ read, error }): [JsonObject, BodyContext][] =>
     read && !error
@@ -95,20 +96,20 @@ interface LineWithKey {
   readonly error: PushError | undefined;
 }
 
-/** @param keys of the earlier lines, with their numbers */
+/** @param lineByKey the line number by operation and key, of the earlier lines. The function adds this line */
 function readWithKey(
   line: RawLine,
   limits: BatchLimits,
   batchKey: string | undefined,
-  keys: Map<string, number>,
+  lineByKey: Map<string, number>,
 ): LineWithKey {
   const read = readLine(line, limits);
   if (read instanceof PushError) return { line, read: undefined, key: undefined, error: read };
   const key = read.key ?? (batchKey === undefined ? undefined : derivedKey(batchKey, line.number));
   if (key === undefined) return { line, read, key, error: undefined };
-  const owner = `${read.op} ${key}`;
-  const earlier = keys.get(owner);
-  if (earlier === undefined) keys.set(owner, line.number);
+  const operationAndKey = `${read.op} ${key}`;
+  const earlier = lineByKey.get(operationAndKey);
+  if (earlier === undefined) lineByKey.set(operationAndKey, line.number);
   return { line, read, key, error: earlier === undefined ? undefined : repeatedKey(earlier) };
 }
 
@@ -126,7 +127,7 @@ export type CheckBodies = (
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** Maximum unknown users that all bodies together report in full. Afterwards each body reports at most MAX_PROBLEMS. */
+/** Number of unknown users that all bodies together may report. Further bodies report at most MAX_PROBLEMS each. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
@@ -138,21 +139,23 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
       parsed.push(orRejection(() => parseBody(deps, body, context, maxProblems)));
     }
     const unknown = await findAllUnknownUsers(deps, parsed, slice);
-    let left = MAX_USER_PROBLEMS;
+    let userProblemsLeft = MAX_USER_PROBLEMS;
     const results: (CheckedBody | PushError)[] = [];
     for (const body of parsed) {
       if (slice.isOver()) await slice.next();
-      const maxErrors = Math.max(MAX_PROBLEMS, left);
+      const maxErrors = Math.max(MAX_PROBLEMS, userProblemsLeft);
       const checked =
         body instanceof PushError ? body : orRejection(() => checkUsers(body, unknown, maxErrors));
-      if (checked !== body && checked instanceof PushError) left -= checked.errors?.length ?? 0;
+      if (checked !== body && checked instanceof PushError) {
+        userProblemsLeft -= checked.errors?.length ?? 0;
+      }
       results.push(checked);
     }
     return results;
   };
 }
 
-/** Maximum usernames in one query: a batch of 8 MiB may contain hundreds of thousands. */
+/** Maximum usernames in one query: a batch of 8 MiB may contain hundreds of thousands of names. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

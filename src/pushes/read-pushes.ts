@@ -20,7 +20,7 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates the request ids of the lines of a batch, in order, close to the id of the batch. */
+  /** Creates ascending request ids for the lines of a batch, with the same time and process as the id of the batch. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
@@ -49,7 +49,8 @@ async function readSingle(
 ): Promise<Push> {
   const { caller, rawBody, signature, idempotencyKey, headerErrors, strictFields } = request;
   const { operation } = request;
-  if (operation === BATCH || operation === RESEND) throw new TypeError('a batch has lines');
+  if (operation === BATCH || operation === RESEND)
+    throw new TypeError('the lines of a batch are missing');
   const source = { clientId: caller.clientId, idempotencyKey, signature };
   const context = { ...source, operation, headerErrors, strictFields };
   const { fingerprintOf } = idempotency;
@@ -108,7 +109,7 @@ async function readLines(
     };
     const checked = withId(checkedLine, request, source.rawBody);
     const fingerprintOf = isRepeated ? NO_FINGERPRINT : deps.idempotency.fingerprintOf;
-    const externalId = checked instanceof PushError ? matterOf(checkedLine) : undefined;
+    const externalId = checked instanceof PushError ? readableIdOf(checkedLine) : undefined;
     const validated = { checked, operation: read?.op, externalId, fingerprintOf };
     pushes.push(newPush(source, validated, timeout));
   }
@@ -132,5 +133,5 @@ function withId(
 }
 
 /** The externalId in an invalid line, if it can be read. */
-const matterOf = ({ line, read }: CheckedLine) =>
+const readableIdOf = ({ line, read }: CheckedLine) =>
   read ? externalIdOf(read.body) : externalIdIn(line.bytes);

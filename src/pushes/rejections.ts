@@ -31,7 +31,7 @@ import { externalIdIn } from './validate';
  */
 const BURST = 100;
 /**
- * Milliseconds after which one more entry of the client is logged: together with the burst, at most 1,540 in 24 hours.
+ * Milliseconds after which one more entry of the client may be logged: with the burst, at most 1,540 in 24 hours.
  */
 const INTERVAL = 60_000;
 /** Maximum bytes of a stored body: anyone who knows a client id can cause rejections and must not fill the disk. */
@@ -125,7 +125,7 @@ export function createRejectionLog({
   return { record, stop };
 }
 
-/** @returns a function that takes one entry from the allowance of a client; false if it is used up */
+/** @returns a function that takes one entry from the allowance of a client. It returns false if none is left */
 function createAllowance(clock: Clock): (clientId: string) => boolean {
   /** The time at which the whole burst is available again, by client. */
   const fullAt = new Map<string, number>();
@@ -198,10 +198,13 @@ export interface RejectedSubmission {
   readonly timeout: number;
 }
 
-/** Reasons that show that writes are slow. The bodies of such requests are not stored, to save writes. */
+/** Reasons that show that writes are slow. The bodies of requests with these reasons are not stored, to save writes. */
 const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
 
-/** Records an authenticated request that is rejected as a whole, before its pushes are recorded. */
+/**
+ * Records an authenticated request that is rejected as a whole, before its pushes are recorded. If `cause` is not a
+ * PushError, the answer is INTERNAL_ERROR, and the request is not recorded.
+ */
 export function rejectRequest(
   { logRejection, clock }: RejectRequestDependencies,
   request: PushRequest,

@@ -13,8 +13,8 @@ export interface ResentLine {
   /** Whether the push is sent again; in a dry run, whether it would be sent again. */
   readonly sent: boolean;
   /**
-   * The id of the new push. If no push is sent: the id of the push that took effect or resolved the failure; otherwise
-   * the id in the request.
+   * The id of the new push; in a dry run, the id in the request. If no push is sent, the id of the push that took
+   * effect or resolved the failure. If there is no such push, the id in the request.
    */
   readonly requestId: string;
   readonly externalId: string | undefined;
@@ -22,11 +22,11 @@ export interface ResentLine {
   readonly answer: PushAnswer | ValidPush;
 }
 
-/** A named push with its plan. */
+/** A push that the request names, with its plan. */
 export interface RequestedPush {
   readonly planned: Planned;
   /**
-   * The places in the request, from 1, of the ids that name this push. The ids of several attempts name the same push.
+   * The places in the request, from 1, of the ids that name this push: each attempt of the push has its own id.
    */
   readonly lines: readonly number[];
   /** The validation of a push that is sent. */
@@ -68,7 +68,7 @@ const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
   answer,
 });
 
-/** The reasons in the answer for pushes that are not sent and did not take effect. */
+/** By the reason for which a push is not sent: the reason in the answer. Only for pushes that did not take effect. */
 const REASONS: Partial<Record<Skipped, Reason>> = {
   STILL_QUEUED: 'STILL_QUEUED',
   RESOLVED_SINCE: 'RESOLVED_SINCE',

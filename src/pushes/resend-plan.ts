@@ -24,22 +24,22 @@ export interface StoredPush {
   /** Hash and size of `body`. Undefined if values were set in the body. */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of the entry itself. If a push with a key has no externalId, its id derives from the key and this body. So
-   * all resends of the push have one matter, even if their bodies differ. Undefined if the body is not stored or not
-   * needed.
+   * The body of the entry itself. If a push with a key has no externalId, the service derives one from the key and this
+   * body. So all resends of the push have one matter, even if their bodies differ. Undefined if the body is not stored
+   * or not needed.
    */
   readonly firstBody: Uint8Array | undefined;
 }
 
 /** Why an entry is not sent again. If several reasons apply, the first one is reported. */
 export const SKIPPED = {
-  NOT_AUTHENTICATED: 'rejected for its signature or its client',
+  NOT_AUTHENTICATED: 'rejected because of its signature or client',
   NOT_A_PUSH: 'not a push',
   STILL_QUEUED: 'still queued, or another push of its matter is still queued',
   A_RESEND: 'itself a resend (--request-id sends it anyway)',
   ONLY_ANSWERED: 'a retry that was answered with the outcome of its first attempt',
   TOOK_EFFECT: 'took effect',
-  ALREADY_RESENT: 'was sent again already (--again sends it once more)',
+  ALREADY_RESENT: 'was already sent again (--again sends it once more)',
   CALLER_RETRIED: 'its caller sent it again, and that retry was persisted',
   RESOLVED_SINCE: 'a later push of its matter or key took effect (--again sends it anyway)',
   LATER_ATTEMPT: 'its caller sent it again with its key; that attempt is sent instead',
@@ -70,7 +70,7 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** By entry: the attempt whose body is sent. For all other entries, the body of the entry is sent. */
+  /** By entry: the attempt whose body is sent. For an entry that is not in this map, its own body is sent. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
@@ -121,9 +121,13 @@ export async function planResend(
   });
 }
 
+/** Other pushes that may have replaced the entries. */
 interface Attempts {
+  /** The request id of the resend that took effect, by the request id of the original push. */
   readonly sent: ReadonlyMap<string, string>;
+  /** The uses of the idempotency keys of the entries. */
   readonly uses: KeyUses;
+  /** The later push that resolved the entry or may resolve it, by the request id of the entry. */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 

@@ -55,7 +55,7 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError if a dry run is not admitted, or its plan cannot be read; other rejections are results
+ * @throws PushError if a dry run is not admitted, or its plan cannot be read. All other rejections are in the answer
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -175,7 +175,7 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns the pushes of the caller that the request names, by their first entries */
+/** @returns the pushes of the caller that the request names, by the log entry that is sent again */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,

@@ -21,9 +21,9 @@ export interface CheckedResend {
 
 export interface ValuesToSet {
   readonly values: readonly FieldValue[];
-  /** Bytes of one body with its values. */
+  /** Maximum bytes of one body after values were set in it. */
   readonly maxBodyBytes: number;
-  /** Bytes of all bodies together, with the values. */
+  /** Maximum bytes of all bodies together, after values were set in them. */
   readonly maxBytes: number;
 }
 
@@ -32,10 +32,10 @@ export interface ValuesToSet {
  * a validation reports unknown users only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
-/** Problems of a body that one round reads. A body has at most about 1,000. */
+/** Maximum problems of a body that one round reads. A body has at most about 1,000 problems. */
 const PROBLEMS_PER_ROUND = 500;
 
-/** @throws PushError BODY_TOO_LARGE */
+/** Validates the pushes, and corrects their invalid fields with `values`. @throws PushError BODY_TOO_LARGE */
 export async function checkWithValues(
   checkBodies: CheckBodies,
   pushes: readonly StoredPush[],
@@ -70,14 +70,14 @@ export async function checkWithValues(
     }
     if (changed.size === 0) break;
     candidates = [...changed.keys()];
-    for (const [place, again] of (await check([...changed.values()])).entries()) {
-      all[candidates[place] as number] = again;
+    for (const [at, rechecked] of (await check([...changed.values()])).entries()) {
+      all[candidates[at] as number] = rechecked;
     }
   }
   return all.map(({ planned, checked }) => ({ planned, checked: withFewProblems(checked) }));
 }
 
-/** @returns undefined if the push is valid, or if no change belongs to one of its invalid fields */
+/** @returns the push with the changed body; undefined if the push is valid, or if no change applies to its body */
 function withChanges(
   { planned: { push }, checked }: CheckedResend,
   changes: ReadonlyMap<string, readonly BodyChange[]>,
@@ -104,7 +104,7 @@ const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** Limits the problems to MAX_PROBLEMS, as in the result of any other push. */
+/** Limits the problems to MAX_PROBLEMS, as for any other push. An UNKNOWN_USER keeps all its problems (CheckBodies). */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;
@@ -115,7 +115,7 @@ function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError 
 /**
  * Validates logged pushes by the current rules. They keep the externalIds that they had.
  *
- * @param maxProblems of one body; see CheckBodies
+ * @param maxProblems maximum problems of one body; see CheckBodies
  */
 export async function checkStored(
   checkBodies: CheckBodies,
@@ -143,8 +143,8 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The signature is not stored. So an assigned externalId derives from the request id instead. A key is used only
-    // with the first body: without that body, the id derives from the request id too.
+    // The signature is not stored. So a missing externalId is derived from the request id of the original push instead.
+    // A key is used only together with the first body. If that body is not stored, the request id is used too.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

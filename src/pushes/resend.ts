@@ -45,7 +45,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly runId: string;
   /** The name of the operator, for the entry. */
   readonly operator: string;
-  /** --again: pushes that were sent again before are applied once more. */
+  /** --again: a push without a key is applied once more, even if an earlier resend of it took effect. */
   readonly again: boolean;
 }
 

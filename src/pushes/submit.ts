@@ -1,7 +1,7 @@
 /**
- * The path of a push request in `web`: admit, validate, record, apply. A single push is a batch of one. The lines of a
- * batch share their admission, the lookup of their users, and their appends to the log and to the queue. In all other
- * respects each line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
+ * The path of a push request in `web`: admit, validate, record, apply. A single push takes the same path as a batch.
+ * The lines of a batch share their admission, the lookup of their users, and their appends to the log and to the queue.
+ * Apart from that, each line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
  */
 import { type Caller, checkMayPush } from '../auth/authenticate';
 import type { StageTimes } from '../observability/metrics';
@@ -32,7 +32,7 @@ import { type ReadDependencies, readPushes } from './read-pushes';
 import { type LogRejection, rejectRequest } from './rejections';
 
 export interface SubmitDependencies extends ApplyDependencies, ReadDependencies {
-  /** @throws PushError if a push cannot be applied now */
+  /** @throws PushError while no push can be applied, for example because a server is unavailable */
   readonly checkReady: () => void;
   readonly admit: Admit;
   readonly loadShedder: LoadShedder;
@@ -44,11 +44,14 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
   readonly batchTimeout: number;
 }
 
-/** The steps that a resend replaces (resend-request.ts), because it reads its pushes from the push log. */
+/** The steps in which a resend (resend-request.ts) differs: it reads its pushes from the push log. */
 export interface SubmitSteps {
   /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
   readonly read: typeof readPushes;
-  /** Called with recorded pushes before they are queued. It rejects pushes that another push has overtaken. */
+  /**
+   * Only for a resend. Called with recorded pushes before they are queued. It rejects a push if another push has
+   * replaced it since the push log was read.
+   */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
 
@@ -108,7 +111,7 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   // Checked before admission. So a request that is rejected here does not count for the rate, and its signature may be
   // sent again.
   deps.checkReady();
-  // The batch window counts the request before the load shedder decides. Shed single pushes must limit batches too.
+  // The batch window counts the request before the load shedder decides, so that shed single pushes limit batches too.
   // Otherwise batches would use the capacity that shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
@@ -121,7 +124,7 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
     request.onAdmitted(rate);
     const times = { timeout, left: remainingTime(deps, submission) };
     const pushes = await submission.steps.read(deps, request, lines, times);
-    await replayOrReject(deps, submission, pushes);
+    await answerInvalid(deps, submission, pushes);
     // In the access log, a request without a valid push has only the stage `verify`.
     const stages = pushes.some(({ valid }) => valid) ? request.stages : undefined;
     const order = new LineOrder();
@@ -157,7 +160,7 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
  * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid
  * at that time. For example, a user may have been disabled since. All other invalid pushes are rejected.
  */
-async function replayOrReject(
+async function answerInvalid(
   deps: SubmitDependencies,
   submission: Submission,
   pushes: readonly Push[],
@@ -215,8 +218,8 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
 }
 
 /**
- * Each reply ends one push of the permit at once, so that the load shedder measures the workers during a long batch
- * too.
+ * Applies the pushes of a part. Each reply is reported to the permit at once, so that the load shedder measures the
+ * workers during a long batch too.
  */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;

@@ -1,11 +1,11 @@
 /**
- * Validation of pushes: from bytes or JSON to an operation that may be queued, or to an error with every problem
- * (contract 4). Single pushes, batches and their dry runs use the same checks.
+ * Validation of pushes (contract 4): converts bytes or JSON to an operation that may be queued, or to an error with the
+ * problems. Single pushes, batches and their dry runs use the same checks.
  */
 import type { Clock } from '../concurrency/timing';
 import type { Operation, OperationName } from '../domain/operation';
 import { type Problem, PushError, problem } from '../protocol/errors';
-import { externalId, looksLikeHost } from '../protocol/fields';
+import { externalId as externalIdSchema, looksLikeHost } from '../protocol/fields';
 import { fieldErrors, type JsonObject, parseJsonBody } from '../protocol/json-body';
 import { localized } from '../protocol/language';
 import { findInvisibleCharacter } from '../protocol/look-alike';
@@ -37,11 +37,11 @@ export interface ValidatorDependencies {
   readonly clock: Clock;
   /** Returns the usernames that no enabled portal user has. */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
-  /** Maps unknown usernames to the known ones that were probably meant. */
+  /** Maps each unknown username to the known username that was probably meant. */
   readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
-/** The rules for one body. */
+/** The data that the validation of a body needs besides the body. */
 export interface BodyContext {
   readonly operation: OperationName;
   /** Problems of the headers, which are reported together with those of the body. */
@@ -62,10 +62,10 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
   };
 }
 
-/** A body, and the source of the externalId if the body has none. */
+/** The context of a single push, with the values from which a missing externalId is derived. */
 export interface PushContext extends BodyContext, AssignedIdSource {}
 
-/** Validates the bytes of a single push. @throws PushError INVALID_*, or as CheckBody */
+/** Validates the bytes of a single push. @throws PushError INVALID_ENCODING or INVALID_JSON, or as CheckBody */
 export async function validatePush(
   checkBody: CheckBody,
   rawBody: Uint8Array,
@@ -77,7 +77,8 @@ export async function validatePush(
 }
 
 /**
- * Parses a body. If it is nested too deeply or has too many values, the error contains the problems of the headers too.
+ * Parses a body. If the body is nested too deeply or has too many values, the error contains the problems of the
+ * headers too.
  */
 function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonObject {
   try {
@@ -89,7 +90,7 @@ function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonO
   }
 }
 
-/** The probable known username for each unknown one; undefined if none is similar. */
+/** The unknown usernames, each with a similar known username; undefined if there is none. */
 export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
 const NONE: UnknownUsers = new Map();
@@ -145,7 +146,7 @@ const MINUTE = 60_000;
 /** The statuses that the portal knows and that do not conclude a matter (contract 1.4). */
 const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
-/** @returns one warning per field that looks wrong */
+/** @returns one warning for each field whose value looks wrong */
 const pushWarnings = (
   operation: Operation,
   externalId: string | undefined,
@@ -229,14 +230,14 @@ export function checkUsers(
     throw new PushError('UNKNOWN_USER', { errors: errors.slice(0, maxErrors) });
   }
   const unknownInitiator = initiatorErrors.map(
-    (problem): LocalizedWarning => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }),
+    (error): LocalizedWarning => ({ ...error, kind: 'UNKNOWN_INITIATOR' }),
   );
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
 /** Reads the externalId of a body whose other fields may be invalid; undefined if it is missing or invalid. */
 export const externalIdOf = (body: JsonObject): string | undefined =>
-  externalId.safeParse(body.externalId).data;
+  externalIdSchema.safeParse(body.externalId).data;
 
 /**
  * Reads the externalId of a body that has not been parsed; undefined if it is missing or invalid, or if the body is no

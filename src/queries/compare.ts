@@ -3,7 +3,7 @@
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';
 
-/** The expected values; an undefined field is not compared. */
+/** The expected values. Except for `deleted`, an undefined field is not compared. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
@@ -11,6 +11,7 @@ export interface ExpectedFields {
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;
+  /** Undefined counts as false. */
   readonly deleted?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Finds the local day of very many instants. Pure. The console in `browser/console` imports this file too. */
+/** Finds the local days of many instants fast. Pure. The console in `browser/console` imports this file too. */
 import { localAt } from '../protocol/time';
 
 const UTC_DAY = 86_400_000;

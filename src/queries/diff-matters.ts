@@ -1,6 +1,6 @@
 /**
- * The query `matters/diff` compares matters of the ledger with expected values. The body has one line for each
- * compared matter.
+ * The query `matters/diff` compares matters of the ledger with expected values. The body of the query has one line for
+ * each matter.
  */
 import type { HeldView, MatterDiff } from '../protocol/matter-answers';
 import type { ComparedMatter, MatterReader } from '../storage/ledger';

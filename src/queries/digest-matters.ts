@@ -1,4 +1,7 @@
-/** The query `matters/digest` counts and hashes the matters of a system by bizType and day, without deleted matters. */
+/**
+ * The query `matters/digest` counts and hashes the matters of a system, in buckets by bizType and by the day of
+ * `sourceUpdatedAt`. Deleted matters do not count.
+ */
 
 import { PushError, problem } from '../protocol/errors';
 import type { LocalDay } from '../protocol/local-day';
@@ -11,7 +14,7 @@ import { createBucketDigest } from './digest';
 
 /** Limits of concurrent digests, for each system and in total. A digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Maximum buckets in an answer. A bucket is a pair of bizType and day. */
+/** Maximum buckets in an answer. */
 const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {

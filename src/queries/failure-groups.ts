@@ -1,4 +1,7 @@
-/** Groups failed pushes for answers: by subject, and by reason and field. */
+/**
+ * Groups failed pushes for the query `push-logs/failures`: by subject (usually the matter, see `FailedSubject`), and by
+ * reason and invalid field.
+ */
 import { renderAll } from '../protocol/envelope';
 import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol/failures';
 import type { Language } from '../protocol/language';
@@ -33,7 +36,7 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 }
 
 /** Whether the subject is a batch that was rejected as a whole, or a resend request that was rejected as a whole. */
-export const isRefusedBatch = ({ entries: [last] }: FailedSubject) =>
+export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
 /**
@@ -41,7 +44,7 @@ export const isRefusedBatch = ({ entries: [last] }: FailedSubject) =>
  * rejected as a whole does not count, because the log does not show whether the caller sent the batch again.
  */
 export const isStillFailed = (subject: FailedSubject) =>
-  subject.mended === null && !isRefusedBatch(subject);
+  subject.mended === null && !isRejectedBatchSubject(subject);
 
 export function totalsOf(subjects: readonly FailedSubject[]): FailureTotals {
   return {

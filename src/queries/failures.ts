@@ -18,7 +18,7 @@ import type {
 import {
   type FailedSubject,
   groupsOf,
-  isRefusedBatch,
+  isRejectedBatchSubject,
   isStillFailed,
   rowOf,
   subjectOf,
@@ -41,6 +41,7 @@ export interface FailuresDependencies {
 }
 
 const MAX_CHECKED = 5_000;
+/** The position in a cursor: a request id. */
 const POSITION = /^[0-9a-f]{24}$/;
 /**
  * The reasons of a query without `reason`. The list omits the reasons that a request without a valid signature can
@@ -83,7 +84,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
       rows: subjects.map((subject) => rowOf(subject, language)),
-      refusedBatches: all.filter(isRefusedBatch).length,
+      refusedBatches: all.filter(isRejectedBatchSubject).length,
       notRecorded,
       complete: next === undefined,
       nextCursor: next === undefined ? null : encodeCursor(query, next),

@@ -32,6 +32,7 @@ export interface LogQueryDependencies {
 
 /** Maximum entries that a query with `count` counts. */
 const COUNT_BOUND = 10_000;
+/** The position in a cursor: a request id. */
 const POSITION = /^[0-9a-f]{24}$/;
 
 /**
@@ -47,15 +48,15 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid for one order only, so the query of a cursor contains `oldestFirst`. The default order is left
-    // out, because cursors from versions without this field must stay valid.
-    const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
-    const isCounted = cursor === undefined && isCountable(filter);
+    // A cursor is valid only for its own query, which includes the order. The default order is left out, because
+    // cursors from versions without `oldestFirst` must stay valid.
+    const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
+    const showsNotRecorded = cursor === undefined && isCountable(filter);
     const [{ entries, next }, counted, notRecorded] = await Promise.all([
       search.page(filter, { limit, after, oldestFirst }),
       count ? search.count(filter, COUNT_BOUND) : undefined,
-      isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
+      showsNotRecorded ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
     ]);
     const views = await toViews(deps, entries, { includeBody, language });
     const found =
@@ -64,7 +65,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const localized = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
     return {
       entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: localized })) : views,
-      nextCursor: next === undefined ? null : encodeCursor(rows, next),
+      nextCursor: next === undefined ? null : encodeCursor(cursorQuery, next),
       ...(notRecorded !== undefined && { notRecorded }),
       ...(counted && { count: counted }),
     };

@@ -1,4 +1,4 @@
-/** The queries with which a source system compares its data with the ledger. */
+/** The queries `matters/get`, `matters/query`, `matters/diff` and `matters/digest`. */
 import type { Clock } from '../concurrency/timing';
 import { runInSlices } from '../concurrency/turns';
 import { fieldNotAllowed } from '../protocol/errors';
@@ -20,8 +20,8 @@ export interface MatterQueriesDependencies {
 }
 
 /**
- * The parts of a signed query that these queries use. All clients of a system get the same answer. The only
- * exception are query keys without access to bodies: their answers lack the texts of matters, such as titles.
+ * The parts of a signed query that these queries use. All clients of a system get the same answer. There is one
+ * exception: if a query key has no access to bodies, its answers lack the texts of matters, such as titles.
  */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 

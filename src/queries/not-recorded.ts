@@ -26,7 +26,7 @@ export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();
   const isRejected = state === undefined || state === 'REFUSED';
-  const failures = isRejected ? (asked ?? ALL_REASONS) : [];
-  const window = { from: from - (from % 60_000), to, operation, results: failures };
+  const results = isRejected ? (asked ?? ALL_REASONS) : [];
+  const window = { from: from - (from % 60_000), to, operation, results };
   return systemCode === undefined ? window : { systemCode, ...window };
 }

@@ -1,6 +1,6 @@
 /**
- * The query `matters/orphans` returns the open matters of the ledger that the list of their source system does not
- * contain.
+ * The query `matters/orphans` returns orphans: open matters of the ledger that are not in a list from their source
+ * system.
  */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';

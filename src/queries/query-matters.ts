@@ -11,7 +11,7 @@ import { weightOf } from './weight';
 /**
  * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
  * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
- * incremental query starts COMMIT_LAG before now. It may return some matters again.
+ * query for changes starts COMMIT_LAG before now (`firstWatermark`). It may return some matters again.
  */
 const COMMIT_LAG = 30_000;
 /** Maximum matters that the query reads for one page, including matters of other bizTypes. */
@@ -36,7 +36,7 @@ interface ChangesQuery extends MatterFilter {
 /** A page of matters. */
 interface MatterPage {
   readonly matters: readonly MatterView[];
-  /** Position of the next page; undefined if this is the last page. */
+  /** Position of the last matter that this page covers; undefined if this is the last page. */
   readonly next: ChangePosition | undefined;
   /** Number of matters that a search examined for this page. */
   readonly examined?: number;
@@ -55,19 +55,19 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // The query of a cursor contains the search only if there is one, because cursors from versions without searches
-    // must stay valid.
-    const rows = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
-    const bound = search ? [...rows, search] : rows;
+    // A cursor is valid only for its own query. A query without a search has no element for the search, because cursors
+    // from versions without searches must stay valid.
+    const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
+    const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
-      ? readPosition(decodeCursor(query.cursor, bound, POSITION))
+      ? readPosition(decodeCursor(query.cursor, cursorQuery, POSITION))
       : { after: undefined, watermark: firstWatermark(query, clock()) };
     const read = search ? readSearch : readChanges;
     const { matters, next, examined } = await read(systemCode, query, after);
     const position = next && writePosition(next, watermark);
     return {
       matters: [...matters],
-      nextCursor: position === undefined ? null : encodeCursor(bound, position),
+      nextCursor: position === undefined ? null : encodeCursor(cursorQuery, position),
       ...(examined !== undefined && { examined }),
       watermark: new Date(watermark).toISOString(),
     };
@@ -94,7 +94,7 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
     let scanned = 0;
     let weight = 0;
     let last = after;
-    // One additional row shows whether there is a next page.
+    // One additional matter shows whether there is a next page.
     const max = (bizType === undefined ? limit : MAX_SCANNED) + 1;
     for await (const matter of reader.changed(systemCode, { from, to, after, limit: max })) {
       const more = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
@@ -110,9 +110,9 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The watermark: `updatedFrom` of the next incremental query. It is computed for the first page and stays the same for
+ * The watermark: `updatedFrom` of the next query for changes. It is computed for the first page and stays the same for
  * all pages. While the caller reads the pages, a worker may commit a change whose `updatedAt` belongs to an earlier
- * page. The next incremental query returns such a change.
+ * page. The next query for changes returns such a change.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -157,11 +157,11 @@ function createReadSearch(
     for (let at = 0; at < positions.length; at += MATTERS_PER_READ) {
       const part = positions.slice(at, at + MATTERS_PER_READ);
       const byId = await readAll(reader, systemCode, part);
-      for (const place of part) {
+      for (const position of part) {
         if (weight >= maxWeight) {
-          return { matters, next: positionBefore(positions, place), examined };
+          return { matters, next: positionBefore(positions, position), examined };
         }
-        const matter = byId.get(place.matterId);
+        const matter = byId.get(position.matterId);
         // An operator removed the matter from the database after the search found it.
         if (!matter) continue;
         weight += weightOf(matter);
@@ -172,9 +172,9 @@ function createReadSearch(
   };
 }
 
-/** The position before `place`. */
-const positionBefore = (positions: readonly ChangePosition[], place: ChangePosition) =>
-  positions[positions.indexOf(place) - 1];
+/** The position before `position`; undefined for the first one. */
+const positionBefore = (positions: readonly ChangePosition[], position: ChangePosition) =>
+  positions[positions.indexOf(position) - 1];
 
 async function readAll(
   reader: Pick<MatterReader, 'byIds'>,

@@ -1,6 +1,6 @@
 /**
- * Finds ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id to a
- * number, or the ids differ only in blanks or invisible characters. An upsert of such an id would create a second
+ * Finds external ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id
+ * to a number, or the ids differ only in blanks or invisible characters. An upsert of such an id would create a second
  * matter. Pure. The console in `browser/console` imports this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';

@@ -15,7 +15,9 @@ export type SideValues = Readonly<Record<string, unknown>> | null;
 
 export interface FoundDifference {
   readonly finding: MatterFinding;
+  /** The values of the file. */
   readonly yours: SideValues;
+  /** The values of the ledger. */
   readonly here: SideValues;
 }
 

@@ -81,6 +81,7 @@ function upsertOf(
 }
 
 interface RowCorrection {
+  /** `sourceUpdatedAt` of the push, epoch milliseconds. */
   readonly stamp: number | undefined;
   readonly findings: readonly MatterFinding[];
   readonly options: RepushOptions;

@@ -13,6 +13,8 @@ export type RowContent = Partial<Pick<Matter, ContentField>>;
 const TEXTS = ['matterType', 'title', ...CONTENT_FIELDS] as const;
 
 /**
+ * Returns the content that a row states.
+ *
  * @param stored the matter of the ledger. If its deadline equals the deadline of the row within the precision of the
  *   file, the result has the deadline of the ledger
  */
@@ -96,7 +98,7 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
   return { parties: [...assignees, ...kept].filter((it) => !isRemoved(it)), replaces: true };
 }
 
-/** Whether a value of the file is a party. The comparison ignores other values; the service would reject their push. */
+/** Whether a value of the file is a party. The comparison ignores all other values. The service would reject them. */
 const isParty = (value: unknown): value is PartyRef =>
   isRemoval(value) && typeof value.partyRole === 'string';
 
