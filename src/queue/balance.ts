@@ -8,14 +8,17 @@ import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Milliseconds between two heartbeats of a worker. After each heartbeat the worker adjusts its share. */
+/**
+ * Milliseconds between two heartbeats of a worker, randomly extended by up to half. After each heartbeat the worker
+ * adjusts its share.
+ */
 export const SHARE_EVERY = 500;
 
 /** The worker whose share is adjusted. */
 interface SharedWorker {
   load(): { readonly partitions: number };
   isPaused(): boolean;
-  adjustShare(count: number, max?: number): void;
+  adjustShare(release: number, max?: number): void;
 }
 
 /** Adjusts the share of a worker at each of its heartbeats. @param id of the worker */
@@ -30,14 +33,14 @@ export function createSharing(worker: SharedWorker, id: string) {
      * partitions.
      */
     heldPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
-    /** @param workers how many partitions each live worker holds, by id */
+    /** @param workers by id of each live worker that takes partitions: how many partitions it holds */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
       if (!alive.has(id)) return;
       const { release, max } = shareNow(alive);
       worker.adjustShare(release, max);
     },
-    /** Ids of the live workers at the last heartbeat; empty before the first one. */
+    /** Ids of the live workers that took partitions at the last heartbeat; empty before the first heartbeat. */
     alive: (): Iterable<string> => alive.keys(),
     /** Ends the participation of this worker: the other workers then divide the partitions without it. */
     leave: (): void => {
@@ -58,8 +61,8 @@ export interface Share {
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if one worker is at least this far below the fair share. The larger value applies:
- * a number of partitions, or a part of the fair share.
+ * Workers release partitions only if one worker is far below the fair share: by at least TOLERANCE partitions, and by
+ * at least TOLERATED_PART of the fair share.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
@@ -68,7 +71,7 @@ const TOLERATED_PART = 0.1;
  * Computes the share of one worker.
  *
  * @param own id of this worker
- * @param held by id of each live worker, how many partitions it holds
+ * @param held by id of each live worker that takes partitions: how many partitions it holds
  * @returns no releases and no limit if `held` does not contain `own`
  */
 export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
@@ -105,7 +108,7 @@ export function createDampedShare(own: string): (held: ReadonlyMap<string, numbe
   };
 }
 
-/** Milliseconds between sweeps of one worker. */
+/** Milliseconds between two sweeps of one worker, randomly extended by up to half. */
 export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {
@@ -116,7 +119,7 @@ export interface SweepOptions {
   readonly shards: number;
   /** The id of this worker as an owner: `Owner.id`. */
   readonly id: string;
-  /** @returns ids of the live workers; empty while they are unknown */
+  /** @returns ids of the live workers that take partitions; empty while they are unknown */
   readonly alive: () => Iterable<string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -124,9 +127,9 @@ export interface SweepOptions {
 
 /**
  * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker holds
- * such a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. Possible
- * causes: a crash between appending a push and scheduling the job, a lost wake-up message, a failed job, an emptied
- * Redis.
+ * such a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. A partition can
+ * need the sweep after a crash between appending a push and scheduling the job, a lost wake-up message, a failed job,
+ * or the loss of the data in Redis.
  *
  * Each shard has its own loop, because the Cluster node of another shard may be unavailable.
  */

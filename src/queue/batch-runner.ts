@@ -34,7 +34,7 @@ export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** The worker as the owner of its partitions, as `ownerText` writes it. */
   readonly owner: () => string;
-  /** The database session in which a batch commits. Concurrent batches have different indexes. */
+  /** Id of the database session in which the batch at an index commits. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch is abandoned: the next batch at this index must not use the same session. */

@@ -26,8 +26,8 @@ export {
 export type { Reply } from './replies';
 
 /**
- * Milliseconds without pushes after which a partition is released: a new job costs more than holding an idle
- * partition.
+ * Milliseconds without pushes after which a worker releases a partition. After an earlier release, the next push would
+ * need a new job, which costs more than holding an idle partition.
  */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
@@ -151,8 +151,9 @@ export class GroupWorker {
   }
 
   /**
-   * After a suspension of the process or an outage of Redis, the process may receive another job of a partition that
-   * it still holds. The earlier job then ends, and only the last job holds the partition.
+   * Holds the partition of a job until it must be released. After a suspension of the process or an outage of Redis,
+   * the process may receive another job of a partition that it still holds. The earlier job then ends, and only the
+   * last job holds the partition.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();

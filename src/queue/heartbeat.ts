@@ -165,7 +165,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   return {
     /** Writes a heartbeat now. @throws the connection's error */
     beat,
-    /** Starts the heartbeats after the process has started. @param read returns the fields of the process type */
+    /** Starts the heartbeats after the process has started. @param read returns the fields of `OwnRecord` */
     start: (read: typeof readOwn, sharing?: SharingWorker): void => {
       readOwn = read;
       worker = sharing;

@@ -85,7 +85,7 @@ const PINGS_WITHOUT_REDIS = 3;
 /** A worker may take any number of jobs, because its batches limit its load. */
 const UNLIMITED = 100_000;
 
-/** For the folded log, because BullMQ reports each reconnection attempt of each connection. */
+/** The folded log limits these lines, because BullMQ reports each reconnection attempt of each connection. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
@@ -169,9 +169,9 @@ export class JobWorkers {
    * batch. Otherwise it could wait forever: BullMQ's worker does not close while Redis is unavailable or hangs
    * (bullmq issue 4656). The early end is safe, because other workers take the jobs when their locks have expired.
    *
-   * @param isBusy whether a batch runs; meanwhile `close` waits even if Redis does not answer
+   * @param isBusy whether a batch runs; while it does, `close` waits even if Redis does not answer
    * @param others other tasks that must end too
-   * @returns false: Redis does not answer, and some jobs may still be active
+   * @returns true if all jobs and tasks have ended; false if Redis does not answer and some may still run
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
     const closing = [others, ...this.workers.map((worker) => worker.close())];

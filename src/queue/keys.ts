@@ -104,8 +104,8 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /**
-     * Exists for a moment after one worker has swept the partitions of all workers, so that no other worker repeats
-     * it.
+     * Exists for a moment after a worker has begun a sweep of the partitions of all workers, so that no other worker
+     * repeats this sweep.
      */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
@@ -113,14 +113,21 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** By id of each worker that takes partitions: the number of partitions that it holds. */
     workers: `${tag}:workers:${FORMAT}`,
     /**
-     * By worker: the time since which the database has answered all pings of the worker, and the time of that report.
+     * By worker: the time since which the database has answered all its pings, and the time at which the worker
+     * reported this.
      */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     /** Channel on which one web process listens for replies. */
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
-    /** By signature, its first use and the time of that use. One key for each client and minute of X-Timestamp. */
+    /**
+     * By signature: which request used it first, and when (`pushes/admission.lua`). One key for each client and minute
+     * of X-Timestamp.
+     */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
-    /** @param of the client id; for a query key, the client id and the key id with a blank between them */
+    /**
+     * How much of its rate a client has used. For a query key, `of` is the client id, a blank and the key id; otherwise
+     * it is the client id.
+     */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,
     /** By process: the record that its last heartbeat wrote (heartbeat.ts). */

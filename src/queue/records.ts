@@ -44,7 +44,7 @@ export interface TimedPush {
 /** A partition whose pushes the next batch reads. */
 export interface WantedPartition {
   readonly partition: number;
-  /** This worker has just received the job of the partition, so any previous owner has lost it. */
+  /** Whether this worker has just received the job of the partition. An earlier owner then no longer has the job. */
   readonly isTaken: boolean;
 }
 
@@ -87,7 +87,7 @@ export interface Batch {
   readonly unread: ReadonlyMap<number, 'LOST' | Error>;
 }
 
-/** The trace ids of pushes that carry one. */
+/** The trace id of each push that has a trace context. */
 export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
   return pushes.flatMap(({ trace }) => trace?.traceparent?.split('-')[1] ?? []);
 }

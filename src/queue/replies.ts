@@ -54,10 +54,11 @@ export interface ReplyInbox<S> {
     timeout: number,
     onReply?: (settlement: S) => void,
   ): Promise<(S | undefined)[]>;
-  /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
+  /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. The reply may have been lost. */
   waitingFor(age: number): string[];
   /** Delivers a settlement from another source, such as the push log. */
   deliver(id: string, settlement: S): void;
+  /** Number of pushes whose replies have not arrived yet. */
   readonly size: number;
 }
 

@@ -63,12 +63,12 @@ export function createAuditTrail(connection: Connection, clock: Clock): AuditTra
   };
 }
 
-/** Removes the options that were not set. */
+/** Removes the options and results that are undefined. */
 function present(details: AuditDetails): AuditDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-/** `STARTED` while the command runs, and forever if the command was killed. */
+/** `STARTED` while the command runs. It stays `STARTED` if the command was killed or could not write its result. */
 export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
@@ -83,7 +83,7 @@ export interface AuditEntry {
   host: string;
   /** For example `client rotate`. */
   command: string;
-  /** The client that the command changed or the file that it used; null if there is no single one. */
+  /** What the command was about, for example a client id, a file name or a request id; null if nothing single. */
   subject: string | null;
   /** Present if the change concerned one client. */
   clientId?: string;

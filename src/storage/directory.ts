@@ -65,7 +65,7 @@ export interface UsableSecret {
 /** Scope and expiry of a query key. */
 export interface QueryKeyTerms {
   readonly mayPush: boolean;
-  /** True: answers to the key contain no titles, contents, payloads and stored bodies. */
+  /** True: answers to requests with this key omit titles, contents, payloads and stored bodies. */
   readonly noBodies?: boolean;
   /** Epoch milliseconds. */
   readonly endsAt: number;

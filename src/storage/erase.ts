@@ -16,13 +16,13 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of documents. */
+/** Numbers of erased documents, or with `dryRun` of documents to erase. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
   /** Log entries whose changes, problems or warnings named the user. */
   readonly entries: number;
-  /** Stored bodies. */
+  /** Stored bodies that contained the username. */
   readonly bodies: number;
 }
 
@@ -40,8 +40,8 @@ const BATCH = 1_000;
 /** Bodies that one command deletes. A body can have megabytes. */
 const BODY_BATCH = 100;
 /**
- * A cursor with several batches must not use these options, because the time limit would apply to all batches
- * together.
+ * Options of a single command. A cursor with several batches must not use them, because the time limit would apply to
+ * all batches together.
  */
 const OPTIONS = { maxTimeMS: 10_000 };
 

@@ -4,8 +4,8 @@
  * throw the errors of the driver.
  *
  * - `createPushLog`: inserts the entry of a push before it is queued, and settles it in the transaction of its matter.
- * - `createFinalize`, `createExpireLost`: write the final state of pushes that take no effect.
- * - `createLogLookups`: finds earlier entries while a push is processed.
+ * - `createFinalize`, `createExpireLost`: write the final state of pushes that no worker settled in time.
+ * - `createLogLookups`: finds earlier entries while a push, a query or a resend is processed.
  * - `createLogSearch`, `createFindMended`, `createBodies`: searches for queries and tools.
  * - `createPushCounts`, `createPushCountReader`: count the pushes that have an answer, and read these counts.
  */
@@ -30,7 +30,7 @@ export interface PushLog {
   /**
    * Inserts one entry, and the body if there is one.
    *
-   * @throws the driver's error if the entry was not written in time
+   * @throws the last error if the entry or the body was not written in time
    */
   append(entry: LogEntry, body?: Uint8Array): Promise<void>;
   readonly appendAll: Append;

@@ -23,7 +23,7 @@ export interface SchemaWatch extends PollLoop {
   untilPrepared(): Promise<void>;
 }
 
-/** Milliseconds between two checks: the first while an index is missing, the second while all indexes exist. */
+/** Milliseconds between two checks: CHECK_EVERY while an index is missing, WATCH_EVERY while all indexes exist. */
 const CHECK_EVERY = 500;
 const WATCH_EVERY = 10_000;
 const NOT_PREPARED =

@@ -22,14 +22,20 @@ import {
   type Work,
 } from './sessions/pooled-session';
 
-/** The batch timed out, and another session replaced its session, so that the batch can no longer commit. */
+/**
+ * The batch was abandoned: it timed out, or its worker was paused. Its session was retired, so that the batch can no
+ * longer commit.
+ */
 export class SessionReplaced extends Error {
   override readonly name = 'SessionReplaced';
 }
 
 /** Milliseconds between two heartbeats, randomly extended by up to half. */
 const INTERVAL = 700;
-/** Maximum retired sessions that the pool remembers. MongoDB has already ended the transactions of older sessions. */
+/**
+ * Maximum sessions whose transactions the pool still has to end. MongoDB has already ended the transactions of older
+ * sessions.
+ */
 const MAX_RETIRED = 50;
 /** An id that no session has. The pool uses this id to test whether MongoDB permits `killSessions`. */
 const NO_SESSION = '00000000000000000000000000000000';
@@ -41,7 +47,7 @@ const NOT_KILLED =
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Retired sessions that may still have an open transaction. */
+  /** Retired sessions, and sessions of earlier owners, whose transactions the pool still has to end. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
@@ -77,7 +83,7 @@ export class SessionPool {
    * Runs writes in one transaction of a pooled session. Transactions of one session never overlap.
    *
    * @param id the session id that `idOf` returned when the batch began
-   * @throws SessionReplaced if the session was replaced because its batch timed out
+   * @throws SessionReplaced if the session was retired because its batch was abandoned
    */
   async commit<T>(id: string, work: Work<T>): Promise<T> {
     const pooled = [...this.pool.values()].find((one) => one.id === id);
@@ -100,7 +106,7 @@ export class SessionPool {
       .catch((error) =>
         this.logger.debug(
           { error: String(error) },
-          'could not end the session of a batch that timed out',
+          'could not end the session of an abandoned batch',
         ),
       );
   }
@@ -126,7 +132,7 @@ export class SessionPool {
     await this.killSessions(await this.heartbeats.sessionsOfOthers());
   }
 
-  /** Ends the open transactions of batches that timed out. */
+  /** Ends the open transactions of abandoned batches, and those that an earlier `kill` could not end. */
   async endRetired(): Promise<void> {
     if (this.retired.size > 0) await this.killRetired();
   }
@@ -169,7 +175,8 @@ export class SessionPool {
   }
 
   /**
-   * Only one write runs at a time: an older list of sessions must not replace a newer list that contains a new session.
+   * Writes the heartbeat with the list of sessions. Only one write runs at a time, so that an older list does not
+   * replace a newer list.
    */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {

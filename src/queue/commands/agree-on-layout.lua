@@ -1,5 +1,5 @@
--- Records the layout of the queue if Redis has no layout or has the replaceable one. Returns the layout that is then
--- recorded. agreements.ts documents the command.
+-- Records the layout of a process, if Redis has no layout or the layout that this process may replace. Returns the
+-- layout that is then recorded. agreements.ts documents the command.
 local layout = KEYS[1]
 local own, replaceable = ARGV[1], ARGV[2]
 

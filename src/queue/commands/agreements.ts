@@ -113,7 +113,7 @@ async function isInUse(redis: RedisConnection, keys: RedisKeys): Promise<boolean
   return found.some((count) => count > 0);
 }
 
-/** Milliseconds until a claim expires, and between two renewals. */
+/** Milliseconds until a claim expires, and milliseconds between two renewals. */
 const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 

@@ -7,9 +7,9 @@ import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
 /**
- * What one partition may hold. A client that is alone in a partition may use the whole limit; a client that shares
- * it, half of the limit (contract 6.7). Even after one client has filled the partition, other clients can use half of
- * the limit.
+ * What one partition may hold. A client that is alone in a partition may use the whole limit. A client that shares
+ * the partition may use half of the limit (contract 6.7). Even after one client has filled the partition, the other
+ * clients together can use half of the limit.
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */

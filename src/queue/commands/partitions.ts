@@ -41,7 +41,7 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch. In each shard, the last push that is read may exceed the limit. */
+/** Maximum bytes of one batch. In each shard, the last partition that is read may exceed the limit. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
@@ -184,8 +184,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 
 /**
  * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions.
- * `FAILED`: all partitions, after a failed batch. The next owner of a partition with pushes first ends the open
- * transactions of this worker.
+ * `FAILED`: all partitions, after a failed batch. After such a release, the next owner of a partition with pushes
+ * first ends the open transactions of this worker.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
@@ -216,8 +216,8 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
 
 /**
  * Milliseconds that the first push of an owned partition may wait before the sweep finds the partition. `OVERDUE`
- * applies to partitions of the sweeping worker: a wake-up message was lost, or a job failed. `OVERDUE_OF_OTHERS`
- * applies to partitions of other workers, which may have died.
+ * applies to partitions of the sweeping worker, which may have missed a wake-up message or may have failed a job.
+ * `OVERDUE_OF_OTHERS` applies to partitions of other workers, which may have died.
  */
 const OVERDUE = 300;
 const OVERDUE_OF_OTHERS = 2_000;

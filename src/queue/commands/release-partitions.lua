@@ -19,7 +19,7 @@ for list, key in ipairs(lists) do
     results[list] = length
     if is_owner then
       -- Fenced owners stay recorded until a batch has ended their transactions. If the last batch of this owner
-      -- failed, this owner also stays recorded.
+      -- failed, this owner also stays recorded, as a fenced owner.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

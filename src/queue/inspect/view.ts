@@ -46,14 +46,14 @@ export interface PushesView {
   /** The group with the oldest push comes first. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions of which only the first pushes were counted, because the limit was reached. */
+  /** Partitions that hold more pushes than the maximum: only their first pushes were counted. */
   readonly cutPartitions: readonly number[];
 }
 
 export interface QueueView {
   /** All partitions, also the empty ones. */
   partitions(): Promise<PartitionView[]>;
-  /** @param max maximum pushes that are read of each partition; 10,000 by default */
+  /** Counts waiting pushes. @param max maximum pushes to read from each partition; 10,000 by default */
   pushes(max?: number): Promise<PushesView>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Counts waiting pushes by group and by client. `matterctl queue` loads this file early, so this file must not load a
- * database driver.
+ * Counts waiting pushes by group (all pushes of one matter) and by client. `matterctl queue` loads this file before it
+ * connects, so this file must not load a database driver.
  */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';
@@ -25,7 +25,7 @@ export interface WaitingTally {
   add(partition: number, push: WaitingPush): void;
   /** The group with the oldest push comes first; if ages are equal, the group with more pushes. */
   groups(): WaitingGroup[];
-  /** By client, in the same order. */
+  /** The client with the oldest push comes first; if ages are equal, the client with more pushes. */
   clients(): WaitingClient[];
 }
 
@@ -37,8 +37,8 @@ export function createWaitingTally(now: number): WaitingTally {
     add: (partition, { systemCode, externalId, clientId, queuedAt }) => {
       const age = Math.max(0, now - queuedAt);
       const group = groupOf(systemCode, externalId);
-      const place = { systemCode, externalId, partition };
-      groups.set(group, { ...place, ...oneMore(groups.get(group), age) });
+      const identity = { systemCode, externalId, partition };
+      groups.set(group, { ...identity, ...oneMore(groups.get(group), age) });
       clients.set(clientId, { clientId, ...oneMore(clients.get(clientId), age) });
     },
     groups: () => [...groups.values()].sort(byAge),
@@ -46,7 +46,7 @@ export function createWaitingTally(now: number): WaitingTally {
   };
 }
 
-/** @returns the groups with the most pushes; of equal groups, the one with the oldest push comes first */
+/** @returns the groups with the most pushes; of groups with equally many, the one with the oldest push comes first */
 export function hottest(groups: readonly WaitingGroup[], max: number): WaitingGroup[] {
   return groups.toSorted((a, b) => b.waiting - a.waiting || byAge(a, b)).slice(0, max);
 }

@@ -73,11 +73,11 @@ export interface ClientAdmin {
   /** @throws DirectoryError if the client does not exist */
   resume(clientId: string): Promise<void>;
   /**
-   * Sets the rate of a client. If `limit` is null, the rate of the settings applies again. A part that is absent in
-   * `limit` does not change.
+   * Sets `rate` and `burst` of a client. A value that is absent in `limit` does not change. If `limit` is null, the
+   * values of the settings apply again.
    *
-   * @returns the rate of the client; null if only the rate of the settings applies
-   * @throws DirectoryError if the client does not exist
+   * @returns the values of the client; null if only those of the settings apply
+   * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**

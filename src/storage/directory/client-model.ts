@@ -7,9 +7,10 @@ import { readSecretUses } from './secret-uses';
 export interface ClientSecret {
   /** Identifies the secret in push-log entries without revealing it. */
   id: string;
+  /** The encrypted secret (`sealing.ts`). */
   sealed: string;
   createdAt: Date;
-  /** Set by a rotation, which replaces the secret; null if the secret does not expire. */
+  /** Set by the rotation that replaces this secret; null if the secret does not expire. */
   expiresAt: Date | null;
 }
 
@@ -27,11 +28,11 @@ export interface QueryKey {
   revoked?: boolean;
   /** True: the key has the scopes `query` and `push`; false: only `query`. */
   mayPush: boolean;
-  /** True: answers to the key contain no titles, contents, payloads and stored bodies. */
+  /** True: answers to requests with this key omit titles, contents, payloads and stored bodies. */
   noBodies?: boolean;
 }
 
-/** A pause of a client by an operator. It rejects pushes but not queries. */
+/** A pause of a client by an operator. During the pause, `web` rejects pushes of the client but not its queries. */
 export interface ClientPause {
   since: Date;
   /** The answer to each rejected push contains this text. */

@@ -1,6 +1,6 @@
 /**
  * Changes of secrets and query keys (contract 3.5). Operators can add and revoke query keys, rotate a secret, and
- * reseal all secrets.
+ * reseal all secrets: encrypt them with another key.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -34,7 +34,7 @@ export interface QueryKeyOptions {
   readonly ttl: number;
   /** Whether the key also has the scope `push`. */
   readonly mayPush: boolean;
-  /** Whether answers to the key omit titles, contents, payloads and stored bodies. */
+  /** Whether answers to requests with this key omit titles, contents, payloads and stored bodies. */
   readonly noBodies?: boolean;
 }
 
@@ -63,7 +63,10 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** The filter is a part of the write, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
+/**
+ * Filter for a client with fewer than MAX_QUERY_KEYS valid keys. The filter is a part of the write, so that concurrent
+ * commands cannot exceed this number.
+ */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },

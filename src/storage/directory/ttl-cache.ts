@@ -28,7 +28,7 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old one. `get`
  * starts no load while another one runs, unless the running load has taken longer than `ttl`.
  *
- * @param load reads the value; the cache ignores a failed load
+ * @param load reads the value. If it fails, callers that wait for it get its error, and the cache keeps the old value
  * @param ttl lifetime of a value in milliseconds from the start of its load
  */
 export function createTtlCache<V>(

@@ -33,7 +33,7 @@ export function userModel(connection: Connection): Model<UserRecord> {
 
 // Suggestions: users whose login differs from a name only in case or surrounding blanks.
 
-/** Maximum names for which suggestions are searched. People read these errors, so more suggestions would not help. */
+/** Maximum names for which suggestions are searched. People read the suggestions, so more would not help. */
 const MAX_NAMES = 1_000;
 
 /**

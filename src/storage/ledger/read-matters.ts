@@ -43,8 +43,8 @@ const PAGE_TIMEOUT = 10_000;
 const COUNT_TIMEOUT = 60_000;
 const STREAM_TIMEOUT = 600_000;
 
-const STILL_OPEN: Phase[] = ['OPEN', 'DRAFT'];
-const NOT_DELETED: Phase[] = [...STILL_OPEN, 'CONCLUDED'];
+const OPEN_OR_DRAFT: Phase[] = ['OPEN', 'DRAFT'];
+const NOT_DELETED: Phase[] = [...OPEN_OR_DRAFT, 'CONCLUDED'];
 
 type Matters = mongo.Collection<MatterRecord>;
 type Filter = mongo.Filter<MatterRecord>;
@@ -79,7 +79,7 @@ export function createMatterReader(connection: Connection): MatterReader {
         PAGE_TIMEOUT,
       ),
     open: async function* (systemCode) {
-      const cursor = findFields(OPEN, { systemCode, phase: { $in: STILL_OPEN } });
+      const cursor = findFields(OPEN, { systemCode, phase: { $in: OPEN_OR_DRAFT } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
       // A document that was marked as deleted by hand can still have the phase OPEN or DRAFT.
       for await (const matter of matters) if (!matter.deleted) yield matter;

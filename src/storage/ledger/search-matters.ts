@@ -231,8 +231,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of a window after a position. The first range is the other matters of the same instant. The second
- * range is the later instants, or the earlier instants if newest first.
+ * The index ranges of the matters in a window. If `after` is set, the first range is the matters that follow this
+ * position within its instant. The second range is the later instants, or the earlier instants if newest first.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

@@ -54,6 +54,7 @@ interface PendingPush extends UnloggedPush {
  */
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
+/** Maximum pushes of one insert. */
 const MAX_BATCH = 500;
 /**
  * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.

@@ -14,7 +14,7 @@ export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
 /**
- * The console sends a push without an idempotency key again with a new key: this prefix and the request id of the
+ * If the console resends a push that has no idempotency key, it makes a key: this prefix and the request id of the
  * push.
  */
 const CONSOLE_KEY = 'console/';
@@ -61,8 +61,9 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 }
 
 /**
- * An idempotency key identifies a push of one client and operation. A key of the console contains the request id, so it
- * identifies the push even if another client sends it.
+ * Whether a later push with the same idempotency key is an attempt of a failed push. A key identifies a push of one
+ * client and operation. A key of the console contains the request id, so it identifies the push even if another client
+ * sends it.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
@@ -85,13 +86,13 @@ export function firstAfter(
     if (resend !== undefined && String(batchId) === resend) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A queued attempt of the same push does not count: the attempt may fail, and if it succeeds, a further attempt
-    // changes nothing.
-    const place = positionOf(candidate);
+    // Unless `resend` is set, a queued attempt of the same push does not count: the attempt may fail, and if it
+    // succeeds, a further attempt changes nothing.
+    const ownPosition = positionOf(candidate);
     const isLater =
-      state === 'QUEUED' && resend === undefined ? place > position : place >= position;
+      state === 'QUEUED' && resend === undefined ? ownPosition > position : ownPosition >= position;
     // Attempts that name no matter have no order: each of them would create a matter.
-    const counts = isLater || (place !== position && areUnnamedAttempts(failed, candidate));
+    const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }
   return first;

@@ -16,7 +16,7 @@ export interface CountedPush {
   readonly clientId: string;
   readonly systemCode: string;
   readonly operation: string;
-  /** The outcome of an accepted push, the reason of a rejected push, or `REPLAYED` for a retry. */
+  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry with a prior result. */
   readonly result: string;
   /** Epoch milliseconds. The push is counted in the minute of its receipt. */
   readonly receivedAt: number;
@@ -70,7 +70,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 class PushCounter implements PushCounts {
   private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
-  /** Number of pushes that were not counted since the last write, because of `MAX_PENDING`. */
+  /** Number of calls since the last write whose pushes were not counted, because of `MAX_PENDING`. */
   private lost = 0;
   private readonly writing: PollLoop;
 

@@ -44,8 +44,8 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   _id: Types.ObjectId;
   state: LogState;
   /**
-   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a push without
-   * effect.
+   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a rejected or expired
+   * push.
    */
   result?: string;
   /** The first 20 problems of a rejected body. */
@@ -95,7 +95,7 @@ function storedTypes() {
 
 /** Name of the index of entries with an idempotency key. */
 export const KEY_INDEX = 'idempotency_keys';
-/** Name of the index of pushes with an idempotency key that are queued or took effect. */
+/** Name of the index of pushes with an idempotency key and the state QUEUED or PERSISTED. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 /** Name of the index of resends. */
 export const RESENT_INDEX = 'resends';
@@ -103,7 +103,8 @@ export const RESENT_INDEX = 'resends';
 // The index is sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have
 // this field.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, which is the order of receipt.
+// Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, because ids are in
+// the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
 // The index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
 // database half as much as with a full index.

@@ -73,10 +73,10 @@ export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operatio
 /** Whether a request of this operation contains many pushes. */
 const hasManyPushes = (operation: string) => operation === BATCH || operation === RESEND;
 
-/** States of pushes that ended without an effect. */
+/** The states of failed pushes: rejected and expired. */
 export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
 
-/** Whether the push ended without an effect. */
+/** Whether the push was rejected or has expired. */
 export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
 /**

@@ -49,7 +49,7 @@ export interface LogLookups {
    * confirmed counts as QUEUED.
    */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
-  /** By request id of a push, the request id of its resend. Only resends that took effect count. */
+  /** By request id of a push, the request id of its resend. Only resends that succeeded count. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
   /** Earlier uses of idempotency keys. */
   readonly keyUses: FindKeyUses;
@@ -130,7 +130,8 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds all uses of keys. If one of the keys has very many uses, the result has only the first 100 uses of each key.
+ * Finds all uses of keys. If the keys of one system have very many uses in all, the result has only the first 100 uses
+ * of each of these keys.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
@@ -213,8 +214,8 @@ function toUses(found: readonly KeyUse[]): KeyUses {
       return persisted && String(persisted._id);
     },
     attempt: (entry) => {
-      const place = usesOf(entry).findIndex(({ _id }) => _id.equals(entry._id));
-      return place === -1 || place >= USES_PER_KEY ? undefined : place + 1;
+      const index = usesOf(entry).findIndex(({ _id }) => _id.equals(entry._id));
+      return index === -1 || index >= USES_PER_KEY ? undefined : index + 1;
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the later push that resolved a failed push. The resolving push is a persisted push of the same matter, or a
- * push with the same client, operation and idempotency key that took effect. A stale push counts too, because the
- * matter has newer data.
+ * Finds the later push that resolved ("mended") a failed push. The resolving push is a persisted push of the same
+ * matter, or a successful push with the same client, operation and idempotency key. A stale push counts too, because
+ * the matter has newer data.
  *
  * A resend has the position of the push that it sends again. The resend resolves this push and earlier pushes of the
  * matter, but no push between this push and the resend. If the console sends a push without a key again, it uses a
@@ -48,7 +48,7 @@ const FIELDS = {
   resentFrom: 1,
   batchId: 1,
 };
-const TOOK_EFFECT = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
+const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
 /**
  * The two fields by which a resolving push is found, each with its index. In this file, a name is a value of such a
  * field.
@@ -70,7 +70,7 @@ const TIMEOUT = 10_000;
 /** @param pending also finds later pushes that are still queued, because they may resolve the failed push */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const states = pending ? [...TOOK_EFFECT, 'QUEUED' as const] : TOOK_EFFECT;
+  const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
   return async (systemCode, failed, resend) => {
     const [ofMatters, ofKeys, resends] = await Promise.all([
       laterPushes({ collection, systemCode, states, field: 'externalId' }, failed),
@@ -159,7 +159,7 @@ async function resendsOf(
   const ids = failed.flatMap(({ _id, externalId }) => (externalId === undefined ? [_id] : []));
   const options = { hint: RESENT_INDEX, maxTimeMS: TIMEOUT };
   const found = await inChunks(ids, NAMES_PER_COMMAND, (some) => {
-    const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: TOOK_EFFECT } };
+    const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: SUCCEEDED } };
     return collection.find(filter, options).project<MendingEntry>(FIELDS).toArray();
   });
   return groupBy(found, ({ resentFrom }) => String(resentFrom));

@@ -19,7 +19,7 @@ export interface PushCountRecord extends CountValues {
   systemCode: string;
   clientId: string;
   operation: string;
-  /** The outcome of an accepted push, the reason of a rejected push, or `REPLAYED` for a retry. */
+  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry with a prior result. */
   result: string;
   /** Start of the hour in the time zone of the portal. */
   hour: Date;

@@ -29,7 +29,7 @@ export interface IdSource {
 
 /** @param ahead returns the milliseconds by which the Redis clock is ahead of the clock of this process */
 export function createIdSource(ahead: () => number = () => 0): IdSource {
-  const process = randomBytes(PROCESS_BYTES).toString('hex');
+  const processPart = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
   const nextCounter = (count: number) => {
     // The ids of one call must ascend. So if the counter would overflow during the call, it first restarts at 0.
@@ -39,7 +39,7 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   };
   return {
     ofRequest: (receivedAt) =>
-      timePart(receivedAt + ahead()) + process + hex(nextCounter(1), COUNTER_DIGITS),
+      timePart(receivedAt + ahead()) + processPart + hex(nextCounter(1), COUNTER_DIGITS),
     ofLines: (batchId, count) => {
       const prefix = batchId.slice(0, -COUNTER_DIGITS);
       const first = nextCounter(count);
@@ -71,7 +71,7 @@ export function receivedAtOf(id: string): number {
 /** The largest possible id. No process makes it. */
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The next larger id; LAST_ID itself for LAST_ID. */
+/** The next larger id. For LAST_ID, which has none, the result is LAST_ID. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

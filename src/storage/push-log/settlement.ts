@@ -110,7 +110,8 @@ export interface Settling {
  * Settles the entries that are still queued, within the transaction `by.session` if it is set.
  *
  * @returns the number of entries that this call settled. If it is smaller than the number of pushes, a push was settled
- *   before. The caller must then not commit the transaction, because a settled push must not take effect again
+ *   before or has lost its entry. The caller must then not commit the transaction, because such a push must not take
+ *   effect
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 
@@ -152,8 +153,8 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // A retry may repeat only the result of a persisted push. A retry finds the first push by its fingerprint, so
-        // entries with another final state lose the fingerprint.
+        // A retry is answered only with the result of a persisted push, which it finds by the fingerprint. So entries
+        // with another final state lose the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // This warning follows the warnings that `web` stored when it queued the push.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),

@@ -89,6 +89,6 @@ async function derivePhases(connection: Connection, concluded: readonly string[]
   const toOpen = { phase: 'CONCLUDED', bizStatus: { $nin: statuses } } as const;
   await matters.updateMany(toConcluded, { $set: { phase: 'CONCLUDED' }, $inc: { revision: 1 } });
   await matters.updateMany(toOpen, { $set: { phase: 'OPEN' }, $inc: { revision: 1 } });
-  const now = { $set: { statuses, runs: runs + 1 } };
-  await state.updateOne({ _id: DERIVED }, now, { upsert: true });
+  const update = { $set: { statuses, runs: runs + 1 } };
+  await state.updateOne({ _id: DERIVED }, update, { upsert: true });
 }
