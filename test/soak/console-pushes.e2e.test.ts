@@ -11,13 +11,14 @@ import { formatLocal } from '../../src/protocol/time';
 import { createPushCounts } from '../../src/storage/push-log/counts';
 import { fillIn, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { zoneFarFromMidnight } from '../support/midnight';
 import { whileNotTakenUp } from '../support/planted-day';
 import { todo } from '../support/push-bodies';
 import type { Answer } from '../support/pusher';
 import type { Service } from '../support/service';
 import { until } from '../support/wait';
 
-const ZONE = 'Asia/Shanghai';
+const ZONE = zoneFarFromMidnight();
 /** Of a day, whatever the hour in which the test runs. */
 const RANGE = 'range=week&lang=en';
 const NOT_RECORDED = 7;
@@ -81,7 +82,7 @@ const showsRows = (page: Page, rows: readonly string[]) =>
 const addressOf = (page: Page): Promise<string> =>
   page.evaluate('location.href') as Promise<string>;
 
-inConsole('pushes in a browser', {}, ({ service, key, open }) => {
+inConsole('pushes in a browser', { env: { PORTAL_TIME_ZONE: ZONE } }, ({ service, key, open }) => {
   let planted: Planted;
   const pushes = (query = '') => open(`#/pushes?${RANGE}${query}`, '.pushes .table');
   const pushOf = (name: keyof Planted) =>

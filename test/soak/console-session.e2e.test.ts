@@ -4,6 +4,7 @@ import { languageIs } from '../support/browser';
 import { makeConsoleKey } from '../support/console-key';
 import { entering, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { zoneFarFromMidnight } from '../support/midnight';
 import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
 
@@ -12,7 +13,10 @@ const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2<
 /** A reason of a pause may turn nothing round: the service takes it for no line. */
 const TURNED = `\u202e${HOSTILE}`;
 
-inConsole('a tab of the console', {}, (rig) => {
+/** The screens show the pushes of today. */
+const OPTIONS = { env: { PORTAL_TIME_ZONE: zoneFarFromMidnight() } };
+
+inConsole('a tab of the console', OPTIONS, (rig) => {
   const { service, key, url, newPage, visit, entered, ctl } = rig;
   const upsert = (externalId: string, more: object = {}) =>
     service().push('upsert', todo(externalId, { title: 'Approve', ...more }));

@@ -10,14 +10,18 @@ import { axeFindings, tooWide } from '../support/axe';
 import { chooseFile, fillIn, goTo, press } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { differingFile, plantDayBefore } from '../support/day-before';
+import { zoneFarFromMidnight } from '../support/midnight';
 
 const PUSHES = 2_000;
 /** Pixels of a picture: longer pages are cut. */
 const TALLEST = 2_600;
 const { SCREENSHOTS, SCREENSHOT_FONTS } = process.env;
+/** The screens show the pushes of yesterday. */
+const ZONE = zoneFarFromMidnight();
 
 const OPTIONS = {
   metrics: true,
+  env: { PORTAL_TIME_ZONE: ZONE },
   fonts: SCREENSHOT_FONTS ? [SCREENSHOT_FONTS] : [],
 };
 
@@ -75,7 +79,7 @@ inConsole('every screen', OPTIONS, ({ url, insideUrl, load, visit, entered }) =>
   });
 
   return async (service) => {
-    failed = await plantDayBefore(service, PUSHES);
+    failed = await plantDayBefore(service, PUSHES, ZONE);
     writeFileSync(file, differingFile());
     mkdirSync(pictures, { recursive: true });
   };

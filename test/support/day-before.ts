@@ -1,5 +1,6 @@
 /** A day to look at: pushes of which some failed, spread over the working hours of yesterday, and a file that differs. */
 import { type Connection, Types } from 'mongoose';
+import { dayAt } from '../../src/protocol/local-day';
 import { bodyModel, entryModel, type LogEntry } from '../../src/storage/push-log/entry';
 import { countModel, type PushCountRecord } from '../../src/storage/push-log/read-counts';
 import { seedLedger } from './ledger-seed';
@@ -7,13 +8,17 @@ import { pushDay } from './planted-day';
 import type { Service } from './service';
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-/** Of the portal, whose time zone is the default: UTC+8 all year. */
-const OFFSET = 8 * HOUR;
 const TITLES = ['采购申请', '请假申请', '合同审批', '费用报销', '用印申请'];
 
-/** @returns the id of a push that failed */
-export async function plantDayBefore(service: Service, pushes: number): Promise<string> {
+/**
+ * @param timeZone of the portal
+ * @returns the id of a push that failed
+ */
+export async function plantDayBefore(
+  service: Service,
+  pushes: number,
+  timeZone: string,
+): Promise<string> {
   for (const [n, title] of TITLES.entries()) {
     const parties = [
       { username: 'alice', partyRole: 'ASSIGNEE' },
@@ -29,7 +34,7 @@ export async function plantDayBefore(service: Service, pushes: number): Promise<
   const refused = { matterType: 'TODO', externalId: 'OA-2026-100', title: '', pcUrl: 'no url' };
   const { requestId } = await service.push('upsert', refused);
   await pushDay(service, pushes);
-  const ids = await spread(service.db);
+  const ids = await spread(service.db, timeZone);
   await seedLedger(service.db, 60, (n) => ({
     externalId: `PR-${n}`,
     title: `采购申请 ${n}`,
@@ -41,8 +46,9 @@ export async function plantDayBefore(service: Service, pushes: number): Promise<
 }
 
 /** To nine to twenty o'clock, most of them in the middle; each takes as long as it took. Ids tell the time, too. */
-async function spread(db: Connection): Promise<ReadonlyMap<string, string>> {
-  const yesterday = Math.floor((Date.now() + OFFSET) / DAY) * DAY - OFFSET - DAY;
+async function spread(db: Connection, timeZone: string): Promise<ReadonlyMap<string, string>> {
+  const today = dayAt(Date.now(), timeZone);
+  const yesterday = dayAt(today.start - 1, timeZone).start;
   const log = entryModel(db).collection;
   const entries = await log.find().sort({ _id: 1 }).toArray();
   const times = entries.map(

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliRun, matterctl, withoutProgress } from '../../support/cli-tool';
+import { untilFarFromMidnight } from '../../support/midnight';
 import type { Answer } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
@@ -18,6 +19,7 @@ let rejected: Answer;
 
 beforeAll(async () => {
   service = await sharedService(SYSTEM);
+  await untilFarFromMidnight();
   writeFileSync(secretFile, service.secret);
   const push = (op: string, body: object, idempotencyKey?: string) =>
     service.push(op, { externalId: 'S-1', ...body }, idempotencyKey ? { idempotencyKey } : {});
