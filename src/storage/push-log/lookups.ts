@@ -59,14 +59,15 @@ const idIn = (ids: readonly string[]) => ({ $in: ids.map((id) => new Types.Objec
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  /** The entries of `ids` that `confirmed` lacks: they are in the database, but the majority has not confirmed them. */
+  /** The entries of `ids` that match `filter` and that `confirmed` lacks: the majority has not confirmed them. */
   const findUnconfirmed = async (
     ids: readonly string[],
     confirmed: readonly LogEntry[],
+    filter: { readonly clientId?: string } = {},
   ): Promise<LogEntry[]> => {
     const known = new Set(confirmed.map(({ _id }) => String(_id)));
     const missing = ids.filter((id) => !known.has(id));
-    return missing.length === 0 ? [] : collection.find({ _id: idIn(missing) }).toArray();
+    return missing.length === 0 ? [] : collection.find({ ...filter, _id: idIn(missing) }).toArray();
   };
   return {
     settlements: async (ids) => {
@@ -98,9 +99,11 @@ export function createLogLookups(connection: Connection): LogLookups {
       const confirmed = await collection
         .find({ _id: idIn(ids), clientId }, MAJORITY_READ)
         .toArray();
-      const unconfirmed = await findUnconfirmed(ids, confirmed);
-      const own = unconfirmed.filter((entry) => entry.clientId === clientId);
-      return [...confirmed, ...own.map((entry) => ({ ...entry, state: 'QUEUED' as const }))];
+      const unconfirmed = await findUnconfirmed(ids, confirmed, { clientId });
+      return [
+        ...confirmed,
+        ...unconfirmed.map((entry) => ({ ...entry, state: 'QUEUED' as const })),
+      ];
     },
     resent: async (ids) => {
       const found = await collection
