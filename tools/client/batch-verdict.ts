@@ -1,4 +1,4 @@
-/** What the answer to a batch means for each of its lines. */
+/** Converts the answer to a batch into a verdict for each line. */
 import { confirmsPush } from './confirmations';
 import type { HttpAnswer } from './exchange';
 import {
@@ -25,7 +25,7 @@ import {
   toRejected,
 } from './verdict';
 
-/** One rejection for all lines alike, or what became of each, in their order. */
+/** One rejection of the whole batch, or the verdict for each line, in order. */
 export type BatchVerdict =
   | { readonly whole: Rejected; readonly lines?: undefined }
   | { readonly lines: readonly (Answered | Rejected)[]; readonly whole?: undefined };
@@ -51,18 +51,18 @@ const isBatch = objectOf({
   data: objectOf({ results: listOf(isResult) }),
 });
 
-/** What a line whose code is 0 has to have. @returns undefined: something of it is missing */
+/** Converts a result with code 0. @returns undefined if a required field is missing */
 type Confirm = (result: Result) => Answered | undefined;
 
 /**
- * Its lines are told apart by their numbers. A line that the answer leaves out, or confirms without
- * what a confirmation has, may have been applied or not: it is to be sent again.
+ * Finds the result of each line by its number. If the result of a line is missing or incomplete, the line may have been
+ * applied or not. Its verdict is then a retryable rejection.
  *
- * @param count how many lines were sent, numbered from 1
+ * @param count number of lines that were sent; lines are numbered from 1
  */
 export const judgeBatch = (answer: HttpAnswer, count: number) => judgeLines(answer, count, applied);
 
-/** The same of a dry run: nothing was applied, a line that would be taken has the outcome VALID. */
+/** As `judgeBatch`, for a dry run: no line was applied, and a valid line has the outcome VALID. */
 export const judgeVerified = (answer: HttpAnswer, count: number) =>
   judgeLines(answer, count, valid);
 
@@ -106,7 +106,7 @@ const applied: Confirm = (result) => {
   return { kind: 'answered', data, requestId, replayed };
 };
 
-/** A line of a dry run has no request of its own. */
+/** A line of a dry run has no request id. */
 const valid: Confirm = ({ externalId, warnings }) => {
   const data = { externalId, outcome: 'VALID', ...(warnings && { warnings }) };
   return { kind: 'answered', data, requestId: '', replayed: false };

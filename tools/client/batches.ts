@@ -1,4 +1,4 @@
-/** Pushes in batches: each try of one, and what each of its pushes needs next. */
+/** Sends batches, and decides for each push of a batch whether it has ended or is retried. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from './backoff';
 import { LONGEST_TIMER } from './call';
@@ -19,24 +19,24 @@ import {
 import { isRateLimit, type Rejected } from './verdict';
 
 export interface BatchWays extends Ways {
-  /** They came to their end: those behind them may go. */
+  /** Called with pushes that have ended. Later pushes of the same matters may be sent. */
   readonly end: (pushes: readonly PendingPush[]) => void;
-  /** They are to be sent again, before those behind them. */
+  /** Called with pushes to retry. They are sent before later pushes of the same matters. */
   readonly again: (pushes: readonly PendingPush[]) => void;
 }
 
-/** The service has not applied it, because an earlier push of its matter has to be sent again. */
+/** The reason of a push that was not applied because an earlier push of its matter failed. */
 const SKIPPED = 'SKIPPED_AFTER_FAILURE';
-/** Milliseconds for which a service that knows no batches is not asked again. */
+/** Milliseconds without batches after an older version of the service has rejected a batch as unknown. */
 const WITHOUT_BATCHES = 60_000;
 
 export class Batches {
   readonly #ways: BatchWays;
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
-  /** What the service takes, as far as is known. */
+  /** The limits of the service, as learned from its rejections. */
   #mostLines = Number.POSITIVE_INFINITY;
   #mostBytes = BATCH_BYTES;
-  /** With how many it keeps up: less after each batch that took too long, and one more after each that was answered. */
+  /** Number of lines that the service processes in time. It is halved after a timeout and rises by one after each answer. */
   #quickLines = Number.POSITIVE_INFINITY;
   #backingOff = 0;
 
@@ -44,27 +44,27 @@ export class Batches {
     this.#ways = ways;
   }
 
-  /** Most lines of a batch, as far as is known: an older version of the service takes no batches. */
+  /** The known maximum number of lines in a batch; 1 if an older version of the service accepts no batches. */
   mostLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
     return Math.min(this.#mostLines, this.#quickLines);
   }
 
-  /** How many pushes wait for their next try, and are in no queue meanwhile. */
+  /** Number of pushes that wait for their next try. They are in no queue during that time. */
   get backingOff(): number {
     return this.#backingOff;
   }
 
-  /** Most bytes of a batch, as far as is known. */
+  /** The known maximum number of bytes in a batch. */
   mostBytes(): number {
     return this.#mostBytes;
   }
 
   /**
-   * One try of a batch. What is retryable comes back after its wait; until then nothing else of its
-   * matters is sent.
+   * Sends a batch once. Pushes with a retryable failure return to the queue after their wait. Until then, no later push of
+   * their matters is sent.
    *
-   * @returns when the request is through
+   * @returns resolves when the request has ended
    */
   async send(batch: readonly PendingPush[]): Promise<void> {
     for (const push of batch) push.isTaken = true;
@@ -73,7 +73,7 @@ export class Batches {
     const sent = batch.filter(({ isOver }) => !isOver);
     const wait = sent.length > 0 ? await this.#try(sent, watch) : 0;
     const ended = batch.filter(({ isOver }) => isOver);
-    // Whoever hears how one ended may still take back those behind it.
+    // Deferred: a caller that receives a failure can then still abort its later pushes of the same matter.
     if (ended.length > 0) setImmediate(() => this.#ways.end(ended));
     const again = batch.filter(({ isOver }) => !isOver);
     if (again.length > 0) void this.#sendAgain(again, wait);
@@ -93,7 +93,7 @@ export class Batches {
     this.#ways.again(again);
   }
 
-  /** @returns milliseconds until those that did not come to their end are sent again */
+  /** @returns milliseconds until the pushes that have not ended are retried */
   async #try(sent: readonly PendingPush[], watch: Watch): Promise<number> {
     for (const push of sent) {
       push.tries += 1;
@@ -122,7 +122,7 @@ export class Batches {
     return 0;
   }
 
-  /** What others are not to meet too. */
+  /** Lowers the limits of later batches, so that they are not rejected for the same cause. */
   #learn(sent: readonly PendingPush[], whole: Rejected): void {
     const half = halfOf(sent.length);
     if (hasTooManyLines(whole)) this.#mostLines = half;
@@ -131,7 +131,7 @@ export class Batches {
     if (tookTooLong(whole)) this.#quickLines = Math.min(this.#quickLines, half);
   }
 
-  /** One of them may be the cause: which one is found by sending fewer together. */
+  /** Retries the pushes in smaller batches, because one of them may have caused the rejection of the whole batch. */
   #halve(sent: readonly PendingPush[], whole: Rejected): number {
     const wait = whole.retryable ? backoff(1, whole.retryAfter) : 0;
     for (const push of sent) {
@@ -141,12 +141,12 @@ export class Batches {
     return wait;
   }
 
-  /** @returns milliseconds until its next try */
+  /** @returns milliseconds until the next try of the push; 0 if it has ended */
   #rejected(push: PendingPush, verdict: Rejected): number {
     const last = push.note(verdict);
     const isLimited = isRateLimit(verdict);
     if (isLimited) push.rateLimited += 1;
-    // It was not tried: the push before it counts its tries.
+    // The service did not try a skipped push. The earlier push counts its own tries.
     else if (verdict.reason !== SKIPPED) push.retried += 1;
     const { retries, gate } = this.#ways;
     const isTooOften = push.retried > retries || push.rateLimited > MAX_RATE_LIMITED;
@@ -161,7 +161,7 @@ export class Batches {
   #retry(push: PendingPush, last: MatterPushError, wait: number): void {
     const { call } = push;
     if (call.stopped.aborted) push.stopped(call.stopped.reason);
-    // It would not be sent again in time: better told now than then.
+    // The retry would begin after the deadline, so the call fails now.
     else if (performance.now() + wait >= call.deadline) push.rejected(last);
     if (push.isOver) return;
     try {
@@ -172,7 +172,7 @@ export class Batches {
   }
 }
 
-/** Milliseconds. The gate spreads those that were told to slow down, so they need no jitter. */
+/** Milliseconds before a retry. After 429 it has no jitter, because the gate spreads these retries. */
 function waitAfter(verdict: Rejected, nth: number): number {
   const { retryAfter } = verdict;
   if (isRateLimit(verdict) && retryAfter !== undefined) return retryAfter;
@@ -180,13 +180,13 @@ function waitAfter(verdict: Rejected, nth: number): number {
 }
 
 interface Watch {
-  /** Aborted once all of them are over: nobody waits for their answer any more. */
+  /** Aborted when all pushes have ended, so that no caller waits for the answer. */
   readonly allOver: AbortSignal;
-  /** It came: what ends from now on cuts nothing off. */
+  /** Stops watching, because the answer has arrived. */
   stop(): void;
 }
 
-/** @param ended told of each that ends */
+/** Watches the pushes that have not ended. @param ended called for each push that ends */
 function watchEnd(pushes: readonly PendingPush[], ended = () => {}): Watch {
   const all = new AbortController();
   let left = pushes.filter(({ isOver }) => !isOver).length;

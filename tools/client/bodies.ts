@@ -1,12 +1,12 @@
 /**
- * The bodies of the four operations as callers write them (contract 4.1 to 4.4). The rules of each
- * field are in docs/openapi.json. Absent: stays as it is; null: is cleared.
+ * The bodies of the four operations as callers write them (contract 4.1 to 4.4). The rules of each field are in
+ * docs/openapi.json. An absent field stays unchanged, and `null` clears it.
  */
 import type { MatterType, PartyRole } from '../../src/domain/matter';
 
 /**
- * When the caller last changed it: epoch seconds or milliseconds, ISO-8601 with offset, or local time
- * in the portal's time zone.
+ * The time of a change in the business system: epoch seconds or milliseconds, ISO-8601 with offset, or local time in the
+ * portal's time zone.
  */
 export type Instant = string | number;
 
@@ -16,7 +16,7 @@ export interface PartyBody {
   readonly partyRole: PartyRole;
 }
 
-/** Without a role: all roles of the user. The user need not be known to the portal. */
+/** Without `partyRole`, all roles of the user are removed. The portal does not need to know the user. */
 export interface PartyRemovalBody {
   readonly username: string;
   readonly partyRole?: PartyRole | null;
@@ -24,7 +24,7 @@ export interface PartyRemovalBody {
 
 export interface UpsertBody {
   readonly matterType: MatterType;
-  /** The caller's own key. Needed for a TODO; for others the service assigns one where it is absent. */
+  /** The caller's id of the matter. Required for a TODO; for other types the service assigns an id if it is absent. */
   readonly externalId?: string | null;
   readonly title: string;
   readonly summary?: string | null;
@@ -32,11 +32,11 @@ export interface UpsertBody {
   readonly pcUrl?: string | null;
   readonly mobileUrl?: string | null;
   readonly bizType?: string | null;
-  /** LOW, NORMAL, HIGH, URGENT, or any other. */
+  /** LOW, NORMAL, HIGH, URGENT, or another text. */
   readonly priority?: string | null;
-  /** Upper snake case; PENDING for a new matter. */
+  /** In upper snake case. The default for a new matter is PENDING. */
   readonly bizStatus?: string | null;
-  /** ISO-8601, local in the portal's time zone. */
+  /** ISO-8601 local time in the portal's time zone. */
   readonly deadlineAt?: string | null;
   readonly initiatorExtId?: string | null;
   readonly initiatorUsername?: string | null;
@@ -45,10 +45,10 @@ export interface UpsertBody {
   readonly sourceUpdatedAt?: Instant | null;
   /** A JSON document as text. */
   readonly payloadJson?: string | null;
-  /** True: the list becomes exactly `parties`. */
+  /** True: `parties` replaces the whole list. */
   readonly replaceParties?: boolean | null;
   readonly parties?: readonly PartyBody[] | null;
-  /** Applied after `parties`. Names none of them, and not together with `replaceParties`. */
+  /** Removed after `parties` is applied. A party must not be in both lists. Not allowed with `replaceParties: true`. */
   readonly removeParties?: readonly PartyRemovalBody[] | null;
 }
 
@@ -58,7 +58,7 @@ export interface ReopenBody {
   readonly externalStatusCode?: string | null;
   readonly externalStatusLabel?: string | null;
   readonly sourceUpdatedAt?: Instant | null;
-  /** Whether it becomes unread again for those who handle it; as a rule only by `reopen`. */
+  /** Whether the matter becomes unread for its ASSIGNEEs. The default is true for `reopen` and false for `status`. */
   readonly resetAssigneeUnread?: boolean | null;
 }
 

@@ -1,26 +1,26 @@
-/** One call of the client: how long it may take, and what ends it before it is answered. */
+/** One call of the client: its deadline, and the signals that end it early. */
 import { setMaxListeners } from 'node:events';
 import { OWN, type Rejection } from './error';
 
 export interface Call {
-  /** Milliseconds of `performance.now`: the time of day may jump. */
+  /** Milliseconds on the clock of `performance.now`, because the time of day may jump. */
   readonly deadline: number;
-  /** Aborted: no try begins any more. Its reason is a `Rejection`. */
+  /** Aborted: the call starts no more tries. The reason of the signal is a `Rejection`. */
   readonly stopped: AbortSignal;
-  /** Aborted: the try that is under way is not waited for either. */
+  /** Aborted: the running try is cancelled too. */
   readonly cut: AbortSignal;
-  /** No try begins any more; the one under way is waited for. */
+  /** Starts no more tries. The running try may end. */
   stop(why: Rejection): void;
-  /** It was answered: lets go of its timer and its caller's signal. */
+  /** Releases the timer and the listener on the caller's signal, after the call has ended. */
   end(): void;
 }
 
-/** Milliseconds: a timer of more would end at once. */
+/** Maximum milliseconds of a timer. Node runs a longer timer at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * @param timeout milliseconds; from 25 days on, no deadline
- * @param signal of its caller
+ * @param timeout milliseconds; above LONGEST_TIMER there is no timer
+ * @param signal the caller's signal, which aborts the call
  */
 export function createCall(timeout: number, signal: AbortSignal | undefined): Call {
   const stopped = new AbortController();
@@ -34,7 +34,7 @@ export function createCall(timeout: number, signal: AbortSignal | undefined): Ca
   const timer = isBounded ? setTimeout(giveUp, timeout, OWN.TIMED_OUT) : undefined;
   if (signal?.aborted) abort();
   if (signal) {
-    // One signal may be that of many calls.
+    // Many calls may share one signal, so many listeners are no leak.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', abort, { once: true });
   }

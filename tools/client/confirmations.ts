@@ -1,9 +1,9 @@
-/** What `data` of a success has, by endpoint. An answer without it is not one of the service, whatever its code. */
+/** Checks `data` of a success by endpoint. An answer that fails the check is not from the service, whatever its code is. */
 import type { QueryName } from './answers';
 import { isFilled } from './guards';
 import type { Confirms } from './verdict';
 
-/** A push was persisted: the matter has an id, and the push an outcome. */
+/** The answer to a persisted push contains the id of the matter and the outcome of the push. */
 export const confirmsPush: Confirms = (data) => {
   const { matterId, outcome }: { matterId?: unknown; outcome?: unknown } = data;
   return isFilled(matterId) && isFilled(outcome);

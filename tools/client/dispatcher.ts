@@ -1,10 +1,10 @@
-/** Sends what waits as soon as there is a place for it, in the order that `LineOrder` keeps. */
+/** Sends waiting lines when the limits allow a request, in the order of `BatchLineOrder`. */
 import { type BatchBounds, BatchLineOrder, type Line } from './line-order';
 
 export interface DispatchLimits extends BatchBounds {
-  /** Requests that are under way at the same time. */
+  /** Maximum concurrent requests, including batches. */
   readonly requests: number;
-  /** Batches among them. */
+  /** Maximum concurrent batches. */
   readonly batches: number;
 }
 
@@ -16,44 +16,44 @@ export class Dispatcher<T extends Line> {
   #batches = 0;
 
   /**
-   * @param limits asked for before each request
-   * @param begin sends one line or a batch; resolves, and never rejects, when its place is free
+   * @param limits called before each request
+   * @param begin sends one line or a batch. Its promise resolves when another request may start, and never rejects
    */
   constructor(limits: () => DispatchLimits, begin: (lines: readonly T[]) => Promise<void>) {
     this.#limits = limits;
     this.#begin = begin;
   }
 
-  /** How many wait for their turn. */
+  /** Number of lines that wait for their turn. */
   get waiting(): number {
     return this.#order.waiting;
   }
 
-  /** Lines that come together may go together. */
+  /** Adds all lines before it sends, so that they can share a batch. */
   add(lines: readonly T[]): void {
     for (const line of lines) this.#order.add(line);
     this.go();
   }
 
-  /** They came to their end: those behind them may go. */
+  /** The lines have ended. Later lines of their keys may be sent. */
   end(lines: readonly T[]): void {
     for (const line of lines) this.#order.end(line);
     this.go();
   }
 
-  /** They are sent again, before those behind them. */
+  /** The lines are sent again, before later lines of their keys. */
   again(lines: readonly T[]): void {
     for (const line of lines) this.#order.again(line);
     this.go();
   }
 
-  /** They gave up before they were sent. */
+  /** Removes lines that were aborted before they were sent. */
   leave(lines: readonly T[]): void {
     for (const line of lines) this.#order.leave(line);
     this.go();
   }
 
-  /** Sends what may go; to be called when the limits have risen. */
+  /** Sends all lines that the limits allow. Call it when the limits have risen. */
   go(): void {
     for (;;) {
       const limits = this.#limits();

@@ -1,29 +1,29 @@
-/** The one error of the client: the service's rejections, and what kept a call from being answered. */
+/** The only error class of the client. It represents rejections of the service, and calls without an answer. */
 import type { FieldError } from './answers';
 
-/** Why a call has no success. */
+/** The reason of a failed call. */
 export interface Rejection {
-  /** The envelope's code; the HTTP status where the answer is not the service's; 0: no answer. */
+  /** The code of the envelope, or the HTTP status if the answer is not from the service. 0: there was no answer. */
   readonly code: number;
-  /** A reason of the service, else `HTTP_<status>`, an error code of the system, or one of `OWN`. */
+  /** A reason of the service, `HTTP_<status>`, an error code of the system, or a reason in `OWN`. */
   readonly reason: string;
   readonly message: string;
   /** Whether the same call, with the same idempotency key, may succeed later. */
   readonly retryable: boolean;
-  /** Finds the request in the push log; null: the service did not answer. */
+  /** The id of the request in the push log; null if the service did not answer. */
   readonly requestId: string | null;
-  /** Every problem of the body. */
+  /** All problems of the body. */
   readonly errors: readonly FieldError[];
-  /** Milliseconds that the service asks to wait. */
+  /** Milliseconds that the service requires before a retry. */
   readonly retryAfter: number | undefined;
-  /** Pushes per second that the client may send, where the answer tells it (RateLimit-Policy). */
+  /** Pushes per second that the client may send, if the answer has the header RateLimit-Policy. */
   readonly rate?: number | undefined;
 }
 
-/** How reasons of answers begin that something other than the service gave. */
+/** Prefix of the reason if the answer is not from the service, for example from a proxy. */
 export const ELSEWHERE = 'HTTP_';
 
-/** Whether something other than the service gave this answer. */
+/** Whether the answer is not from the service. */
 export const isFromElsewhere = ({ reason }: Pick<Rejection, 'reason'>) =>
   reason.startsWith(ELSEWHERE);
 
@@ -37,16 +37,16 @@ const own = (reason: string, message: string): Rejection => ({
   retryAfter: undefined,
 });
 
-/** Why the client itself ends a call. */
+/** The rejections with which the client itself ends a call. */
 export const OWN = {
-  /** Over its deadline. Where a try was under way, nobody knows what became of it. */
+  /** The deadline of the call has passed. If a try was running, its result is unknown. */
   TIMED_OUT: own('NO_ANSWER_IN_TIME', 'no answer in time'),
   ABORTED: own('ABORTED', 'given up by its caller'),
   CLOSED: own('CLOSED', 'the client is closed'),
   QUEUE_FULL: own('QUEUE_FULL', 'too many calls wait for their turn'),
 };
 
-/** HTTP takes blanks off the ends of a header: in a batch such a key would be another one than alone. */
+/** HTTP removes blanks at the ends of a header. Such a key would differ between a batch and a single push. */
 const KEY_MESSAGE = 'must not begin or end with a blank';
 const INVALID_KEY: Rejection = {
   ...own('INVALID_KEY', `idempotencyKey: ${KEY_MESSAGE}`),
@@ -54,17 +54,17 @@ const INVALID_KEY: Rejection = {
   errors: [{ field: 'idempotencyKey', message: KEY_MESSAGE }],
 };
 
-/** @returns why nothing is sent with this key; undefined: it may be */
+/** @returns the error if the key is invalid; undefined if it is valid */
 export const keyProblem = (idempotencyKey: string): MatterPushError | undefined =>
   /^ | $/.test(idempotencyKey)
     ? new MatterPushError(INVALID_KEY, { tries: 0, idempotencyKey })
     : undefined;
 
 export interface ErrorContext {
-  /** How often it was sent. */
+  /** Number of times that the request was sent. */
   readonly tries: number;
   readonly idempotencyKey: string | undefined;
-  /** Of what the client itself ended: the rejection of the last try. */
+  /** The rejection of the last try, if the client itself ended the call. */
   readonly cause?: unknown;
 }
 
@@ -78,7 +78,7 @@ export class MatterPushError extends Error implements Rejection {
   readonly retryAfter: number | undefined;
   readonly rate: number | undefined;
   readonly tries: number;
-  /** To be sent again with: should it have been applied after all, that changes nothing. */
+  /** Use this key to send the push again. If the service has applied the push, it only repeats the outcome. */
   readonly idempotencyKey: string | undefined;
 
   constructor(rejection: Rejection, { tries, idempotencyKey, cause }: ErrorContext) {

@@ -1,12 +1,12 @@
 /**
- * One HTTP request and its answer. Every call of the client and of matterctl goes through here, so that all of them
- * meet a gateway in the same way: a redirect is never followed, it is the answer.
+ * One HTTP request and its answer. The client and matterctl send all requests with this function, so both treat gateways
+ * alike. It never follows a redirect, but returns it as the answer.
  */
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { LONGEST_TIMER } from './call';
 
-/** Bytes. Queries answer with hundreds of matters, each with its contents. */
+/** Maximum bytes of an answer. The answer to a query has hundreds of matters with their contents. */
 const MAX_ANSWER = 256 * 1024 * 1024;
 
 export interface HttpRequest {
@@ -17,11 +17,11 @@ export interface HttpRequest {
   readonly agent?: Agent | undefined;
   /** Milliseconds for the whole exchange. */
   readonly timeout: number;
-  /** Bytes of the longest answer that is read. */
+  /** Maximum bytes of the answer. */
   readonly maxAnswer?: number;
 }
 
-/** What came back, not yet judged. */
+/** The answer as received, before `verdict.ts` classifies it. */
 export interface HttpAnswer {
   /** The address that answered. */
   readonly url: string;
@@ -50,8 +50,10 @@ export class AnswerTooLarge extends Error {
 }
 
 /**
- * @param cut aborted: the answer is not waited for any more
- * @throws the system's or node's error where no whole answer came in time
+ * Sends a request and reads the whole answer.
+ *
+ * @param cut aborted: the request is cancelled
+ * @throws an error of the system or of Node if no complete answer arrives in time
  */
 export function exchange(
   { method, url, headers = {}, body, agent, timeout, maxAnswer = MAX_ANSWER }: HttpRequest,
@@ -65,7 +67,7 @@ export function exchange(
       ...(agent && { agent }),
       ...(cut && { signal: cut }),
     });
-    // For the whole exchange: node's own timeout starts anew with every byte.
+    // This timer limits the whole exchange. Node's own timeout starts again with every byte.
     const timer = setTimeout(
       () => sent.destroy(new NoAnswerInTime()),
       Math.min(timeout, LONGEST_TIMER),

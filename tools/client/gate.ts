@@ -1,25 +1,25 @@
-/** Holds up all calls while the service asks for a pause. */
+/** Delays all calls while the service requires a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** After a pause: slower than what went before it, then faster again, by this much a second. */
+/** Factors of the rate: after a pause, the rate is lower than before. Then it rises by the second factor each second. */
 const SLOWER = 0.6;
 const FASTER = 1.08;
 const LEAST_PER_SECOND = 1;
-/** A shorter spell says nothing about a rate. */
+/** Minimum milliseconds over which the rate is measured. */
 const SHORTEST_SPELL = 50;
 
 export interface Gate {
-  /** The service is asked too much: nothing passes before `wait` milliseconds are over. */
+  /** Called when the service rejects for its rate limit. No call passes in the next `wait` milliseconds. */
   pause(wait: number): void;
-  /** Resolves when it is this one's turn. @throws AbortError when stopped meanwhile */
+  /** Resolves when the call may be sent. @throws AbortError if the signal is aborted before */
   pass(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Open until the first pause; from then on it spreads what passes evenly, at a rate that it learns
- * from the pauses. Without it every pause would end in a burst that earns the next one.
+ * Creates a gate that does not delay calls before the first pause. Afterwards it spaces the calls evenly, at a rate that it
+ * learns from the pauses. Otherwise each pause would end in a burst that causes the next pause.
  *
- * @param clock milliseconds; it must not jump, as the time of day may
+ * @param clock returns milliseconds; it must be monotonic
  */
 export function createGate(clock: () => number = () => performance.now()): Gate {
   let opensAt = clock();
@@ -38,7 +38,7 @@ export function createGate(clock: () => number = () => performance.now()): Gate 
   return {
     pause: (wait) => {
       const now = clock();
-      // Of those that were under way together, the first tells it all.
+      // Rejections of concurrent calls have the same cause, so only the first one changes the rate.
       if (now >= opensAt) {
         const measured = (passed * 1_000) / Math.max(now - opensAt, SHORTEST_SPELL);
         rate = Math.max(SLOWER * Math.min(rateNow(now), measured), LEAST_PER_SECOND);
@@ -49,7 +49,7 @@ export function createGate(clock: () => number = () => performance.now()): Gate 
       opensAt = Math.max(opensAt, now + wait);
     },
     pass: async (signal) => {
-      // A turn that was given out before a pause is void: those after it are given out anew.
+      // A pause invalidates the turns that were assigned before it, so the call gets another turn.
       let givenOut: number;
       do {
         givenOut = pauses;

@@ -1,28 +1,28 @@
-/** Keeps the order of each key while keys run side by side, and nearly the order of arrival. */
+/** Runs work of one key in order, and work of different keys in parallel, started in the order of arrival. */
 import { Dispatcher } from './dispatcher';
 import type { Line } from './line-order';
 
 export interface KeyOrder {
   /**
-   * Waits until those before it of the same key have ended, and for one of the places. Of all that
-   * may begin, the one that came first begins first: the work stays near the order of arrival.
+   * Waits for the end of all earlier turns of the same key, and for a free place. Of all turns that may begin, the earliest
+   * one begins first.
    *
-   * @param key undefined: it depends on no other
-   * @param signal aborted: it waits no longer, and has no turn
-   * @returns what ends its turn
+   * @param key undefined: the turn does not depend on other turns
+   * @param signal aborted: the wait ends without a turn
+   * @returns a function that ends the turn
    */
   turn(key: string | undefined, signal: AbortSignal): Promise<() => void>;
-  /** How many wait for their turn. */
+  /** Number of calls that wait for their turn. */
   waiting(): number;
 }
 
-/** A turn that somebody waits for, alone. */
+/** A turn of work that is sent alone and not in a batch. */
 export interface Turn extends Line {
-  /** @param free gives its place back */
+  /** @param free frees the place of the turn */
   readonly begin: (free: () => void) => void;
 }
 
-/** @param places how many may have their turn at the same time */
+/** @param places maximum concurrent turns */
 export function createKeyOrder(places: number): KeyOrder {
   const limits = { requests: places, batches: 0, lines: 1, bytes: 0 };
   const turns = new Dispatcher<Turn>(
@@ -39,13 +39,15 @@ export function createKeyOrder(places: number): KeyOrder {
   };
 }
 
-/** @returns when its place is free again */
+/** Begins a turn. @returns resolves when its place is free again */
 export const beginTurn = (turn: Turn | undefined) =>
   new Promise<void>((free) => (turn ? turn.begin(free) : free()));
 
 /**
- * @param signal aborted: it waits no longer, and has no turn
- * @returns what ends its turn
+ * Waits for a turn.
+ *
+ * @param signal aborted: the wait ends without a turn
+ * @returns a function that ends the turn
  */
 export function waitForTurn(
   turns: Pick<Dispatcher<Turn>, 'add' | 'leave' | 'end'>,
@@ -67,7 +69,7 @@ export function waitForTurn(
         turns.end([turn]);
         free();
       };
-      // Whoever hears how this one ended may still take back those behind it.
+      // Deferred: a caller that receives a failure can then still abort its later calls of the same key.
       resolve(() => void setImmediate(end));
     };
     const { number, key } = line;

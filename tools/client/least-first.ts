@@ -1,4 +1,4 @@
-/** A binary heap: gives out the item of the lowest number first, each step in O(log n). */
+/** A binary heap that returns the item with the lowest number first. Each operation takes O(log n). */
 
 interface Numbered {
   readonly number: number;
@@ -6,9 +6,9 @@ interface Numbered {
 
 export interface LeastFirst<T> {
   add(item: T): void;
-  /** Takes out the item of the lowest number; undefined: there is none. */
+  /** Removes and returns the item with the lowest number; undefined if the heap is empty. */
   take(): T | undefined;
-  /** The item that `take` would give out. */
+  /** The item that `take` would return. */
   peek(): T | undefined;
 }
 

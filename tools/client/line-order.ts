@@ -1,16 +1,16 @@
-/** What waits to be sent: in order per key, the lowest number first, alone or several together. */
+/** Lines that wait to be sent: in order within each key, lowest number first, alone or in batches. */
 import { createLeastFirst, type LeastFirst } from './least-first';
 
 export interface Line {
-  /** Of its arrival: of all that may go, the lowest goes first. */
+  /** Number of its arrival. Of all lines that may be sent, the line with the lowest number is sent first. */
   readonly number: number;
-  /** What orders it among the others; undefined: it depends on none. */
+  /** Lines with the same key are sent in order. Undefined: the line does not depend on other lines. */
   readonly key: string | undefined;
-  /** Bytes that it takes of a batch; undefined: it goes alone. */
+  /** Bytes of the line in a batch; undefined: it is sent alone. */
   readonly size: number | undefined;
-  /** Most lines of a batch that it may be in. */
+  /** Maximum lines of a batch that contains this line. */
   readonly company: number;
-  /** What no other line of its batch may have too; undefined: nothing. */
+  /** A batch contains at most one line with this value. Undefined: no restriction. */
   readonly once?: string | undefined;
 }
 
@@ -21,28 +21,28 @@ export interface BatchBounds {
 
 /** The lines of one key that have not ended. */
 interface KeyLines<T> {
-  /** In their order; those that are taken or ready are not among them. */
+  /** The waiting lines, in order, without the lines that are taken or ready. */
   readonly behind: T[];
-  /** How many were given out and have neither ended nor come back. */
+  /** Number of lines that were taken and have neither ended nor returned. */
   taken: number;
 }
 
 /**
- * Lines of one key are given out together, in their order, or one after the other has ended. A line
- * that comes back is given out again before those behind it.
+ * Lines of one key are taken together in one batch, in their order, or each after the end of the previous one. A line that
+ * returns is taken again before later lines of its key.
  */
 export class BatchLineOrder<T extends Line> {
-  /** The heaps may hold lines that are not ready any more: they are passed over. */
+  /** The heaps may contain lines that are no longer ready. `#first` removes such lines. */
   readonly #alone = createLeastFirst<T>();
   readonly #joint = createLeastFirst<T>();
-  /** May be given out: of each key one line at most, while none of it is taken. */
+  /** Lines that may be taken: at most one line of each key, while no line of the key is taken. */
   readonly #ready = new Set<T>();
   readonly #keys = new Map<string, KeyLines<T>>();
-  /** By key: what was made ready for the batch that is being made, and for no other. */
+  /** By key, the line that is ready only for the batch that is being built. */
   readonly #offered = new Map<string | undefined, T>();
   #waiting = 0;
 
-  /** How many were not given out yet. */
+  /** Number of lines that were not taken yet. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -59,10 +59,10 @@ export class BatchLineOrder<T extends Line> {
   }
 
   /**
-   * Gives out what goes next: one line that goes alone, or a batch in the order of the numbers.
+   * Takes the next lines: one line that is sent alone, or a batch in the order of the numbers.
    *
-   * @param mayJoin false: only a line that goes alone
-   * @returns no line where none may go
+   * @param mayJoin false: takes no batch
+   * @returns an empty list if no line may be sent
    */
   take(mayJoin: boolean, bounds: BatchBounds): T[] {
     const alone = this.#first(this.#alone);
@@ -73,14 +73,14 @@ export class BatchLineOrder<T extends Line> {
     return [alone];
   }
 
-  /** It came to its end: those behind it may go. */
+  /** The line has ended. Later lines of its key may be taken. */
   end(line: T): void {
     const lines = this.#linesOf(line);
     if (lines) lines.taken -= 1;
     this.#goOn(line.key, lines);
   }
 
-  /** It is to be given out again, before those behind it. */
+  /** The line returns. It is taken again before later lines of its key. */
   again(line: T): void {
     this.#waiting += 1;
     const lines = this.#linesOf(line);
@@ -94,7 +94,7 @@ export class BatchLineOrder<T extends Line> {
     this.#goOn(line.key, lines);
   }
 
-  /** It was not given out and gave up: those behind it move up. */
+  /** Removes a line that was not taken. Later lines of its key may be taken instead. */
   leave(line: T): void {
     this.#waiting -= 1;
     const lines = this.#linesOf(line);
@@ -123,7 +123,7 @@ export class BatchLineOrder<T extends Line> {
     return batch;
   }
 
-  /** The next one of its key may go with it, in the same batch. */
+  /** Makes the next line of the same key ready for this batch. */
   #offerNext(line: T): void {
     const lines = this.#linesOf(line);
     const next = lines?.behind[0];

@@ -1,6 +1,6 @@
 /**
- * The client of a Matter Push service, `@matter-push/client`: signs, retries, and keeps the order of
- * each matter's pushes. Everything that is exported here is meant for other packages.
+ * The client of a Matter Push service, `@matter-push/client`. It signs, retries, and keeps the order of each matter's
+ * pushes. This module exports the public interface of the package.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -28,7 +28,7 @@ export type * from './api';
 export type * from './bodies';
 export { MatterPushError } from './error';
 
-/** @throws TypeError naming the option that is none */
+/** Creates a client. @throws TypeError that names the invalid option */
 export function createMatterPushClient(options: MatterPushClientOptions): MatterPushClient {
   const { timeout, queue: mostWaiting, maxWait, ...checked } = checkOptions(options);
   const sender = createSender({ ...checked, timeout: checked.tryTimeout });
@@ -38,7 +38,7 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
   const calls = new Map<Call, Promise<unknown>>();
   let isClosed = false;
 
-  /** @param work begins at once, so that calls keep their order */
+  /** @param work started synchronously, so that calls keep their order */
   const inCall = async <T>(
     { signal, idempotencyKey }: PushOptions,
     work: (call: Call) => Promise<T>,
@@ -77,7 +77,7 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
   const drain = async () => {
     while (calls.size > 0) {
       await Promise.allSettled(calls.values());
-      // Whoever made the calls has heard of their end then.
+      // The callers receive their results first. They may then make further calls.
       await setImmediate();
     }
   };

@@ -1,21 +1,21 @@
-/** Options with their defaults; what cannot work is told at once, and not by every call. */
+/** Validates the options and adds the defaults, so that an invalid option fails at once and not in every call. */
 import type { MatterPushClientOptions } from './api';
 import { LONGEST_TIMER } from './call';
 
 type Checked = Required<Omit<MatterPushClientOptions, 'agent' | 'onRetry' | 'autoBatch'>> &
   Pick<MatterPushClientOptions, 'agent' | 'onRetry'> & {
-    /** Of every batch. */
+    /** Maximum pushes in a batch. */
     readonly maxItems: number;
-    /** Milliseconds that a call waits for others; undefined: each is sent alone. */
+    /** Milliseconds that a call waits for other calls; undefined: each push is sent alone. */
     readonly maxWait: number | undefined;
   };
 
-/** Of the service, by default. */
+/** The default of the service for BATCH_MAX_ITEMS. */
 const MOST_LINES = 1_000;
 
 /**
  * @returns `url` without a slash at its end
- * @throws TypeError naming what is wrong
+ * @throws TypeError that names the invalid option
  */
 export function checkOptions(options: MatterPushClientOptions): Checked {
   const { clientId, secret, agent, onRetry, timeout = 120_000, tryTimeout = 30_000 } = options;

@@ -1,4 +1,4 @@
-/** A push that may go in a batch, from its call to its end. */
+/** A push that may be sent in a batch, from its call to its result. */
 import type { PushData } from './answers';
 import type { PushResult } from './api';
 import type { Call } from './call';
@@ -7,10 +7,10 @@ import type { Line } from './line-order';
 import { type OutgoingPush, onceInBatch, sizeInBatch } from './try-pushes';
 import type { Answered } from './verdict';
 
-/** What is told when it comes to its end. */
+/** The callbacks for the end of a push. */
 export interface PushEnd {
   readonly settled: (result: PushResult | MatterPushError) => void;
-  /** @param error what the caller's own `onRetry` threw */
+  /** @param error the error that the caller's `onRetry` threw */
   readonly failed: (error: unknown) => void;
 }
 
@@ -18,19 +18,19 @@ export class PendingPush implements Line {
   readonly size: number;
   readonly once: string;
   company = Number.POSITIVE_INFINITY;
-  /** How often it was sent. */
+  /** Number of times that the push was sent. */
   tries = 0;
-  /** Retries that count, and those under the rate. */
+  /** Number of retries, and of retries after 429, which have a separate limit. */
   retried = 0;
   rateLimited = 0;
-  /** Its last rejection. */
+  /** The last rejection. */
   last: MatterPushError | undefined;
-  /** It has its turn: until it ends or comes back, nothing behind it is sent. */
+  /** True from its turn until it ends or returns to the queue. Meanwhile no later push of its matter is sent. */
   isTaken = false;
-  /** A request that holds it is under way. */
+  /** True while a request with this push is running. */
   isSent = false;
   isOver = false;
-  /** Told when it is over: the batch that it is in. */
+  /** Called when the push ends. Its batch sets this callback. */
   onOver: (() => void) | undefined;
 
   constructor(
@@ -48,19 +48,19 @@ export class PendingPush implements Line {
     this.#end({ ...(data as PushData), requestId, replayed, tries: this.tries });
   }
 
-  /** The service rejected it, for now. */
+  /** Stores a rejection, after which the push may be retried. */
   note(why: Rejection): MatterPushError {
     const { tries } = this;
     this.last = new MatterPushError(why, { tries, idempotencyKey: this.push.idempotencyKey });
     return this.last;
   }
 
-  /** The service rejected it for good, or has done so too often. */
+  /** Ends the push with a rejection that is final, or after too many retries. */
   rejected(why: MatterPushError): void {
     this.#end(why);
   }
 
-  /** The client itself ends it. */
+  /** Ends the push without an answer, for example at its deadline. */
   stopped(why: Rejection): void {
     const { tries, last: cause } = this;
     const { idempotencyKey } = this.push;

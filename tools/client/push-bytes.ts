@@ -1,11 +1,11 @@
-/** The bytes of a body, and what the client has to know of it. */
+/** The bytes of a body, and the matter that it names. */
 
-/** A copy: what the caller does with the body later is not sent. */
+/** Copies a body, so that later changes by the caller are not sent. */
 export function bytesOf(body: object | Uint8Array): Buffer {
   return Buffer.from(body instanceof Uint8Array ? body : JSON.stringify(body));
 }
 
-/** The matter that a body names; undefined: its push depends on no other. */
+/** The externalId in a body; undefined: its push does not depend on other pushes. */
 export function externalIdOfBody(body: object | Uint8Array): string | undefined {
   const value = body instanceof Uint8Array ? parse(body) : body;
   return value && idOf(value);
@@ -17,17 +17,17 @@ export interface BatchBody {
 }
 
 /**
- * A body as it can stand in a line of a batch: bytes as they are, but for line ends between values and blanks at
- * the ends. Those are no part of a body in a line: sent alone with them it would be another body under its key.
+ * Converts a body for a line of a batch. Line ends between values become blanks, and blanks at the ends are removed. A line
+ * cannot contain them, and with them a retry as a single push would have another body under the same key.
  *
- * @returns undefined for bytes that are no JSON: of those the service tells more where they come alone
+ * @returns undefined if the bytes are not JSON. Send such a body alone, because the service then reports more details
  */
 export function bodyInBatch(body: object | Uint8Array): BatchBody | undefined {
   const bytes = bytesOf(body);
   if (!(body instanceof Uint8Array)) return { bytes, externalId: idOf(body) };
   const value = parse(body);
   if (!value) return undefined;
-  // In JSON no text holds a bare line end.
+  // A string in JSON cannot contain a line end, so every line end is between values.
   for (const end of [LINE_FEED, CARRIAGE_RETURN]) {
     for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, at)) bytes[at] = BLANK;
   }
@@ -39,7 +39,7 @@ const CARRIAGE_RETURN = 13;
 const BLANK = 32;
 const TAB = 9;
 
-/** @param bytes of JSON, without line ends */
+/** @param bytes JSON without line ends */
 function trimBlanks(bytes: Buffer): Buffer {
   const isBlank = (at: number) => bytes[at] === BLANK || bytes[at] === TAB;
   let [start, end] = [0, bytes.length];
@@ -60,7 +60,7 @@ function parse(bytes: Uint8Array): object | undefined {
     const value: unknown = JSON.parse(UTF8.decode(bytes));
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    // The service says what is wrong with it.
+    // The service reports the error.
     return undefined;
   }
 }

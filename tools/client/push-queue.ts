@@ -1,4 +1,4 @@
-/** Everything that a client has to send: calls that go alone, and pushes that go in batches. */
+/** The queue of a client: calls that are sent alone, and pushes that are sent in batches. */
 import { Batches, type BatchWays } from './batches';
 import type { Call } from './call';
 import { Dispatcher } from './dispatcher';
@@ -8,19 +8,20 @@ import type { OutgoingPush } from './try-pushes';
 
 export interface PushQueueOptions
   extends Pick<BatchWays, 'sender' | 'gate' | 'retries' | 'onRetry'> {
-  /** Requests under way. */
+  /** Maximum concurrent requests. */
   readonly concurrency: number;
-  /** Most pushes of a batch. */
+  /** Maximum pushes in a batch. */
   readonly maxItems: number;
-  /** Milliseconds that a push waits for others to go with. */
+  /** Milliseconds that a single push waits for other pushes of its batch. */
   readonly maxWait: number | undefined;
 }
 
-/** Batches under way: the service works on a few at a time, more would only wait there. */
+/** Maximum concurrent batches. The service processes few batches of a client at a time; further batches would wait there. */
 const BATCHES = 8;
 
-/** A push with the matter that it is about; undefined: it depends on no other. */
+/** A push and the key of its matter. */
 export interface KeyedPush {
+  /** Undefined: the push does not depend on other pushes. */
   readonly key: string | undefined;
   readonly push: OutgoingPush;
   readonly told: PushEnd;
@@ -30,7 +31,7 @@ export class PushQueue {
   readonly #turns: Dispatcher<Turn | PendingPush>;
   readonly #batches: Batches;
   readonly #options: PushQueueOptions;
-  /** Those that wait for others to go with. */
+  /** Single pushes that wait for other pushes of their batch. */
   #gathered: PendingPush[] = [];
   #timer: NodeJS.Timeout | undefined;
   #arrivals = 0;
@@ -52,18 +53,18 @@ export class PushQueue {
     this.#turns = new Dispatcher(limits, (lines) => this.#begin(lines));
   }
 
-  /** How many wait for their turn, or for their next try. */
+  /** Number of calls and pushes that wait for their turn or for their next try. */
   get waiting(): number {
     return this.#turns.waiting + this.#gathered.length + this.#batches.backingOff;
   }
 
-  /** @returns what ends the turn of a call that goes alone, once it has it */
+  /** Waits for the turn of a call that is sent alone. @returns a function that ends the turn */
   turn(key: string | undefined, signal: AbortSignal): Promise<() => void> {
     this.#enter();
     return waitForTurn(this.#turns, { number: this.#nextNumber(), key }, signal);
   }
 
-  /** Pushes of one call, which go together where they may. */
+  /** Adds the pushes of one call, which share batches if possible. */
   add(call: Call, pushes: readonly KeyedPush[]): void {
     this.#enter();
     const pending = pushes.map((push) => this.#toPending(call, push));
@@ -71,7 +72,7 @@ export class PushQueue {
     this.#turns.add(pending.filter(({ isOver }) => !isOver));
   }
 
-  /** A push that waits for those of other calls, to go with them. */
+  /** Adds a single push, which waits for pushes of other calls to share a batch. */
   gather(call: Call, push: KeyedPush): void {
     const pending = this.#toPending(call, push);
     watchCall(call, [pending], () => this.#leave(pending));
@@ -82,7 +83,7 @@ export class PushQueue {
     else this.#timer ??= setTimeout(() => this.#enter(), maxWait);
   }
 
-  /** What was gathered so far waits no longer. */
+  /** Moves the gathered pushes into the queue. */
   #enter(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -99,7 +100,7 @@ export class PushQueue {
 
   #begin(lines: readonly (Turn | PendingPush)[]): Promise<void> {
     const [first] = lines;
-    // They go alone, or all of them in a batch.
+    // The lines are one turn, or all of them are pushes of a batch.
     if (first && 'begin' in first) return beginTurn(first);
     return this.#batches.send(lines as readonly PendingPush[]);
   }
@@ -114,7 +115,7 @@ export class PushQueue {
   }
 }
 
-/** One listener for all of them: a call may have very many. @param leave it waits, and gave up */
+/** Ends the pushes of a call that is stopped. One listener serves all of them. @param leave removes a waiting push */
 function watchCall(
   { stopped, cut }: Call,
   pushes: readonly PendingPush[],
@@ -122,7 +123,7 @@ function watchCall(
 ): void {
   const giveUp = (isCut: boolean) => {
     for (const push of pushes) {
-      // What is under way is waited for, unless it was cut.
+      // A push whose request is running waits for the answer, unless the call was cut.
       if (push.isOver || (push.isSent && !isCut)) continue;
       push.stopped(stopped.reason);
       if (!push.isTaken) leave(push);

@@ -1,4 +1,4 @@
-/** The ways of a push through the client: alone, gathered with those of other calls, or in a batch. */
+/** Sends a push alone, in a batch with pushes of other calls, or in a batch of one call. */
 
 import { pushPath } from '../../src/protocol/paths';
 import type { PushData } from './answers';
@@ -20,7 +20,7 @@ export class OrderedPushes {
     private readonly ways: Ways,
   ) {}
 
-  /** @param key of the matter; undefined: it depends on no other call @throws MatterPushError */
+  /** @param key the matter; undefined: the request does not depend on other calls @throws MatterPushError */
   async request(request: OutgoingRequest, key: string | undefined, call: Call): Promise<Settled> {
     const endTurn = await this.queue.turn(key, call.stopped);
     try {
@@ -30,7 +30,7 @@ export class OrderedPushes {
     }
   }
 
-  /** @throws MatterPushError */
+  /** Sends a push alone. @throws MatterPushError */
   async alone(push: KeyedBatchPush, call: Call): Promise<PushResult> {
     const { operation, body, idempotencyKey } = push;
     const request = {
@@ -42,7 +42,7 @@ export class OrderedPushes {
     return { ...(data as PushData), requestId, replayed, tries };
   }
 
-  /** With those of other calls that come in the same moment. @throws MatterPushError */
+  /** Sends a push in a batch with pushes of concurrent calls. @throws MatterPushError */
   gathered(push: KeyedBatchPush, call: Call): Promise<PushResult> {
     const body = bodyInBatch(push.body);
     if (!body) return this.alone(push, call);
@@ -53,12 +53,12 @@ export class OrderedPushes {
     });
   }
 
-  /** Those of one call. @returns what became of each, in their order */
+  /** Sends the pushes of one call. @returns the result of each push, in order */
   together(
     pushes: readonly KeyedBatchPush[],
     call: Call,
   ): Promise<(PushResult | MatterPushError)[]> {
-    // All before the first is sent: of one that cannot be written as JSON the caller hears at once.
+    // All bodies are converted before the first push is sent, so that an invalid body fails the whole call.
     const bodies = pushes.map(({ body }) => bodyInBatch(body));
     const joined: KeyedPush[] = [];
     const results = pushes.map((push, index) => {

@@ -1,4 +1,4 @@
-/** One try of one request: signs the bytes, sends them, reads the answer. */
+/** Sends a request once: signs the bytes, sends them and reads the answer. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { sign } from '../../src/protocol/signature';
@@ -8,38 +8,38 @@ import type { Confirms } from './verdict';
 export type { HttpAnswer } from './exchange';
 
 export interface OutgoingRequest {
-  /** Below the service's address. */
+  /** The path below the URL of the service. */
   readonly path: string;
   readonly body: Buffer;
   readonly idempotencyKey: string | undefined;
-  /** How many times the sender's time for a try it may take; once, where it is absent. */
+  /** Factor for the timeout of the sender; 1 by default. */
   readonly patience?: number;
-  /** What a success of the endpoint has. */
+  /** Checks `data` of a success of this endpoint. */
   readonly confirms?: Confirms;
 }
 
 export interface Sender {
   /**
-   * Sends once, with a fresh timestamp.
+   * Sends the request once, with a new timestamp.
    *
-   * @param cut aborted: the answer is not waited for any more
-   * @throws the system's or node's error where no whole answer came in time
+   * @param cut aborted: the request is cancelled
+   * @throws an error of the system or of Node if no complete answer arrives in time
    */
   send(request: OutgoingRequest, cut?: AbortSignal): Promise<HttpAnswer>;
-  /** Cuts off what is still under way, unless the connections are another's. */
+  /** Closes the client's own connections, also those with a running request. */
   close(): void;
 }
 
 export interface SenderOptions {
-  /** Of the service, without a slash at the end. */
+  /** URL of the service, without a slash at the end. */
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
-  /** Connections that are kept open. */
+  /** Maximum open connections. */
   readonly concurrency: number;
-  /** For one try, in milliseconds. */
+  /** Milliseconds for one try. */
   readonly timeout: number;
-  /** Connections of somebody else's. */
+  /** The caller's connections, in place of the client's own. */
   readonly agent?: HttpAgent | undefined;
 }
 
@@ -54,7 +54,7 @@ export function createSender(options: SenderOptions): Sender {
       const timestamp = String(Math.floor(Date.now() / 1000));
       const headers = {
         'Content-Type': 'application/json; charset=utf-8',
-        // What it says, developers read in logs.
+        // Developers read the messages in logs.
         'Accept-Language': 'en',
         'X-Client-Id': clientId,
         'X-Timestamp': timestamp,

@@ -1,4 +1,4 @@
-/** One call from its first try to its end: answered, rejected for good, or out of retries or time. */
+/** Sends a request until it has an answer, a final rejection, no retries left or no time left. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MatterPushClientOptions } from './api';
 import { backoff } from './backoff';
@@ -11,23 +11,22 @@ import { type Answered, isRateLimit, judge, noAnswer, type Rejected } from './ve
 export interface Ways {
   readonly sender: Sender;
   readonly gate: Gate;
-  /** Most tries after the first; being told to slow down is not counted. */
+  /** Maximum retries. Retries after 429 are not counted. */
   readonly retries: number;
   readonly onRetry?: MatterPushClientOptions['onRetry'];
 }
 
 export interface Settled extends Answered {
-  /** How often it was sent. */
+  /** Number of times that the request was sent. */
   readonly tries: number;
 }
 
-/** A call that waited this often for its turn under the rate limit is given up. */
+/** Maximum number of 429 answers to a call. After one more, the call fails. */
 export const MAX_RATE_LIMITED = 100;
 
 /**
- * Every try has the same bytes and idempotency key, and a signature of its own. The key makes it
- * safe to try again after a lost answer: a try that had been applied is answered with its first
- * outcome, it does not undo what came after it.
+ * Every try has the same bytes and idempotency key, and a new signature. With the key, a retry after a lost answer is safe:
+ * if the service has applied an earlier try, it repeats the outcome and applies nothing.
  *
  * @throws MatterPushError
  */
@@ -61,14 +60,14 @@ export async function settle(
     if (retried > retries || rateLimited > MAX_RATE_LIMITED) throw last;
     const wait = waitAfter(verdict, isLimited ? Math.min(rateLimited, 5) : retried);
     if (isLimited) gate.pause(wait);
-    // It would not be sent again in time: better told now than then.
+    // The retry would begin after the deadline, so the call fails now.
     if (performance.now() + wait >= deadline) throw last;
     onRetry?.(last, wait);
     if (!isLimited) await sleep(wait, undefined, { signal: stopped }).catch(() => undefined);
   }
 }
 
-/** Milliseconds. The gate spreads those that were told to slow down, so they need no jitter. */
+/** Milliseconds before a retry. After 429 it has no jitter, because the gate spreads these retries. */
 function waitAfter(verdict: Rejected, nth: number): number {
   const { retryAfter } = verdict;
   return isRateLimit(verdict) && retryAfter !== undefined ? retryAfter : backoff(nth, retryAfter);

@@ -1,4 +1,4 @@
-/** One try of some pushes: several as one batch, one alone as a push of its own. */
+/** Sends pushes once: several pushes as a batch, one push as a single push. */
 import type { OperationName } from '../../src/domain/operation';
 import { BATCH_PATH, pushPath, queryPath, VERIFY_BATCH } from '../../src/protocol/paths';
 import { type BatchVerdict, judgeBatch, judgeVerified } from './batch-verdict';
@@ -9,29 +9,29 @@ import { isElsewhereForAll, judge, noAnswer, type Rejected } from './verdict';
 
 export interface OutgoingPush {
   readonly operation: OperationName;
-  /** JSON without a line feed, where it goes with others. */
+  /** JSON. In a batch it must contain no line feed. */
   readonly body: Buffer;
-  /** Its X-Idempotency-Key. */
+  /** The idempotency key of the push. */
   readonly idempotencyKey: string;
 }
 
-/** A batch may have a key once for each operation. */
+/** In a batch, a key must be unique within an operation. */
 export const onceInBatch = ({ operation, idempotencyKey }: OutgoingPush) =>
   `${operation} ${idempotencyKey}`;
 
-/** How many times as long as a single push a batch may take: the service's own bound is longer too. */
+/** Factor for the timeout of a batch, because the service's BATCH_TIMEOUT is longer than its PUSH_TIMEOUT. */
 const BATCH_TIME = 2;
-/** Bytes of a line that are neither body nor key, at most. */
+/** Maximum bytes of a line in addition to its body and key. */
 const AROUND = 40;
 
-/** Bytes that a push takes of a batch. */
+/** Bytes of a push in a batch. */
 export const sizeInBatch = ({ body, idempotencyKey }: OutgoingPush) =>
   body.length + idempotencyKey.length + AROUND;
 
 /**
- * Sends them once, in their order, signed with a fresh timestamp.
+ * Sends pushes once, in order, with a new timestamp.
  *
- * @param cut aborted: the answer is not waited for any more
+ * @param cut aborted: the request is cancelled
  */
 export async function tryPushes(
   pushes: readonly OutgoingPush[],
@@ -53,7 +53,7 @@ export async function tryPushes(
   );
 }
 
-/** A dry run of them, of one alone too: the service checks each as it would be checked, and writes nothing. */
+/** A dry run of one or more pushes: the service checks each push as usual and writes nothing. */
 export function verifyPushes(
   pushes: readonly OutgoingPush[],
   sender: Sender,
@@ -77,10 +77,10 @@ function batchOf(pushes: readonly OutgoingPush[], path: string): OutgoingRequest
 
 const END = Buffer.from('}\n');
 
-/** Of the service itself, about all lines alike: who signed, how much is asked, what is away. */
+/** Codes of the service that concern all lines alike: authentication, rate and unavailable servers. */
 const OF_ALL = [401, 403, 429, 503, 504];
 const OF_A_GATEWAY = ['HTTP_429', 'HTTP_502', 'HTTP_503', 'HTTP_504'];
-/** Nobody is there: it lies in the address or the network. */
+/** Errors of the system that mean a wrong address or a network failure. */
 export const UNREACHABLE = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -90,34 +90,34 @@ export const UNREACHABLE = [
   'ETIMEDOUT',
 ];
 
-/** Whether a batch may have been rejected for one of its lines: then its halves are sent. */
+/** Whether one line may have caused the rejection of the whole batch. The client then sends smaller batches. */
 export function mayLieInOneLine(whole: Rejected): boolean {
   const { code, reason } = whole;
   if (UNREACHABLE.includes(reason) || isElsewhereForAll(whole)) return false;
   return isFromElsewhere(whole) ? !OF_A_GATEWAY.includes(reason) : !OF_ALL.includes(code);
 }
 
-/** Whether a service of an older version answered, which takes no batches. */
+/** Whether the service is of an older version, which accepts no batches. */
 export const takesNoBatches = ({ reason }: Rejected) =>
   reason === 'PATH_NOT_FOUND' || reason === 'METHOD_NOT_ALLOWED';
 
-/** Whether the service takes fewer lines than were sent. */
+/** Whether the batch had more lines than the service accepts. */
 export const hasTooManyLines = ({ reason }: Rejected) => reason === 'TOO_MANY_LINES';
 
-/** Whether a batch took too long to arrive, or its answer to come: it may have been too large, whatever is in it. */
+/** Whether the batch or its answer took too long. The cause may be the size of the batch. */
 export const tookTooLong = ({ reason }: Rejected) => TOO_LONG.includes(reason);
 
-/** Whether it has more bytes than the service, or a gateway before it, takes: a line alone is told so by itself. */
+/** Whether the batch had more bytes than the service, or a gateway in front of it, accepts. */
 export const hasTooManyBytes = (whole: Rejected) => whole.code === 413 && !hasTooManyLines(whole);
 
 const TOO_LONG = ['REQUEST_TIMEOUT', 'HTTP_408', 'HTTP_504', 'NO_ANSWER_IN_TIME'];
 
-/** Bytes of a batch: half of what the service takes by default. */
+/** Maximum bytes of a batch: half of the service's default limit. */
 export const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Bytes that they take of a batch. */
+/** Bytes of several pushes in a batch. */
 export const batchBytesOf = (lines: readonly { readonly size: number }[]) =>
   lines.reduce((sum, { size }) => sum + size, 0);
 
-/** Of lines, or bytes, of a batch that was rejected: so many may go together from then on. */
+/** The next limit after a rejected batch, for lines or bytes. */
 export const halfOf = (lines: number) => Math.ceil(lines / 2);

@@ -1,4 +1,4 @@
-/** What an answer means for a call: done, rejected for good, or to be tried again. */
+/** Classifies an answer: success, final rejection or retryable rejection. */
 import type { FieldError } from './answers';
 import { ELSEWHERE, isFromElsewhere, type Rejection } from './error';
 import type { HttpAnswer } from './exchange';
@@ -17,7 +17,7 @@ export interface Answered {
   readonly kind: 'answered';
   readonly data: unknown;
   readonly requestId: string;
-  /** The answer repeats that of an earlier try, which had been applied. */
+  /** True if the service repeated the outcome of an earlier push with the same key and body. */
   readonly replayed: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Rejected extends Rejection {
   readonly kind: 'rejected';
 }
 
-/** What tells why a push was rejected: in an envelope, and in a line of the answer to a batch. */
+/** The fields that explain a rejection, in an envelope or in a line of the answer to a batch. */
 export interface Told {
   readonly code: number;
   readonly message: string;
@@ -50,17 +50,17 @@ const isEnvelope = objectOf({
 /** A list of problems or warnings of fields. */
 export const areProblems = listOf(objectOf({ field: isString, message: isString }));
 
-/** Of a success `reason` is absent; of a rejection `data` is null. Every answer of the service has the others. */
+/** Every answer of the service has these fields, except that a success has no `reason`. In a rejection, `data` is null. */
 interface AnyEnvelope extends Told {
   readonly requestId: string;
   readonly timestamp: string;
   readonly data: unknown;
 }
 
-/** Whether `data` of a success has what the called endpoint always answers with. */
+/** Whether `data` of a success has the fields that the endpoint always returns. */
 export type Confirms = (data: object) => boolean;
 
-/** @returns the envelope of the service; undefined: something else answered, with JSON of another form or none */
+/** @returns the envelope; undefined if the text is no envelope, so the answer is not from the service */
 export function envelopeOf({ text }: Pick<HttpAnswer, 'text'>): AnyEnvelope | undefined {
   const json = parseJson(text);
   if (!isEnvelope(json) || (json.code !== 0 && json.reason === undefined)) return undefined;
@@ -73,13 +73,13 @@ export function envelopeOf({ text }: Pick<HttpAnswer, 'text'>): AnyEnvelope | un
 const problemsOf = (list: unknown): readonly FieldError[] =>
   areProblems(list) ? list.map(({ field, message }) => ({ field, message })) : [];
 
-/** Longest wait that a service may impose, in milliseconds. */
+/** Maximum milliseconds of a wait that the service requires. Longer values are reduced to it. */
 const MAX_RETRY_AFTER = 300_000;
 const RATE_LIMITED = 429;
-/** A signature is another one only in another second. */
+/** Milliseconds after which the signature of the same request differs, because its timestamp is in seconds. */
 const NEXT_SIGNATURE = 1_000;
 
-/** @param confirms of the endpoint: other services answer with `code: 0` too */
+/** @param confirms check of the endpoint, because other services return `code: 0` too */
 export function judge(answer: HttpAnswer, confirms: Confirms = () => true): Answered | Rejected {
   const envelope = envelopeOf(answer);
   if (!envelope) return isCutOff(answer) ? CUT_OFF : fromElsewhere(answer);
@@ -94,7 +94,7 @@ export function judge(answer: HttpAnswer, confirms: Confirms = () => true): Answ
   return { ...toRejected(envelope, retryAfter), rate };
 }
 
-/** An envelope that has begun and has no end: without a length a lost connection looks like its end. */
+/** Whether the envelope is incomplete. Without a Content-Length, a lost connection looks like the end of the answer. */
 const isCutOff = ({ text }: HttpAnswer) =>
   /^\s*\{\s*"code"\s*:/.test(text) && parseJson(text) === undefined;
 
@@ -109,7 +109,7 @@ const CUT_OFF: Rejected = {
   retryAfter: undefined,
 };
 
-/** Something answered that is not the service, or stands before it. The message names its address. */
+/** The rejection for an answer that is not from the service, for example from a proxy. The message names the address. */
 export function fromElsewhere(answer: HttpAnswer): Rejected {
   const { url, status, location, text } = answer;
   const what =
@@ -129,19 +129,19 @@ export function fromElsewhere(answer: HttpAnswer): Rejected {
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
 /**
- * Statuses with which a gateway may reject one request for its content or size. Every other answer from
- * elsewhere that is not temporary would be the same for any request.
+ * Statuses with which a gateway may reject one request because of its content or size. With every other status that is not
+ * temporary, the gateway would reject any request.
  */
 const OF_ONE_REQUEST = [400, 403, 406, 411, 412, 413, 414, 415, 417, 418, 422, 431, 451];
 
-/** Whether something other than the service answers there, whatever is sent. */
+/** Whether any request to this address would get an answer that is not from the service. */
 export const isElsewhereForAll = (rejection: Rejected) =>
   isFromElsewhere(rejection) && !rejection.retryable && !OF_ONE_REQUEST.includes(rejection.code);
 
-/** @param retryAfter milliseconds that the answer asks to wait */
+/** @param retryAfter milliseconds that the service requires before a retry */
 export function toRejected(told: Told, retryAfter: number | undefined): Rejected {
   const { code, message, requestId, reason = `CODE_${code}`, errors, warnings } = told;
-  // A misspelt field is a warning, and why another one is missing.
+  // Warnings are included, because a misspelt field is a warning and explains an error about a missing field.
   const details = [...errors, ...warnings]
     .map((error) => `${error.field}: ${error.message}`)
     .join('; ');
@@ -157,23 +157,23 @@ export function toRejected(told: Told, retryAfter: number | undefined): Rejected
   };
 }
 
-/** @param error the system's or node's, where no whole answer came */
+/** The rejection for a request without a complete answer. @param error the error of the system or of Node */
 export function noAnswer(error: NodeJS.ErrnoException): Rejected {
   return {
     kind: 'rejected',
     code: 0,
     reason: error.code ?? 'NETWORK_ERROR',
-    // A host with several addresses fails with one error around theirs, which has no text.
+    // For a host with several addresses, Node throws an AggregateError without a message.
     message: error.message || (error.code ?? error.name),
     requestId: null,
     errors: [],
-    // A header that cannot be one was not even sent.
+    // A TypeError means an invalid header: the request was not sent, and a retry would fail too.
     retryable: error.name !== 'TypeError',
     retryAfter: undefined,
   };
 }
 
-/** The client as a whole is too fast: what one call is told holds for all. */
+/** Whether the rate limit rejected the request. It applies to all calls of the client. */
 export const isRateLimit = ({ code }: Rejected) => code === RATE_LIMITED;
 
 const isTemporary = (code: number) => code === 408 || code === RATE_LIMITED || code >= 500;
@@ -182,18 +182,18 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy's page; the caller tells so.
+    // The text may be the page of a proxy. The caller of this function handles that.
     return undefined;
   }
 }
 
-/** So many pushes in so many seconds: `"client";q=400;w=2`. */
+/** Pushes per second from a policy such as `"client";q=400;w=2`, which means 400 pushes in 2 seconds. */
 function toRate(policy: string | undefined): number | undefined {
   const [, quota, window] = /;q=(\d+);w=([1-9]\d*)/.exec(policy ?? '') ?? [];
   return quota === undefined ? undefined : Number(quota) / Number(window);
 }
 
-/** Retry-After is either seconds or a date (RFC 9110, 10.2.3). */
+/** Converts Retry-After, which is a number of seconds or a date (RFC 9110, 10.2.3). */
 export function toMilliseconds(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   const wait = /^\d+$/.test(retryAfter)
