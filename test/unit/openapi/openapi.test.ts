@@ -192,7 +192,7 @@ test('the limits that it tells are the defaults of the service', () => {
   const { requestBody } = DOCUMENT.paths['/api/open/matters/upsert']?.post ?? {};
   expect(requestBody?.['x-max-bytes']).toBe(config.BODY_LIMIT);
   expect(DOCUMENT.info.description).toContain(
-    `(${config.PUSH_TIMEOUT / 1000} s unless PUSH_TIMEOUT`,
+    `(PUSH_TIMEOUT, ${config.PUSH_TIMEOUT / 1000} s by default)`,
   );
   expect(DOCUMENT.info.description).toContain(`more than ${TIMESTAMP_WINDOW} s off`);
 });
