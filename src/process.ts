@@ -47,10 +47,10 @@ export interface RunningProcess {
 }
 
 /**
- * The connections, settings and other parts that web and worker share. `id` identifies one run of the process.
- * `tracing` is undefined if TRACING is off.
+ * The base of a process: the connections, settings and other parts that web and worker share. `id` identifies one run
+ * of the process. `tracing` is undefined if TRACING is off.
  */
-export type Process = Awaited<ReturnType<typeof createBase>>;
+export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
 /** Milliseconds between two reads of the Redis time, randomly extended by up to half. */
 const REDIS_TIME_INTERVAL = 20_000;
@@ -64,13 +64,14 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
  * Starts the shared parts, then calls `serve`. A failed start closes the connections that it had opened.
  *
  * @param serve starts the parts of this process type; returns the URL of a web process
- * @throws ConfigError, DatabaseSetupError, or an Error whose message names REDIS_URL, REDIS_SHARDS, REDIS_PARTITIONS,
- *   REDIS_NAMESPACE or METRICS_PORT
+ * @throws ConfigError, DatabaseSetupError, or an Error whose message names the setting with the problem (REDIS_URL,
+ *   REDIS_SHARDS, REDIS_PARTITIONS, REDIS_NAMESPACE or METRICS_PORT). Also the driver's error if MongoDB or Redis fails
+ *   during the start, and the errors of `serve`
  */
 export async function startProcess(
   type: 'web' | 'worker',
   options: ProcessOptions,
-  serve: (base: Process) => Promise<{ readonly url?: string }>,
+  serve: (base: ProcessBase) => Promise<{ readonly url?: string }>,
 ): Promise<RunningProcess> {
   const { env, name = processName(type), ownsNode = false } = options;
   const logOutput = options.log ?? createLogOutput();
@@ -95,7 +96,7 @@ export async function startProcess(
       await createBase({ type, name, config, logger, lifecycle, tracing }),
     );
     if (ownsNode) announceReady({ url });
-    return { name, url, stop: () => lifecycle.stop('stopped by its owner') };
+    return { name, url, stop: () => lifecycle.stop('stop was called') };
   } catch (error) {
     // Not awaited: an unavailable server must not delay the error message of a failed start.
     void lifecycle.stop('the start failed');
@@ -162,7 +163,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // The metrics stop after the parts of `web` or worker, which start later. So metrics are available during the drain.
+  // The parts that `serve` starts are registered later, and the last registered part stops first. So the metrics stop
+  // after these parts, and are available during the drain.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

@@ -14,7 +14,7 @@ const COMMAND_TIMEOUT = 6 * 3_600_000;
  * Creates the collections and indexes, and sets the retention of the push log. Corrects the phases of matters after a
  * change of CONCLUDED_STATUSES.
  *
- * @throws ConfigError, DatabaseSetupError
+ * @throws ConfigError, DatabaseSetupError, or the driver's error
  */
 export async function release({ env, log }: Pick<ProcessOptions, 'env' | 'log'>): Promise<void> {
   const config = readConfig(env);

@@ -7,7 +7,12 @@ import { type HealthProbe, watchServers } from './http/health';
 import { serve } from './http/server';
 import { runMain } from './infra/lifecycle';
 import { createDocument } from './openapi/served';
-import { type Process, type ProcessOptions, type RunningProcess, startProcess } from './process';
+import {
+  type ProcessBase,
+  type ProcessOptions,
+  type RunningProcess,
+  startProcess,
+} from './process';
 import { hourIn } from './protocol/local-day';
 import { createPushes, createRejectionLog, type Pushes } from './pushes/pushes';
 import { createFindOrphans } from './queries/orphans';
@@ -30,7 +35,7 @@ import { createSettling, type WebSettling } from './web/settling';
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 
-async function createWeb(base: Process): Promise<{ readonly url: string }> {
+async function createWeb(base: ProcessBase): Promise<{ readonly url: string }> {
   const { config, logger, mongo, metrics, tracing } = base;
   const log = createLog(base);
   const settling = await createSettling(base, log);
@@ -76,7 +81,7 @@ interface Parts {
 }
 
 /** Creates the push log, its counts, its lookups, the source of its ids, and the rejection log. */
-function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, tracing }: Process) {
+function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, tracing }: ProcessBase) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
   const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });
   const counts = createPushCounts(mongo, { logger, hourOf: hourIn(config.PORTAL_TIME_ZONE) });
@@ -91,7 +96,7 @@ function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, traci
 }
 
 /** Creates the parts that authenticate requests. */
-function createAuth(base: Process, parts: Parts & { keyRing: KeyRing }): AppOptions['auth'] {
+function createAuth(base: ProcessBase, parts: Parts & { keyRing: KeyRing }): AppOptions['auth'] {
   const { log, keyRing, health, database } = parts;
   const { config, logger, lifecycle, mongo, metrics } = base;
   const secretUses = lifecycle.run('secret uses', createSecretUses(mongo, clock, logger));
@@ -108,7 +113,7 @@ function createAuth(base: Process, parts: Parts & { keyRing: KeyRing }): AppOpti
   };
 }
 
-function createWebPushes(base: Process, parts: Parts & { settling: WebSettling }): Pushes {
+function createWebPushes(base: ProcessBase, parts: Parts & { settling: WebSettling }): Pushes {
   const { log, settling, database, health } = parts;
   const { config, mongo, redis, keys, metrics, tracing } = base;
   return createPushes({

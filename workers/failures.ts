@@ -18,7 +18,7 @@ export class PlanFailed extends Error {
 }
 
 /**
- * The worker no longer holds the partitions of the batch, or Redis does not confirm that the worker holds them. Another
+ * The worker no longer owns the partitions of the batch, or Redis does not confirm that the worker owns them. Another
  * worker may have applied later pushes, so this worker must not decide anything.
  */
 export class PartitionsLost extends Error {

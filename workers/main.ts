@@ -4,7 +4,7 @@ import { runMain } from '../src/infra/lifecycle';
 import { pingMongo } from '../src/infra/mongo-availability';
 import { connectBlocking, connectSubscriber } from '../src/infra/redis/connect';
 import {
-  type Process,
+  type ProcessBase,
   type ProcessOptions,
   type RunningProcess,
   startProcess,
@@ -42,7 +42,7 @@ const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index)
 export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('worker', options, openWorker);
 
-async function openWorker(base: Process): Promise<object> {
+async function openWorker(base: ProcessBase): Promise<object> {
   const { config, logger, lifecycle, redis, keys, partitions, metrics, id, heartbeat } = base;
   await base.schema.untilPrepared();
   const blocking = connectBlocking(config.REDIS_URL, logger);
@@ -88,8 +88,8 @@ async function openWorker(base: Process): Promise<object> {
   lifecycle.run('echo', watchEcho({ redis, subscriber, keys, channel, logger }));
   const sharing = createSharing(worker, id);
   heartbeat.start(() => {
-    const { partitions: held, pushes } = worker.load();
-    return { work: { partitions: held, pushes } };
+    const { partitions: owned, pushes } = worker.load();
+    return { work: { partitions: owned, pushes } };
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
@@ -121,7 +121,7 @@ interface BatchParts {
  * read again later. With TRACING each batch has a span.
  */
 function processBatchOf(
-  { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: Process,
+  { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: ProcessBase,
   { workerNumber, sessions, onDone }: BatchParts,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);

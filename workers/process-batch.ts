@@ -117,8 +117,9 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
  * Applies some groups of the batch in one transaction.
  *
  * @returns the final states of the pushes of the groups
- * @throws CommitConflict if a guard fails, or the driver's error. Nothing is written, except by a commit whose result
- *   is unknown (see failsWholeBatch)
+ * @throws CommitConflict if a guard fails or a prior result is unconfirmed, PlanFailed, LeaseLost, PartitionsLost,
+ *   SessionReplaced, or the driver's error. Nothing is written, except by a commit whose result is unknown (see
+ *   failsWholeBatch)
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -132,7 +133,11 @@ async function loadPlanCommit(
   return new Map(plan.settled.map(({ id, settlement }) => [id, settlement]));
 }
 
-/** Reads the data for the decisions. @throws CommitConflict if the majority has not confirmed a prior result */
+/**
+ * Reads the data for the decisions.
+ *
+ * @throws CommitConflict if the majority has not confirmed a prior result, or the driver's error
+ */
 async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const [matters, names, keyUses] = await Promise.all([
@@ -177,7 +182,7 @@ function planOrFail(
  * others.
  *
  * Another worker may have applied later pushes before the load. The guards do not detect this. So the worker must still
- * hold the partitions after the load.
+ * own the partitions after the load.
  */
 async function commitPlan(
   deps: BatchDependencies,
@@ -200,7 +205,7 @@ async function commitPlan(
   deps.metrics.stage('commit', began);
 }
 
-/** @returns the error to fail with; undefined if Redis confirms that the worker still holds the partitions */
+/** @returns the error to fail with; undefined if Redis confirms that the worker still owns the partitions */
 function checkOwnership(
   { partitions }: BatchDependencies,
   batch: Batch,

@@ -22,7 +22,7 @@ import {
 export interface ApplyGroupsDependencies extends FinalizeDependencies {
   /** Commits groups in one transaction. @throws if nothing was written, or if the result is unknown */
   readonly commit: (groups: readonly Group[]) => Promise<FinalStates>;
-  /** @returns the error with which the batch must fail, if the worker no longer holds its partitions */
+  /** @returns the error with which the batch must fail, if the worker no longer owns its partitions */
   readonly checkOwnership: () => Promise<PartitionsLost | undefined>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -143,7 +143,7 @@ function isGivenUp(
 }
 
 /**
- * A worker that no longer holds the partitions must not retry: their new owner may have applied later pushes of the
+ * A worker that no longer owns the partitions must not retry: their new owner may have applied later pushes of the
  * same matters. If Redis was emptied, the new owner does not know the earlier pushes.
  *
  * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried

@@ -1,7 +1,7 @@
 /**
  * Group commit: items that arrive in the same tick, or while no further batch may start, form the next batch. Each call
- * of `add` returns the result of its own item. This kind of batch is neither the batch of a worker nor the batch of a
- * caller.
+ * of `add` returns the result of its own item. In this file, a batch is such a group of items. It is neither the batch
+ * of a worker nor the batch of a caller.
  */
 
 /**
@@ -99,7 +99,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     this.schedule();
   };
 
-  /** Size of the next batch: as many waiting items as both limits allow, at least one. */
+  /** Size of the next batch: as many waiting items as `maxBatch` and `weight.max` allow, at least one. */
   private sizeOfNext(): number {
     const { weight, maxBatch } = this.options;
     const max = typeof maxBatch === 'function' ? maxBatch() : maxBatch;

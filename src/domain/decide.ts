@@ -64,8 +64,8 @@ export function decide(
 }
 
 /**
- * Whether the operation has no effect, because its time is before the watermark of the matter (contract 4.5). An
- * operation with exactly that time is not stale.
+ * Whether the operation has no effect, because its time is before the `sourceUpdatedAt` of the matter (contract 4.5).
+ * An operation with exactly that time is not stale.
  */
 function isStale(matter: Matter, op: Operation): boolean {
   // For a deleted matter, operations other than an upsert have the same outcome whatever their time is.
@@ -128,7 +128,7 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A newer delete sets the watermark to its own time. An upsert with an earlier time then does not revive the
+    // A newer delete sets `sourceUpdatedAt` to its own time. An upsert with an earlier time then does not revive the
     // matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
@@ -165,8 +165,8 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
 }
 
 /**
- * Applies changes to a matter, and updates its derived fields, watermark, `updatedAt` and revision. Returns the same
- * object if nothing changed, so that an identical push writes nothing.
+ * Applies changes to a matter, and updates its derived fields, `sourceUpdatedAt`, `updatedAt` and revision. Returns the
+ * same object if nothing changed, so that an identical push writes nothing.
  */
 function applyChanges(
   matter: Matter,

@@ -19,7 +19,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly bizStatus: string;
   /** ISO-8601, local time in the portal's time zone. */
   readonly deadlineAt: string | null;
-  /** ISO-8601 UTC; absent if the matter has no watermark. */
+  /** ISO-8601 UTC; absent if the `sourceUpdatedAt` of the matter is null. */
   readonly sourceUpdatedAt?: string;
   readonly replaceParties: true;
   readonly parties: readonly PartyRef[];
@@ -37,8 +37,9 @@ export type ContentField =
 
 /**
  * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
- * @returns an upsert after which the ledger has the content of `matter`, whatever content it had before. The upsert
- *   sets no read states: a party that the ledger already has keeps its read state
+ * @returns an upsert that gives the matter in the ledger the content of `matter`, whatever its content is now. If the
+ *   upsert is stale, it changes nothing. The upsert sets no read states: a party that the ledger already has keeps its
+ *   read state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;

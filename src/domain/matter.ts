@@ -75,7 +75,7 @@ export interface Matter extends MatterContent {
   readonly parties: readonly Party[];
   /** Former ASSIGNEEs: they keep the matter in their "done" list. */
   readonly pastHandlers: readonly string[];
-  /** The watermark: the newest applied `sourceUpdatedAt`, or null. */
+  /** The newest `sourceUpdatedAt` that was applied; null if no push had one. */
   readonly sourceUpdatedAt: number | null;
   readonly deleted: boolean;
   readonly createdAt: number;

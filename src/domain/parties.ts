@@ -10,7 +10,8 @@ export const MAX_PAST_HANDLERS = 1_000;
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
 /**
- * Merges or replaces parties. A party in both lists keeps its read state, and a new party is unread.
+ * Adds the parties of a push to the parties of a matter, or replaces the parties of the matter. A party that the matter
+ * had before keeps its read state, and a new party is unread.
  *
  * @param replace whether `sent` replaces all parties; otherwise the parties of `sent` are added
  * @param names display names from the directory; a party without an entry keeps its old name, or gets its username

@@ -1,8 +1,8 @@
 /**
- * Entry of the folder: `createApp` returns the Koa app with the middlewares of all requests and the routes of the
- * endpoint table. Other entries: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or Redis is
- * unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private. A handler or middleware
- * throws a `PushError` to reject a request.
+ * Main entry point of `src/http/`: `createApp` returns the Koa app with the middlewares of all requests and the routes
+ * of the endpoint table. Other entry points: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or
+ * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private. A handler or
+ * middleware throws a `PushError` to reject a request.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';

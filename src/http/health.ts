@@ -16,8 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds for which health checks share the result of one ping of both servers. Anyone can send health checks at
- * any rate, so not every check causes a ping.
+ * Milliseconds for which health checks share the result of one ping of MongoDB and Redis. Anyone can send health checks
+ * at any rate, so not every check causes a ping.
  */
 const CACHE_TTL = 250;
 
@@ -46,8 +46,8 @@ export interface HealthSources {
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
   /**
-   * Both probes send a write command to their server. The command to Redis stores nothing, so Redis accepts it even at
-   * `maxmemory`.
+   * `probeDatabase` and `probeQueue` send a write command to MongoDB and to Redis. The command to Redis stores nothing,
+   * so Redis accepts it even at `maxmemory`.
    */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;

@@ -56,7 +56,8 @@ export type ChunkListener = (chunk: Uint8Array) => void;
  * Creates a middleware that makes the checks of `koaHmacAuth`, in the same order: the headers before the body is read,
  * the client after the body is read. So no answer reveals anything about a client before the signature is verified.
  *
- * @throws (the middleware) PushError as `koaHmacAuth`, or REQUEST_TIMEOUT
+ * @throws (the middleware) PushError as `koaHmacAuth`, BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or
+ *   BODY_INCOMPLETE; the errors of `upload.begin`
  */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,

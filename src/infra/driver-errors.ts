@@ -43,7 +43,7 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
+ * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for two causes.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
  *   confirm it in time. Undefined for any other error

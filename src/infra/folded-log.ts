@@ -1,6 +1,6 @@
 /**
- * The folded log limits repeated log lines. In each second, it writes only the first lines of each kind. At the end of
- * the second, it writes the number of suppressed lines.
+ * The folded log limits repeated log lines. In each second, it writes only the first lines of each kind (`LineKind`).
+ * At the end of the second, it writes the number of suppressed lines.
  */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';

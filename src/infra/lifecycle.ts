@@ -11,14 +11,14 @@ export interface Lifecycle {
    * Registers the release of a resource. All these releases share the time limit CLEAN_UP_TIME, so a server that does
    * not answer cannot delay the end of the process. A failed release does not affect the exit code.
    */
-  onStop(name: string, release: Release): void;
+  onStop(name: string, release: StopStep): void;
   /**
    * Registers a drain step, which finishes accepted work or writes buffered data. The only time limit of the step is
    * the deadline of the process.
    */
-  onDrain(name: string, release: Release): void;
+  onDrain(name: string, drain: StopStep): void;
   /**
-   * Registers the stop of a component, as `onStop` registers the release of a resource.
+   * Registers the stop of a component that runs already, as `onStop` registers the release of a resource.
    *
    * @returns the component
    */
@@ -38,11 +38,12 @@ export interface Stoppable {
   stop(): Promise<unknown> | unknown;
 }
 
-export type Release = () => Promise<unknown> | unknown;
+/** Releases a resource, stops a component, or finishes accepted work. */
+export type StopStep = () => Promise<unknown> | unknown;
 
 interface Step {
   readonly name: string;
-  readonly release: Release;
+  readonly stop: StopStep;
   readonly isDrain: boolean;
 }
 
@@ -61,8 +62,8 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
   let ending: Promise<number> | undefined;
 
   /** @returns false if the process must end with exit code 1 because of this step */
-  const runStep = async ({ name, release, isDrain }: Step, limit: number): Promise<boolean> => {
-    const call = (async () => release())();
+  const runStep = async ({ name, stop, isDrain }: Step, limit: number): Promise<boolean> => {
+    const call = (async () => stop())();
     try {
       await (isDrain ? call : withTimeout(call, limit, () => new StepTimeout()));
       return true;
@@ -103,10 +104,10 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
     });
 
   return {
-    onStop: (name, release) => void steps.push({ name, release, isDrain: false }),
-    onDrain: (name, release) => void steps.push({ name, release, isDrain: true }),
+    onStop: (name, release) => void steps.push({ name, stop: release, isDrain: false }),
+    onDrain: (name, drain) => void steps.push({ name, stop: drain, isDrain: true }),
     run: (name, component) => {
-      steps.push({ name, release: () => component.stop(), isDrain: false });
+      steps.push({ name, stop: () => component.stop(), isDrain: false });
       return component;
     },
     isStopping: () => ending !== undefined,

@@ -71,8 +71,9 @@ export async function connectMongo(
 }
 
 /**
- * The identity of the database: the id that MongoDB assigned to one of its collections. The id is the same for every
- * URL of this database. A restored copy of the database has another id.
+ * Finds the identity of the database: the id that MongoDB assigned to the collection of `stateCollection`. Creates this
+ * collection if it does not exist. The id is the same for every URL of this database. A restored copy of the database
+ * has another id.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */
@@ -105,7 +106,10 @@ export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): m
   return model.db.collection<T>(model.collection.name);
 }
 
-/** The collection of state that all processes share. Each kind of state is one document, whose `_id` is its name. */
+/**
+ * The collection of state that all processes share. Each document has the state of one task, such as the expiry of lost
+ * pushes, and its `_id` names the task.
+ */
 export function stateCollection<T extends { _id: string }>(
   connection: Connection,
 ): mongo.Collection<T> {

@@ -26,14 +26,17 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or the client does not exist. Check whether the body was serialized again after signing, or whether an old secret was used. A second later, push-logs/query with the requestId of the 401 and a correct signature shows the cause (`diagnosis`); the form on /docs sends this query.',
+    'The signature is wrong, or the client does not exist. Check whether the body was serialized again after signing, or whether an old secret was used. For the cause (`diagnosis`), wait one second, then send a correctly signed push-logs/query with the requestId of the 401; the form on /docs sends it.',
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。稍后用正确的签名以该 401 的 requestId 调用 push-logs/query，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
     'The signature was used more than SIGNATURE_GRACE (30 s) ago with another path or idempotency key: sign again.',
     '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
-  NO_USABLE_SECRET: ['The client is PUBLIC or has no secret.', 'client 为 PUBLIC 类型或没有密钥。'],
+  NO_USABLE_SECRET: [
+    'The client has no secret; clients of type PUBLIC have none.',
+    'client 为 PUBLIC 类型或没有密钥。',
+  ],
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
@@ -147,7 +150,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'Too many requests of this kind run at the same time, for this system or client, or in total.',
+    'Too many queries or resends run at the same time, for this system or client, or in total.',
     '该系统或全部系统同时进行的此类查询已达上限。',
   ],
   CLIENT_PAUSED: [

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { answerDocument, type PlainDocument, readPage } from '../http/documents';
 import { API_HEADERS } from '../protocol/headers';
-import { answerChange, type ChangeAnswer, createWrongTokens } from './changes';
+import { answerChange, type ChangeAnswer, createWrongTokenCounter } from './changes';
 import type { OperatorParts, QueueHistory } from './queue-history';
 import { createScreen } from './screen';
 
@@ -27,7 +27,7 @@ const HEADERS = {
 export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
   const screen = createScreen(parts, queue);
   const files = new Map([...readPage(PAGE, '/'), ...readPage(MANUAL, '/manual')]);
-  const wrongTokens = createWrongTokens();
+  const wrongTokens = createWrongTokenCounter();
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const [urlPath = ''] = (req.url ?? '').split('?');
     const paused = CHANGES[urlPath];
@@ -64,6 +64,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
 
-/** The folders of the bundled page and of the pages about alerts. The compiled file is in dist/src/operator. */
+/** The folders of the bundled page and of the pages about alerts, relative to the compiled file of this module. */
 const PAGE = path.join(__dirname, '../../browser/operator');
 const MANUAL = path.join(__dirname, '../../browser/manual');

@@ -38,7 +38,7 @@ interface Rejection extends ChangeAnswer {
 }
 
 interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> {
-  readonly wrongTokens: WrongTokens;
+  readonly wrongTokens: WrongTokenCounter;
 }
 
 /** Pauses or resumes the client that a request names. @returns the answer, also if the change is rejected or fails */
@@ -117,7 +117,7 @@ function rejectionOf(
  * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends them cannot lock out the
  * operator.
  */
-function rejectWrongToken(address: string, wrongTokens: WrongTokens): Rejection {
+function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Rejection {
   if (!wrongTokens.mayTry(address)) {
     return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
   }
@@ -167,7 +167,7 @@ const explain = (error: unknown) =>
 
 // Counts of wrong tokens by IP address. The right token is always accepted.
 
-export interface WrongTokens {
+export interface WrongTokenCounter {
   /** Whether this address has sent fewer wrong tokens than MAX_WRONG in its current span. */
   mayTry(address: string): boolean;
   /** Counts a wrong token of this address. */
@@ -183,7 +183,9 @@ const MAX_ADDRESSES = 1_000;
 const OTHERS = '';
 
 /** @param clock a monotonic clock in milliseconds */
-export function createWrongTokens(clock: () => number = () => performance.now()): WrongTokens {
+export function createWrongTokenCounter(
+  clock: () => number = () => performance.now(),
+): WrongTokenCounter {
   const counts = new Map<string, { count: number; until: number }>();
   const keyOf = (address: string) => {
     if (counts.has(address)) return address;

@@ -10,7 +10,7 @@ import { type AuditEntry, createAuditTrail } from '../storage/audit';
 import { createPushCountReader, type PeriodCounts } from '../storage/push-log';
 import { HISTORY, type NotedOutage, type QueueHistory, type QueueSample } from './queue-history';
 
-/** Number of pushes of each kind that were received in one minute. */
+/** Number of pushes of each `PushKind` that were received in one minute. */
 export type MinuteCounts = Readonly<Record<PushKind, number>> & {
   /** Start of the minute, epoch milliseconds. */
   readonly at: number;

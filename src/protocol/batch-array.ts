@@ -124,8 +124,8 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 }
 
 /**
- * Skips a word: a number, `true`, `false`, `null`, or any other bytes of the kind WORD. In a list, also skips the words
- * that follow directly after a comma, because a list may have millions of words.
+ * Skips a word: a number, `true`, `false`, `null`, or any other bytes that are WORD in KINDS. In a list, also skips the
+ * words that follow directly after a comma, because a list may have millions of words.
  *
  * @returns the position after the last skipped word
  */
@@ -150,7 +150,7 @@ const SIGN = 1;
 const BLANK = 2;
 const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
 
-/** The kind of each byte. The look-up runs for each byte of a batch, and a table is faster than comparisons. */
+/** WORD, SIGN or BLANK for each byte. Every byte of a batch is looked up, and a table is faster than comparisons. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
   return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;

@@ -11,7 +11,7 @@ export {
   WRONG_SIGNATURE,
 } from './reasons';
 
-/** A field error in both languages, as the push log stores it. */
+/** A field error in Chinese and English, as the push log stores it. */
 export interface Problem extends FieldError, LocalizedText {}
 
 /**
@@ -50,7 +50,7 @@ export class PushError extends Error {
   readonly code: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The message in both languages. The property `message` has only the Chinese text. */
+  /** The message in Chinese and English. The property `message` has only the Chinese text. */
   readonly text: Text;
   readonly errors: readonly Problem[] | undefined;
   readonly warnings: readonly LocalizedWarning[];

@@ -26,7 +26,7 @@ export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
 }
 
 /**
- * Converts the errors of a failed validation to problems in both languages.
+ * Converts the errors of a failed validation to problems with Chinese and English texts.
  *
  * @param max maximum number of problems
  * @param at path of the validated value in the body

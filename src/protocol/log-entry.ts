@@ -1,7 +1,7 @@
 /**
  * The fields of a push-log entry (contract 5.3). This table describes each field once: stored form, readers and
- * meaning in both languages. The database schema, the answer to push-logs/query, the OpenAPI document and `matterctl
- * log` use the table.
+ * meaning in English and Chinese. The database schema, the answer to push-logs/query, the OpenAPI document and
+ * `matterctl log` use the table.
  */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';

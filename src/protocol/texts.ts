@@ -1,4 +1,4 @@
-/** The texts of errors and warnings about fields and headers, in both languages. */
+/** The texts of errors and warnings about fields and headers, in Chinese and English. */
 
 import { z } from 'zod';
 import { localized, type Text } from './language';
@@ -195,7 +195,7 @@ const english = z.locales.en().localeError;
 /** Converts a text to a message of a zod schema. */
 export const zodMessage = ({ zh, en }: Text): string => zh + BETWEEN + en;
 
-/** Options for `safeParse`: the default messages of zod in both languages. Messages of a schema take precedence. */
+/** Options for `safeParse`: the Chinese and English default messages of zod. Messages of a schema take precedence. */
 export const bilingualErrors = {
   error: (issue: z.core.$ZodRawIssue) => {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
@@ -207,7 +207,7 @@ export const bilingualErrors = {
   },
 };
 
-/** Converts a message of a failed parse back to both languages. */
+/** Splits a message of a failed parse into the Chinese and the English text. */
 export function localizedOf(message: string): ReturnType<typeof localized> {
   const [zh = '', en = zh] = message.split(BETWEEN);
   return localized({ zh, en });

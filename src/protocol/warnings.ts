@@ -50,7 +50,7 @@ export const warning = z
   .meta(describe('A value that looks wrong, and its field', '看起来有问题的内容及其位置'));
 export type Warning = Answer<typeof warning>;
 
-/** A warning in both languages, as the push log stores it. */
+/** A warning in Chinese and English, as the push log stores it. */
 export interface LocalizedWarning extends Warning, LocalizedText {}
 
 /** The warning about a TODO without an ASSIGNEE. */

@@ -1,6 +1,6 @@
 /**
- * Entry of the folder: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of operators
- * import `resend.ts`. All other files are private.
+ * Entry point of `src/pushes/`: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of
+ * operators import `resend.ts`. All other files are private.
  *
  * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It
  *   returns one `PushResult` per push, at the latest shortly after the deadline of the request.

@@ -79,7 +79,7 @@ export interface PlanRules {
  *
  * @param entries the oldest first
  * @returns the plan of each entry, in the same order
- * @throws PushError BODY_TOO_LARGE
+ * @throws PushError BODY_TOO_LARGE, or the driver's error
  */
 export async function planResend(
   { bodies, lookups, findMended }: PlanDependencies,

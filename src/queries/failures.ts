@@ -41,17 +41,18 @@ export interface FailuresDependencies {
 }
 
 const MAX_CHECKED = 5_000;
-/** The position in a cursor: a request id. */
+/** The position in a cursor: the request id of the last push of a page. */
 const POSITION = /^[0-9a-f]{24}$/;
 /**
  * The reasons of a query without `reason`. The list omits the reasons that a request without a valid signature can
  * cause. Otherwise an attacker who knows a client id could hide the failed pushes of this client behind such requests.
  */
-const OWN_FAILURES = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
+const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**
- * Creates the query. A page covers the next failed pushes, newest first, up to a maximum of pushes and of subjects. A
- * page can be empty because of `stillFailed`, so only `nextCursor: null` marks the last page.
+ * Creates the query. A row of a page is a subject: usually a matter with its failed pushes (`FailedSubject`). A page
+ * covers the next failed pushes, newest first, up to a maximum of pushes and a maximum of subjects. A page can be empty
+ * because of `stillFailed`, so only `nextCursor: null` marks the last page.
  *
  * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields
  */
@@ -64,7 +65,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
     const { from, to, reason, stillFailed = false, limit, cursor } = readQuery(schema, body);
     const filter = {
       systemCode,
-      result: reason ?? OWN_FAILURES,
+      result: reason ?? DEFAULT_REASONS,
       failed: true,
       from,
       to,
@@ -73,7 +74,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxChecked };
-    const { bySubject, next } = await readPage(search.all(filter, { after }), bounds);
+    const { bySubject, continueAfter } = await readPage(search.all(filter, { after }), bounds);
     const [mended, notRecorded] = await Promise.all([
       findMended(systemCode, [...bySubject.values()].flatMap(newest)),
       counts.unrecorded(countQueryOf(filter)),
@@ -86,8 +87,8 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       rows: subjects.map((subject) => rowOf(subject, language)),
       refusedBatches: all.filter(isRejectedBatchSubject).length,
       notRecorded,
-      complete: next === undefined,
-      nextCursor: next === undefined ? null : encodeCursor(query, next),
+      complete: continueAfter === undefined,
+      nextCursor: continueAfter === undefined ? null : encodeCursor(query, continueAfter),
       keptSince: new Date(clock() - retention).toISOString(),
     };
   };
@@ -96,12 +97,12 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 /** The failed pushes of one page. */
 interface FailuresPage {
   /**
-   * Failed pushes by the name of their subject. Subjects are in the order of their newest push, newest first. The
-   * pushes of each subject are newest first too.
+   * Failed pushes by the name of their subject (`subjectOf`). Subjects are in the order of their newest push, newest
+   * first. The pushes of each subject are newest first too.
    */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
-  readonly next: string | undefined;
+  readonly continueAfter: string | undefined;
 }
 
 async function readPage(
@@ -115,13 +116,13 @@ async function readPage(
     const name = subjectOf(entry);
     const entries = bySubject.get(name);
     const isFull = !entries && bySubject.size === maxRows;
-    if (isFull || checked === maxChecked) return { bySubject, next: last };
+    if (isFull || checked === maxChecked) return { bySubject, continueAfter: last };
     if (entries) entries.push(entry);
     else bySubject.set(name, [entry]);
     checked += 1;
     last = String(entry._id);
   }
-  return { bySubject, next: undefined };
+  return { bySubject, continueAfter: undefined };
 }
 
 const newest = (entries: readonly LogEntry[]) => entries.slice(0, 1);

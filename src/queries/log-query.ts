@@ -32,7 +32,7 @@ export interface LogQueryDependencies {
 
 /** Maximum entries that a query with `count` counts. */
 const COUNT_BOUND = 10_000;
-/** The position in a cursor: a request id. */
+/** The position in a cursor: the request id of the last push that a page covers. */
 const POSITION = /^[0-9a-f]{24}$/;
 
 /**

@@ -21,7 +21,7 @@ const MAX_SCANNED = 5_000;
  * would make a page of hundreds of megabytes.
  */
 const MAX_WEIGHT = 16 * 1024 * 1024;
-/** The position in a cursor: updatedAt, matterId and watermark (`firstWatermark`). */
+/** The position in a cursor: updatedAt and matterId of the last matter, and the watermark (see `firstWatermark`). */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
 
 interface ChangesQuery extends MatterFilter {

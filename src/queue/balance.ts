@@ -1,5 +1,5 @@
 /**
- * Sharing and sweeping. A worker holds a partition while pushes arrive in it. Sharing divides the held partitions
+ * Sharing and sweeping. A worker owns a partition while pushes arrive in it. Sharing divides the owned partitions
  * evenly between the live workers. Each worker computes its own share from the last heartbeats of all workers; there
  * is no leader. The sweep finds partitions that no worker processes.
  */
@@ -15,32 +15,35 @@ import type { Partitions } from './commands/partitions';
 export const SHARE_EVERY = 500;
 
 /** The worker whose share is adjusted. */
-interface SharedWorker {
+interface BalancedWorker {
   load(): { readonly partitions: number };
   isPaused(): boolean;
   adjustShare(release: number, max?: number): void;
 }
 
 /** Adjusts the share of a worker at each of its heartbeats. @param id of the worker */
-export function createSharing(worker: SharedWorker, id: string) {
+export function createSharing(worker: BalancedWorker, id: string) {
   const shareNow = createDampedShare(id);
   let alive: ReadonlyMap<string, number> = new Map();
   let hasLeft = false;
   return {
     interval: SHARE_EVERY,
     /**
-     * Number of partitions that the worker holds. Undefined while it is paused or stopping: then it takes no
+     * Number of partitions that the worker owns. Undefined while it is paused or stopping: then it takes no
      * partitions.
      */
-    heldPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
-    /** @param workers by id of each live worker that takes partitions: how many partitions it holds */
+    ownedPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
+    /** @param workers the number of partitions that each worker owns, by id; live workers that take partitions */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
       if (!alive.has(id)) return;
       const { release, max } = shareNow(alive);
       worker.adjustShare(release, max);
     },
-    /** Ids of the live workers that took partitions at the last heartbeat; empty before the first heartbeat. */
+    /**
+     * Ids of the live workers that were neither paused nor stopping at their last heartbeat. Empty before the first
+     * heartbeat of this worker.
+     */
     alive: (): Iterable<string> => alive.keys(),
     /** Ends the participation of this worker: the other workers then divide the partitions without it. */
     leave: (): void => {
@@ -53,7 +56,7 @@ export interface Share {
   /** Partitions to release now. */
   readonly release: number;
   /**
-   * Maximum partitions that the worker may hold until its next heartbeat. Undefined: no limit, because every worker
+   * Maximum partitions that the worker may own until its next heartbeat. Undefined: no limit, because every worker
    * has enough partitions.
    */
   readonly max: number | undefined;
@@ -61,8 +64,8 @@ export interface Share {
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if one worker is far below the fair share: by at least TOLERANCE partitions, and by
- * at least TOLERATED_PART of the fair share.
+ * Workers release partitions only if one worker is below the average (rounded down) by at least TOLERANCE partitions,
+ * and by at least TOLERATED_PART of the average (also rounded down).
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
@@ -70,38 +73,38 @@ const TOLERATED_PART = 0.1;
 /**
  * Computes the share of one worker.
  *
- * @param own id of this worker
- * @param held by id of each live worker that takes partitions: how many partitions it holds
- * @returns no releases and no limit if `held` does not contain `own`
+ * @param id of this worker
+ * @param owned the number of partitions that each worker owns, by worker id; live workers that take partitions
+ * @returns no releases and no limit if `owned` does not contain this worker
  */
-export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
-  const ranks = [...held].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
+  const ranks = [...owned].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);
   const floor = Math.floor(total / ranks.length);
   const fewest = ranks.at(-1)?.[1] ?? 0;
   const tolerated = Math.max(TOLERANCE, Math.floor(floor * TOLERATED_PART));
-  const rank = ranks.findIndex(([name]) => name === own);
+  const rank = ranks.findIndex(([name]) => name === id);
   if (rank === -1 || floor - fewest < tolerated) return NO_CHANGE;
   // The workers with the most partitions keep the remainder of the division.
-  const fair = floor + (rank < total % ranks.length ? 1 : 0);
-  const release = Math.max(0, (held.get(own) ?? 0) - fair);
+  const share = floor + (rank < total % ranks.length ? 1 : 0);
+  const release = Math.max(0, (owned.get(id) ?? 0) - share);
   // Workers that already have their share must not take released partitions.
-  return { release, max: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
+  return { release, max: (owned.get(id) ?? 0) < share ? share + 1 : share };
 }
 
 /**
- * Applies `shareOf` at each heartbeat of one worker. The numbers in `held` are up to one heartbeat old, and a
+ * Applies `shareOf` at each heartbeat of one worker. The numbers in `owned` are up to one heartbeat old, and a
  * released partition has no owner for a moment. Therefore the worker releases no partition at the first heartbeat
  * with an uneven distribution, and none at the heartbeat after a release. Otherwise it would release about twice as
  * many partitions as necessary.
  *
- * @param own id of this worker
+ * @param id of this worker
  * @returns a function to call once for each heartbeat
  */
-export function createDampedShare(own: string): (held: ReadonlyMap<string, number>) => Share {
+export function createDampedShare(id: string): (owned: ReadonlyMap<string, number>) => Share {
   let mayRelease = false;
-  return (held) => {
-    const { release, max } = shareOf(own, held);
+  return (owned) => {
+    const { release, max } = shareOf(id, owned);
     const releaseNow = mayRelease ? release : 0;
     mayRelease = max !== undefined && releaseNow === 0;
     return { release: releaseNow, max };
@@ -117,7 +120,7 @@ export interface SweepOptions {
   readonly worker: { notify(partitions: readonly number[]): void };
   /** Number of shards of the queue. */
   readonly shards: number;
-  /** The id of this worker as an owner: `Owner.id`. */
+  /** The id of this worker, as in `createSharing`. Redis stores it with the partitions that the worker owns. */
   readonly id: string;
   /** @returns ids of the live workers that take partitions; empty while they are unknown */
   readonly alive: () => Iterable<string>;
@@ -126,10 +129,10 @@ export interface SweepOptions {
 }
 
 /**
- * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker holds
- * such a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. A partition can
- * need the sweep after a crash between appending a push and scheduling the job, a lost wake-up message, a failed job,
- * or the loss of the data in Redis.
+ * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker owns such
+ * a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. A partition can need
+ * the sweep after a crash between appending a push and scheduling the job, a lost wake-up message, or a failed job.
+ * Redis can also lose the job or the owner of a partition in a failover, while it keeps the pushes.
  *
  * Each shard has its own loop, because the Cluster node of another shard may be unavailable.
  */

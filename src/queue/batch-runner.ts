@@ -63,7 +63,7 @@ export class BatchRunner {
   /** Its signal is aborted from `abandon` until `resume`. */
   private abandonment = new AbortController();
 
-  /** @param held returns how many partitions this worker holds */
+  /** @param held returns the number of partitions whose jobs are active in this worker */
   constructor(
     private readonly options: BatchRunnerOptions,
     held: () => number,

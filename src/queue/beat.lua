@@ -1,6 +1,6 @@
 -- Writes the heartbeat of a process. heartbeat.ts documents the heartbeat.
 local records, heartbeats, workers, layout = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, record, own_layout, held_partitions = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local id, record, own_layout, owned_partitions = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local forget_after, max_processes, gone_after = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
 -- Heartbeats must work at `maxmemory`: otherwise all workers would count as dead.
@@ -10,10 +10,10 @@ local now = now_ms()
 local now_text = string.format('%.0f', now)
 redis.call('HSET', records, id, now_text .. ' ' .. record)
 redis.call('ZADD', heartbeats, now_text, id)
-if held_partitions == '' then
+if owned_partitions == '' then
   redis.call('HDEL', workers, id)
 else
-  redis.call('HSET', workers, id, held_partitions)
+  redis.call('HSET', workers, id, owned_partitions)
 end
 
 local function forget(ids)

@@ -1,5 +1,5 @@
 /**
- * The queue as a worker uses it. The worker takes partition jobs and holds their partitions while pushes arrive. A
+ * The queue as a worker uses it. The worker takes partition jobs and owns their partitions while pushes arrive. A
  * wake-up message starts a batch. The worker releases partitions that are idle, and partitions that other workers
  * should have.
  */
@@ -27,7 +27,7 @@ export type { Reply } from './replies';
 
 /**
  * Milliseconds without pushes after which a worker releases a partition. After an earlier release, the next push would
- * need a new job, which costs more than holding an idle partition.
+ * need a new job, which costs more than keeping an idle partition.
  */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
@@ -37,7 +37,7 @@ export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOption
   /** A connection for wake-up messages only; after an outage it restores its subscriptions. */
   readonly subscriber: Redis;
   readonly jobs: PartitionJobs;
-  /** The id of this worker as an owner: `Owner.id`. */
+  /** The id of this worker. Redis stores it with the partitions that the worker owns. */
   readonly id: string;
 }
 
@@ -45,9 +45,10 @@ export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOption
 export class GroupWorker {
   private readonly runner: BatchRunner;
   private readonly workers: JobWorkers;
+  /** The held partitions: their jobs are active in this worker. */
   private readonly held = new Map<number, HeldPartition>();
   /**
-   * Partitions that this worker owns in Redis: all held partitions, and partitions whose last batch or release
+   * Partitions whose owner in Redis is this worker: all held partitions, and partitions whose last batch or release
    * failed.
    */
   private readonly owned = new Set<number>();
@@ -75,7 +76,7 @@ export class GroupWorker {
     );
   }
 
-  /** The number of running batches, of their pushes, and of held partitions. */
+  /** The number of running batches, of their pushes, and of partitions whose jobs are active. */
   load(): { readonly batches: number; readonly pushes: number; readonly partitions: number } {
     return { ...this.runner.load(), partitions: this.held.size };
   }
@@ -85,7 +86,7 @@ export class GroupWorker {
     return this.paused;
   }
 
-  /** Starts batches of the partitions that this worker holds, and schedules the jobs of the other partitions. */
+  /** Starts batches of the held partitions, and schedules the jobs of the other partitions. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();
@@ -103,7 +104,7 @@ export class GroupWorker {
    * Releases some partitions, the idle ones first.
    *
    * @param count how many partitions to release
-   * @param max maximum partitions that this worker holds from now on; undefined: no limit
+   * @param max maximum partitions that this worker owns from now on; undefined: no limit
    */
   adjustShare(count: number, max?: number): void {
     const byIdleness = [...this.held].sort(([, a], [, b]) => b.idleTime() - a.idleTime());
@@ -151,9 +152,9 @@ export class GroupWorker {
   }
 
   /**
-   * Holds the partition of a job until it must be released. After a suspension of the process or an outage of Redis,
-   * the process may receive another job of a partition that it still holds. The earlier job then ends, and only the
-   * last job holds the partition.
+   * Works on the partition of a job until the partition must be released. After a suspension of the process or an
+   * outage of Redis, the process may receive another job of a held partition. The earlier job then ends, and only the
+   * last job continues.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();

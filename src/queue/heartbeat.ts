@@ -1,6 +1,6 @@
 /**
  * The heartbeat of a process in Redis. Each heartbeat writes a record of the process, and `matterctl status` shows
- * the records. A worker also writes the number of partitions that it holds, so that the workers can share the
+ * the records. A worker also writes the number of partitions that it owns, so that the workers can share the
  * partitions (balance.ts). A process that stops removes its record. The record of a dead process stays for ten
  * minutes.
  *
@@ -101,9 +101,9 @@ function parse(text: string, now: number): SeenProcess | undefined {
 interface SharingWorker {
   /** Milliseconds between two heartbeats, randomly extended by up to half. */
   readonly interval: number;
-  /** Number of partitions that the worker holds; undefined while it accepts no partitions. */
-  heldPartitions(): number | undefined;
-  /** Called after each heartbeat with the number of partitions of each live worker that accepts partitions, by id. */
+  /** Number of partitions that the worker owns; undefined while it takes no partitions. */
+  ownedPartitions(): number | undefined;
+  /** Called after each heartbeat with the number of partitions that each live worker owns, by worker id. */
   onWorkers(workers: ReadonlyMap<string, number>): void;
 }
 
@@ -145,11 +145,11 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
     ...readOwn(),
   });
   const beat = async () => {
-    const held = worker?.heldPartitions() ?? '';
+    const owned = worker?.ownedPartitions() ?? '';
     const limits = [FORGET, MAX_PROCESSES, WORKER_GONE];
     const [recorded, counts] = await run(
       [processes, processHeartbeats, workers, keys.layout],
-      [id, JSON.stringify(readRecord()), layout, held, ...limits],
+      [id, JSON.stringify(readRecord()), layout, owned, ...limits],
     );
     if (recorded !== layout) logger.error({ own: layout, layout: recorded }, OTHER_LAYOUT);
     worker?.onWorkers(readCounts(counts));

@@ -1,4 +1,7 @@
-/** A partition that this worker holds: applies its pushes in batches, and waits for notifications of new pushes. */
+/**
+ * A partition whose job is active in this worker: applies its pushes in batches, and waits for notifications of new
+ * pushes.
+ */
 import { BatchAbandoned, type BatchRunner } from './batch-runner';
 
 export class HeldPartition {

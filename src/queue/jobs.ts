@@ -1,5 +1,5 @@
 /**
- * Partition jobs: BullMQ jobs, each of which lets one worker hold one partition. A job stays active while pushes
+ * Partition jobs: BullMQ jobs, each of which lets one worker own one partition. A job stays active while pushes
  * arrive in its partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a
  * limit.
  *
@@ -69,8 +69,8 @@ export function openJobQueues(
 
 /**
  * Milliseconds until the lock of a job expires, and milliseconds between two checks for expired locks. Another worker
- * takes the job of a dead worker after at most the sum of both. The sum is less than the 3 s that the service
- * promises. BullMQ renews a lock after half of its duration.
+ * takes the job of a dead worker after at most LOCK_DURATION + STALLED_INTERVAL. This sum is less than the 3 s that
+ * the service promises. BullMQ renews a lock after half of its duration.
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;

@@ -110,7 +110,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
     wakeUpPrefix: `${tag}:rings:`,
-    /** By id of each worker that takes partitions: the number of partitions that it holds. */
+    /** By id of each worker that takes partitions: the number of partitions that it owns. */
     workers: `${tag}:workers:${FORMAT}`,
     /**
      * By worker: the time since which the database has answered all its pings, and the time at which the worker

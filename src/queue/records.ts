@@ -24,7 +24,7 @@ export interface PushMessage {
   readonly trace?: TraceHeaders;
 }
 
-/** A push as a worker reads it. Both times are Redis time, epoch milliseconds. */
+/** A push as a worker reads it. `deadline` and `queuedAt` are epoch milliseconds of the Redis clock. */
 export interface WaitingPush extends PushMessage {
   /** After this time the push must not be applied. */
   readonly deadline: number;

@@ -98,7 +98,7 @@ export interface Deviation {
 
 type Name = keyof Deviation;
 
-/** The mistakes of one kind. */
+/** A kind of mistakes: all mistakes in one field of `Deviation`, for example in the key. */
 interface Kind {
   /** Common mistakes. The search tries them first alone, and later together with common mistakes of another kind. */
   readonly common: () => Iterable<Deviation | undefined>;

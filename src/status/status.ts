@@ -144,8 +144,9 @@ export interface ServerOutage {
 export type ProcessStatus = Omit<SeenProcess, 'outages' | 'defaultRate'>;
 
 /**
- * Whether the service accepts pushes of a client now. `blocked`: both servers answer, but the service rejects the
- * pushes of every client (the queue is paused, or the database is not prepared). `unknown`: a server does not answer.
+ * Whether the service accepts pushes of a client now. `blocked`: MongoDB and Redis answer, but the service rejects
+ * the pushes of every client (the queue is paused, or the database is not prepared). `unknown`: MongoDB or Redis does
+ * not answer.
  */
 export type ClientState = 'ok' | 'paused' | 'disabled' | 'blocked' | 'unknown';
 

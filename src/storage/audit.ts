@@ -83,7 +83,7 @@ export interface AuditEntry {
   host: string;
   /** For example `client rotate`. */
   command: string;
-  /** What the command was about, for example a client id, a file name or a request id; null if nothing single. */
+  /** What the command was about, for example a client id, a file name or a request id; null if there is none. */
   subject: string | null;
   /** Present if the change concerned one client. */
   clientId?: string;

@@ -1,5 +1,5 @@
 /**
- * Entry of the directory of clients and users. Its other files are private, except `sealing.ts` and
+ * Entry point of `storage/directory/`: clients and users. The other files are private, except `sealing.ts` and
  * `rate-override.ts`: tools may import these two files directly, because they do not load the database driver.
  *
  * - `createClientDirectory`: finds the client of a request and its secrets, for the check of the signature.

@@ -1,5 +1,5 @@
 /**
- * Entry of the ledger; its other files are private. Instants are epoch milliseconds.
+ * Entry point of `storage/ledger/`. The other files are private. Instants are epoch milliseconds.
  *
  * - `createLedger`: loads matters, and writes a changed matter if no other process has changed it since it was loaded.
  * - `createSnowflakes`: makes the ids of new matters.

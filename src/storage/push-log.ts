@@ -1,7 +1,7 @@
 /**
- * Entry of the push log. Its other files are private, except `request-id.ts`: tools import this file alone, because it
- * does not load the database driver. Instants are epoch milliseconds in parameters and dates in entries. All functions
- * throw the errors of the driver.
+ * Entry point of `storage/push-log/`. The other files are private, except `request-id.ts`: tools import that file
+ * alone, because it does not load the database driver. Instants are epoch milliseconds in parameters and dates in
+ * entries. All functions throw the errors of the driver.
  *
  * - `createPushLog`: inserts the entry of a push before it is queued, and settles it in the transaction of its matter.
  * - `createFinalize`, `createExpireLost`: write the final state of pushes that no worker settled in time.

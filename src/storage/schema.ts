@@ -1,7 +1,7 @@
 /**
- * Entry of the database schema: collections and indexes. The release step creates them (`prepareDatabase`). Web and
- * worker check that no index is missing (`watchSchema`). Without the indexes, searches fail, and two matters can have
- * the same key.
+ * Entry point of `storage/schema/`: the collections and indexes of the database. The release step creates them
+ * (`prepareDatabase`). Web and worker check that no index is missing (`watchSchema`). Without the indexes, searches
+ * fail, and two matters can have the same key.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -12,7 +12,7 @@ import { findMissingIndexes } from './schema/indexes';
 export { findMissingIndexes } from './schema/indexes';
 export { prepareDatabase, type SchemaSettings } from './schema/prepare';
 
-/** The command of the release step. The log and answers show it. */
+/** The command of the release step. The log shows it if an index is missing. */
 export const RELEASE_STEP = 'node dist/src/release.js';
 
 export interface SchemaWatch extends PollLoop {

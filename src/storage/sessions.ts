@@ -1,8 +1,8 @@
 /**
- * Entry of the sessions: the pool of database sessions in which a process commits. If a process dies or loses its
- * connection before its commit, its open transaction keeps documents locked for at least a minute. Two mechanisms end
- * such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails if one of them
- * is missing.
+ * Entry point of `storage/sessions/`: the pool of database sessions in which a process commits. If a process dies or
+ * loses its connection before its commit, its open transaction keeps documents locked for at least a minute. Two
+ * mechanisms end such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails if
+ * one of them is missing.
  *
  * - The owner of a partition. Redis stores the sessions of the owner (`src/queue/records.ts`). The next owner ends
  *   the transactions of these sessions before its own first commit. This mechanism also stops a living worker that
@@ -83,7 +83,8 @@ export class SessionPool {
    * Runs writes in one transaction of a pooled session. Transactions of one session never overlap.
    *
    * @param id the session id that `idOf` returned when the batch began
-   * @throws SessionReplaced if the session was retired because its batch was abandoned
+   * @throws SessionReplaced if the session was retired because its batch was abandoned; the errors of `work` and of the
+   *   driver
    */
   async commit<T>(id: string, work: Work<T>): Promise<T> {
     const pooled = [...this.pool.values()].find((one) => one.id === id);

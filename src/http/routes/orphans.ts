@@ -27,8 +27,8 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // A request of an unknown client takes a slot of known clients and releases it at once. So both kinds of clients are
-  // rejected at the same load: a difference would reveal which client ids exist.
+  // A request of an unknown client takes a slot of known clients and releases it at once. So known and unknown clients
+  // are rejected at the same load: a difference would reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

@@ -1,4 +1,4 @@
-/** Compares one matter of a file with the ledger, and shows both values of each difference. Pure. */
+/** Compares one matter of a file with the ledger, and shows the two values of each difference. Pure. */
 
 import { type ContentField, contentDifferences } from '../../domain/full-upsert';
 import { type Matter, partyKey } from '../../domain/matter';

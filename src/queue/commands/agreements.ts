@@ -29,7 +29,8 @@ function readLayout(text: string | null): QueueLayout | undefined {
  * Records the layout of this process, or checks it.
  *
  * @param namespace REDIS_NAMESPACE
- * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS, if the queue has another layout and is in use
+ * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS, if the queue has another layout and is in use; or the
+ *   connection's error
  */
 export async function agreeOnLayout(
   redis: RedisConnection,
@@ -60,7 +61,7 @@ export async function agreeOnLayout(
  * `worker` record it.
  *
  * @param namespace REDIS_NAMESPACE
- * @throws Error that names the setting that differs from the queue
+ * @throws Error that names the setting that differs from the queue, or the connection's error
  */
 export async function requireLayout(
   redis: RedisConnection,
@@ -136,7 +137,8 @@ interface ClaimOptions {
 /**
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
- * @throws Error that names both databases, if processes with another database use the namespace
+ * @throws Error that names the two databases, if processes with another database use the namespace; or the error of
+ *   Redis or MongoDB, if the first claim fails
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;

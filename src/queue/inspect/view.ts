@@ -36,7 +36,7 @@ export interface PartitionJobView {
 export interface PartitionView extends PartitionState {
   /** The job of the partition; null if the partition has none. */
   readonly job: PartitionJobView | null;
-  /** The process that holds the partition: its name, as in its log lines. Null if no process holds it. */
+  /** The name of the worker that owns the partition, as in its log lines. Null if no worker owns it. */
   readonly owner: string | null;
   /** Names of earlier owners whose transactions may still be open, the latest one first. */
   readonly fencedOwners: readonly string[];

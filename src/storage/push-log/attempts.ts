@@ -72,25 +72,27 @@ export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
 /**
  * Finds the first of some later pushes that resolves a failed push.
  *
- * @param resend request id of a resend request whose pushes do not count
+ * @param resendRequestId request id of a resend request whose pushes do not count
  */
 export function firstAfter(
   failed: FailedEntry,
   candidates: readonly MendingEntry[],
-  resend: string | undefined,
+  resendRequestId: string | undefined,
 ): MendingEntry | undefined {
   const position = positionOf(failed);
   let first: MendingEntry | undefined;
   for (const candidate of candidates) {
     const { state, batchId } = candidate;
-    if (resend !== undefined && String(batchId) === resend) continue;
+    if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // Unless `resend` is set, a queued attempt of the same push does not count: the attempt may fail, and if it
-    // succeeds, a further attempt changes nothing.
+    // Unless `resendRequestId` is set, a queued attempt of the same push does not count: the attempt may fail, and if
+    // it succeeds, a further attempt changes nothing.
     const ownPosition = positionOf(candidate);
     const isLater =
-      state === 'QUEUED' && resend === undefined ? ownPosition > position : ownPosition >= position;
+      state === 'QUEUED' && resendRequestId === undefined
+        ? ownPosition > position
+        : ownPosition >= position;
     // Attempts that name no matter have no order: each of them would create a matter.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;

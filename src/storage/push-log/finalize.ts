@@ -127,8 +127,9 @@ async function settleEach(
 
 // Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
 // data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Request ids are in the
-// order of receipt, so each entry is checked once, after its deadline. All workers share the position of this check in
-// the database. The check reads the index of ids. An index of the state would cost an update with each settlement.
+// order of receipt, so each entry is checked once, after its deadline. The database stores how far the check has come
+// (`Progress.mark`), and all workers share this mark. The check reads the index of ids. An index of the state would
+// cost an update with each settlement.
 
 /**
  * Checks the entries that were received before the time `before` and that no call has checked yet. Expires each entry
@@ -200,9 +201,9 @@ export function createExpireLost(connection: Connection): ExpireLost {
 const BEGINNING = new Types.ObjectId(firstIdAt(0));
 
 /**
- * Stores the new position. The new position can be earlier than the old position if the Redis clock was set back.
+ * Stores the new mark. The new mark can be earlier than the old mark if the Redis clock was set back.
  *
- * @returns false if another worker has moved the position meanwhile
+ * @returns false if another worker has moved the mark meanwhile
  */
 async function moveMark(
   progress: mongo.Collection<Progress>,

@@ -3,11 +3,12 @@
  * matter, or a successful push with the same client, operation and idempotency key. A stale push counts too, because
  * the matter has newer data.
  *
- * A resend has the position of the push that it sends again. The resend resolves this push and earlier pushes of the
- * matter, but no push between this push and the resend. If the console sends a push without a key again, it uses a
- * key that contains the request id of the push. If a failed push has no matter, its resend is found by `resentFrom`.
- * Failed pushes without a matter but with the same key are attempts of one push: a resend of any of them resolves all
- * of them.
+ * In the order of the pushes of a matter, a resend takes the position of the push that it sends again (`positionOf`).
+ * So the resend resolves this push and earlier pushes of the matter, but no push between this push and the resend.
+ *
+ * A push without an idempotency key gets a key if the console sends it again: this key contains the request id of the
+ * push. If a failed push has no matter, its resend is found by `resentFrom`. Failed pushes without a matter but with
+ * the same key are attempts of one push: a resend of any of them resolves all of them.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -24,16 +25,17 @@ import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 /**
  * Finds the push that resolved each failed push.
  *
- * @param failed failed pushes of one system
- * @param resend request id of a resend request, if `failed` are the new pushes of this request. Pushes of this
- *   request do not count. A queued push of another resend request counts even if both send the same push again
+ * @param failed failed pushes of one system. With `resendRequestId`: the recorded pushes of this resend request, before
+ *   they are queued
+ * @param resendRequestId request id of a resend request, whose pushes do not count as later pushes. A queued push of
+ *   another resend request counts, even if the two requests send the same push again
  * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
  *   pushes, the result may be a later resolving push. Failed pushes that no push has resolved are left out
  */
 export type FindMended = (
   systemCode: string,
   failed: readonly FailedEntry[],
-  resend?: string,
+  resendRequestId?: string,
 ) => Promise<ReadonlyMap<string, MendingEntry>>;
 
 const FIELDS = {
@@ -49,19 +51,19 @@ const FIELDS = {
   batchId: 1,
 };
 const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/**
- * The two fields by which a resolving push is found, each with its index. In this file, a name is a value of such a
- * field.
- */
+/** The fields that link a resolving push to a failed push, each with its index. `resendsOf` uses `resentFrom` too. */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
-/** Maximum names or ids in one command. */
-const NAMES_PER_COMMAND = 1_000;
-/** If a command finds this many more pushes than names, the pushes of each name are read with a separate command. */
+/** Maximum values of a field in one command. */
+const VALUES_PER_COMMAND = 1_000;
+/**
+ * If a command finds this many more pushes than it has values of a LinkField, the pushes of each value are read with a
+ * separate command.
+ */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that such a command reads, oldest first. If there are more pushes, the newest push is read too. */
-const OLDEST_PER_NAME = 100;
+const OLDEST_PER_VALUE = 100;
 /** Maximum concurrent reads, so that connections remain for other work. */
 const MAX_CONCURRENT = 20;
 /** Milliseconds for one command of the database. */
@@ -71,7 +73,7 @@ const TIMEOUT = 10_000;
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
-  return async (systemCode, failed, resend) => {
+  return async (systemCode, failed, resendRequestId) => {
     const [ofMatters, ofKeys, resends] = await Promise.all([
       laterPushes({ collection, systemCode, states, field: 'externalId' }, failed),
       laterPushes({ collection, systemCode, states, field: 'idempotencyKey' }, failed),
@@ -86,7 +88,7 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
       const ofKey = ofKeys.get(keyOfAttempts(entry)) ?? [];
       const samePush = ofKey.filter((later) => isSamePush(later, entry));
       const candidates = [...persisted, ...samePush, ...(resends.get(id) ?? [])];
-      const first = firstAfter(entry, candidates, resend);
+      const first = firstAfter(entry, candidates, resendRequestId);
       if (first) mended.set(id, first);
     }
     return mended;
@@ -106,42 +108,42 @@ async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],
 ): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
-  const found = await inChunks(oldestOf(reads.field, failed), NAMES_PER_COMMAND, (names) =>
-    pushesOfNames(reads, names),
+  const found = await inChunks(oldestOf(reads.field, failed), VALUES_PER_COMMAND, (oldest) =>
+    pushesOfValues(reads, oldest),
   );
   return groupBy(found, (mend) => String(mend[reads.field]));
 }
 
-async function pushesOfNames(
+async function pushesOfValues(
   reads: LaterReads,
-  names: readonly Oldest[],
+  oldest: readonly Oldest[],
 ): Promise<readonly MendingEntry[]> {
-  const max = names.length + EXTRA_PUSHES;
-  const since = names.map(([, id]) => id).sort()[0] ?? '';
-  const named = { $in: names.map(([name]) => name) };
-  const all = await read(reads, [named, since], max);
+  const max = oldest.length + EXTRA_PUSHES;
+  const since = oldest.map(([, id]) => id).sort()[0] ?? '';
+  const values = { $in: oldest.map(([value]) => value) };
+  const all = await read(reads, [values, since], max);
   if (all.length < max) return all;
-  return inChunks(names, MAX_CONCURRENT, async (some) => {
-    const each = some.map((name) => pushesOfName(reads, name));
+  return inChunks(oldest, MAX_CONCURRENT, async (some) => {
+    const each = some.map((one) => pushesOfValue(reads, one));
     return (await Promise.all(each)).flat();
   });
 }
 
-async function pushesOfName(reads: LaterReads, oldest: Oldest): Promise<readonly MendingEntry[]> {
-  const first = await read(reads, oldest, OLDEST_PER_NAME);
-  return first.length < OLDEST_PER_NAME
+async function pushesOfValue(reads: LaterReads, oldest: Oldest): Promise<readonly MendingEntry[]> {
+  const first = await read(reads, oldest, OLDEST_PER_VALUE);
+  return first.length < OLDEST_PER_VALUE
     ? first
     : [...first, ...(await read(reads, oldest, 1, true))];
 }
 
 function read(
   { collection, systemCode, states, field }: LaterReads,
-  [name, since]: readonly [name: string | { readonly $in: readonly string[] }, since: string],
+  [value, since]: readonly [value: string | { readonly $in: readonly string[] }, since: string],
   max: number,
   newestFirst = false,
 ): Promise<MendingEntry[]> {
   const _id = { $gt: new Types.ObjectId(since) };
-  const filter = { systemCode, [field]: name, _id, state: { $in: states } };
+  const filter = { systemCode, [field]: value, _id, state: { $in: states } };
   return collection
     .find(filter as mongo.Filter<LogEntry>, { hint: INDEX_OF[field], maxTimeMS: TIMEOUT })
     .project<MendingEntry>(FIELDS)
@@ -158,24 +160,27 @@ async function resendsOf(
 ): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
   const ids = failed.flatMap(({ _id, externalId }) => (externalId === undefined ? [_id] : []));
   const options = { hint: RESENT_INDEX, maxTimeMS: TIMEOUT };
-  const found = await inChunks(ids, NAMES_PER_COMMAND, (some) => {
+  const found = await inChunks(ids, VALUES_PER_COMMAND, (some) => {
     const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: SUCCEEDED } };
     return collection.find(filter, options).project<MendingEntry>(FIELDS).toArray();
   });
   return groupBy(found, ({ resentFrom }) => String(resentFrom));
 }
 
-/** A name and the position of its oldest failed push: only later pushes can resolve one of its failed pushes. */
-type Oldest = readonly [name: string, since: string];
+/**
+ * A value of a LinkField, and the position of the oldest failed push with this value. Only later pushes can resolve one
+ * of the failed pushes with this value.
+ */
+type Oldest = readonly [value: string, since: string];
 
 function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {
   const oldest = new Map<string, string>();
   for (const entry of failed) {
-    const name = field === 'idempotencyKey' ? keyOfAttempts(entry) : entry.externalId;
-    if (name === undefined) continue;
+    const value = field === 'idempotencyKey' ? keyOfAttempts(entry) : entry.externalId;
+    if (value === undefined) continue;
     const id = positionOf(entry);
-    const known = oldest.get(name);
-    if (known === undefined || id < known) oldest.set(name, id);
+    const known = oldest.get(value);
+    if (known === undefined || id < known) oldest.set(value, id);
   }
   return [...oldest];
 }

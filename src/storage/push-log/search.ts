@@ -169,7 +169,7 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/** The range of ids that the window, the request id, the batch and the position of the page have in common. */
+/** The ids that the window, the request id and the batch of the filter allow, and that follow the previous page. */
 function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];

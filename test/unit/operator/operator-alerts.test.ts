@@ -1,6 +1,6 @@
 /** Alerts of the operator's screen: their limits, severities and sections are those of the rules. */
 import { alertsOf, LIMITS, SHED } from '../../../src/operator/alerts';
-import { createWrongTokens } from '../../../src/operator/changes';
+import { createWrongTokenCounter } from '../../../src/operator/changes';
 import { pushKindOf } from '../../../src/operator/history';
 import type { ServiceStatus } from '../../../src/status/status';
 import { alerts } from '../../support/prometheus';
@@ -63,7 +63,7 @@ test.each([
 
 test('ten wrong tokens of an address are looked at in a minute, those of another one too', () => {
   let now = 0;
-  const tries = createWrongTokens(() => now);
+  const tries = createWrongTokenCounter(() => now);
   for (let n = 0; n < 10; n += 1) {
     expect(tries.mayTry('a')).toBe(true);
     tries.wrong('a');
