@@ -1,6 +1,7 @@
 /**
- * Applies the groups of a batch, and retries the groups that fail. It commits all groups together. If the commit fails,
- * it halves the batch until each failing group is alone, so that a failing group does not affect the other groups.
+ * Applies the groups of a batch, and retries the groups that fail. A group is the waiting pushes of one matter. All
+ * groups are committed together. If the commit fails, the batch is halved until each failing group is alone, so that a
+ * failing group does not affect the other groups.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
@@ -31,9 +32,10 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * When the time for retries is over, at most this many groups with contention are given up together. Committing them
- * one by one would block their partitions. After any other retryable error there is no maximum, because the database
- * rejects all groups.
+ * When the time for retries is over, groups with contention are given up together if they are at most this many:
+ * further attempts would block their partitions. More groups are halved again, so that those without contention can
+ * still be committed. After any other retryable error all groups are given up together, because the database rejects
+ * all of them.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -45,8 +47,8 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
 /**
- * The time for retries is this multiple of the time until the first failure, between the two limits MIN_RETRY_TIME and
- * MAX_RETRY_TIME. So a slow database has more time for retries.
+ * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So a slow
+ * database has more time for retries. They always end MAX_RETRY_TIME after the start of the batch.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
@@ -57,11 +59,11 @@ const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
   /**
-   * Whether the time for the retries of all groups is over. The first call starts this time, so the function is called
-   * after each failure.
+   * Whether the time for the retries of all groups is over. It is called after each failure. The first call, after the
+   * first failure, starts this time.
    */
   readonly isTimeOver: () => boolean;
-  /** The pushes of given-up groups, to be finalized at the end. */
+  /** The pushes of given-up groups, which are settled as rejected at the end. */
   readonly givenUp: PushToSettle[];
 }
 
@@ -92,8 +94,8 @@ export async function applyGroups(
  * usual cause. It commits the other pushes together. If no push was settled before, it commits each half of the groups
  * alone, which finds a failing group in few steps.
  *
- * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over, a
- * few groups may be given up together.
+ * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over,
+ * several groups may be given up together (MAX_CONTENDED_TOGETHER).
  */
 async function apply(
   context: RetryContext,
@@ -105,7 +107,7 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // Called before the reads below, because the first call measures the time until the first failure.
+    // Called before `separateSettled` reads the log: this reading must not count as time until the first failure.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);
@@ -144,7 +146,7 @@ function isGivenUp(
 
 /**
  * A worker that no longer owns the partitions must not retry: their new owner may have applied later pushes of the
- * same matters. If Redis was emptied, the new owner does not know the earlier pushes.
+ * same matters. A retry would then break the order.
  *
  * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried
  */

@@ -6,7 +6,7 @@ import { type Bilingual, describe } from './language';
 /** The stored form of the field. `storage/push-log/entry.ts` maps each form to a type of the database. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
-/** Who sees the field. `service`: no reader sees the field, because only the service uses the field. */
+/** Who sees the field. `clients`: clients and operators. `operators`: only operators. `service`: no reader. */
 export type Audience = 'clients' | 'operators' | 'service';
 
 export interface EntryField<

@@ -8,7 +8,9 @@ const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
 /** A scheme has at least two characters: one letter is a Windows drive, as in `C:\share`. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/** Matches a URL with http or https that has no host. Only URLs with the scheme of an app need no host. */
+/**
+ * Matches a URL with http or https that has no host. A URL with another scheme, for example of an app, needs no host.
+ */
 export const WITHOUT_HOST =
   /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
 export const REJECTED_SCHEMES: readonly string[] = ['javascript', 'data', 'vbscript', 'file'];
@@ -68,7 +70,7 @@ export const isText =
     value.isWellFormed() &&
     !hasForbidden(value);
 
-/** Text that has one line and is not blank. */
+/** Text that is not blank and has no control characters, so no line break and no tab. */
 const isKey =
   (max: number): TextRule =>
   (value): value is string =>

@@ -28,7 +28,7 @@ import type { ValidPush } from './validate';
 export interface Push {
   readonly requestId: string;
   readonly systemCode: string;
-  /** See PushResult. */
+  /** The number of the line in its batch; undefined for a single push. */
   readonly line: number | undefined;
   readonly operation: OperationName | undefined;
   /** The body to store; undefined if it is too large to keep. */
@@ -161,7 +161,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues the valid pushes that have no answer yet, waits for their final states, and sets their answers.
+ * Rejects the valid lines behind a failed line of the same matter (SKIPPED_AFTER_FAILURE). Queues the other valid
+ * pushes that have no answer yet, waits for their final states, and sets their answers.
  *
  * @returns the number of pushes that were queued
  */

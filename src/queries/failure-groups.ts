@@ -76,7 +76,8 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
 
 /**
  * Finds the cause of MATTER_NOT_FOUND: the upsert that should have created the matter. This is the last failed upsert
- * before the push that did not find the matter. Earlier failed upserts may have been corrected since.
+ * before the push that did not find the matter. An earlier failed upsert is not the
+ * cause, because the caller may have corrected its error since.
  */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;

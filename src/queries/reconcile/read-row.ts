@@ -97,7 +97,7 @@ interface Time {
   readonly isSerial?: boolean;
 }
 
-/** @returns undefined if the value is not a time */
+/** @returns undefined if the value is invalid. A null or absent value is valid: its `at` is null or undefined */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

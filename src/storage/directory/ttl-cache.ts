@@ -1,4 +1,4 @@
-/** A value that is loaded on demand and cached for a short time. Concurrent callers share one load. */
+/** A value that is loaded on demand and cached for a short time. Concurrent callers of `get` share one load. */
 import type { Clock } from '../../concurrency/timing';
 
 interface Load<V> {
@@ -13,12 +13,12 @@ export interface TtlCache<V> {
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts at once. After these loads, `getFresh` may start one load after each pause. */
+/** Maximum loads that `getFresh` starts without a pause. Afterwards it may start one load after each pause. */
 const BURST = 5;
 /**
- * The pause between loads is this multiple of the duration of the last load. The pause has two limits, because a
- * single slow load does not predict the duration of the next load. `get` starts a load at the earliest half a pause
- * after the start of the last load. So the loads of `get` take at most about a fifth of the time.
+ * The pause between loads is this multiple of the duration of the last load, but at least SHORTEST_PAUSE and at most
+ * LONGEST_PAUSE. One slow load does not predict the next one, so the pause has a maximum. `get` renews a value at the
+ * earliest half a pause after the start of its load, so that loads take at most about a fifth of the time.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
@@ -29,7 +29,7 @@ const LONGEST_PAUSE = 5_000;
  * starts no load while another one runs, unless the running load has taken longer than `ttl`.
  *
  * @param load reads the value. If it fails, callers that wait for it get its error, and the cache keeps the old value
- * @param ttl lifetime of a value in milliseconds from the start of its load
+ * @param ttl minimum lifetime of a value in milliseconds from the start of its load; a longer pause extends it
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

@@ -41,7 +41,7 @@ export interface LogSearch {
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or a count reads. */
+/** Maximum entries that a page or a count reads if no index answers its filter alone. */
 const MAX_CHECKED = 5_000;
 /** Maximum entries of one command; more for a count, which reads only a few fields of each. */
 const CHUNK = 1_000;
@@ -83,7 +83,7 @@ class IndexedSearch implements LogSearch {
     let checked = 0;
     let last: string | undefined;
     const max = isCovered(filter) ? limit : this.maxChecked;
-    // One entry more than the page shows whether there is a next page.
+    // Reads one entry beyond the page, to find out whether there is a next page.
     const first =
       max === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
     for await (const chunk of this.chunks(filter, order, Math.min(first, CHUNK))) {
