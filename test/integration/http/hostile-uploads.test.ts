@@ -37,6 +37,9 @@ async function left(some: readonly RawCaller[]): Promise<number> {
 
 /** Whose time was over: a machine that stands still may need more than the twelve seconds of a body. */
 const isLate = (caller: RawCaller) => caller.received().includes('"REQUEST_TIMEOUT"');
+/** While earlier queries of the client have not ended yet, the service answers a query before its body has arrived. */
+const isOneQueryTooMany = (caller: RawCaller) => caller.received().includes('"TOO_MANY_QUERIES"');
+const isAnswered = (caller: RawCaller) => isLate(caller) || isOneQueryTooMany(caller);
 
 const PATHS = [
   'matters/upsert',
@@ -68,7 +71,7 @@ describe('slow bodies', () => {
       }
       await until('the oldest to be cut off', async () => (await left(slow)) <= MAX);
       // A push is an upload for a moment, too.
-      const kept = (await left(slow)) + slow.slice(-MAX).filter(isLate).length;
+      const kept = (await left(slow)) + slow.slice(-MAX).filter(isAnswered).length;
       expect(kept).toBeGreaterThanOrEqual(MAX - 1);
       expect(await left(slow.slice(0, -MAX))).toBe(0);
       await expectUnharmed(service);

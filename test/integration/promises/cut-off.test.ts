@@ -55,7 +55,7 @@ function startCallers(): void {
 }
 const moreWritten = async () => {
   const before = written;
-  await until('more pushes to be written', async () => written >= before + 300, 120_000);
+  await until('more pushes to be written', async () => written >= before + 300, 240_000);
 };
 
 /** What may be on the way to the database. */
@@ -90,7 +90,7 @@ test.each(CUTS)(
     await until('both to have about the same again', areEven, 120_000);
     await moreWritten();
   },
-  400_000,
+  900_000,
 );
 
 test('where no worker reaches the database, all of them go on as soon as they do', async () => {
