@@ -185,8 +185,7 @@ describe('a worker that was killed between its writes and its commit', () => {
     // Long enough for a new worker and its neighbours on a busy machine: meanwhile the matter must stay held.
     await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: 4 * LIMIT });
     await failCommands(HELD);
-    const lost = push('HELD', 'lost');
-    await until('the commit', async () => (await commitsUnderWay()).length > 0);
+    const { answer: lost } = await pushUntilCommit();
     for (const worker of service.workers.splice(0)) worker.kill('SIGKILL');
     await until('it to fail', async () => (await commitsUnderWay()).length === 0);
     await failCommands(REFUSED);
@@ -208,6 +207,25 @@ describe('a worker that was killed between its writes and its commit', () => {
     const { persisted } = await stateOf('HELD');
     expect(matter).toMatchObject({ title: 'after', revision: persisted });
   });
+
+  /** Pushes until a worker commits the push: while a machine stands still, a push may expire before its commit. */
+  async function pushUntilCommit() {
+    const send = () => {
+      const sent = { answer: push('HELD', 'lost'), hasEnded: false };
+      void sent.answer.finally(() => {
+        sent.hasEnded = true;
+      });
+      return sent;
+    };
+    let last = send();
+    await until('the commit', async () => {
+      if ((await commitsUnderWay()).length > 0) return true;
+      if (last.hasEnded) last = send();
+      return false;
+    });
+    // An object, because `await` would wait for the answer too.
+    return { answer: last.answer };
+  }
 
   /** How many pushes of a matter have taken effect, and how many are still open. */
   async function stateOf(externalId: string) {
