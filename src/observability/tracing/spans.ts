@@ -1,22 +1,18 @@
 /**
- * Creates spans with the API of OpenTelemetry: for requests, grouped calls, batches, pushes in a batch, and database
- * commands.
+ * Creates spans with the API of OpenTelemetry: for requests, grouped calls, batches, and pushes in a batch.
+ * `command-spans.ts` creates the spans of database commands.
  */
 import {
-  type Attributes,
   type Context,
   context,
-  type Link,
   propagation,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { mongo } from 'mongoose';
 import type {
   RequestEnd,
   TracedBatch,
@@ -26,6 +22,8 @@ import type {
   TraceHeaders,
   Tracing,
 } from '../tracing';
+import { watchCommands } from './command-spans';
+import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
 /** @param tracer tracer of a registered provider; otherwise OpenTelemetry does not know the active span */
 export function createTracing(tracer: Tracer): Tracing {
@@ -87,61 +85,6 @@ function attributesOfEnd({ requestId, clientId, status, outcome, rejection }: Re
     ...(clientId !== undefined && { 'matter_push.client_id': clientId }),
     ...(outcome !== undefined && { 'matter_push.outcome': outcome }),
     ...(rejection && { 'error.type': rejection.reason }),
-  };
-}
-
-// Spans of database commands, from the events of the driver. A span has the names of command and collection, but no
-// values.
-
-/** Maximum open spans of commands, far more than there are connections. Further commands have no span. */
-const MAX_OPEN_SPANS = 5_000;
-
-/** @param client client that was created with `monitorCommands` */
-function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
-  const open = new Map<number, Span>();
-  client.on('commandStarted', (event) => {
-    // The driver emits the event in the trace context of the code that sends the command. The active span of that
-    // context becomes the parent span.
-    const parent = context.active();
-    if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
-    const attributes = attributesOfCommand(event);
-    const collection = attributes['db.collection.name'];
-    const name = collection ? `${event.commandName} ${collection}` : event.commandName;
-    const options = { kind: SpanKind.CLIENT, attributes };
-    open.set(event.requestId, tracer.startSpan(name, options, parent));
-  });
-  const take = (requestId: number) => {
-    const span = open.get(requestId);
-    open.delete(requestId);
-    return span;
-  };
-  client.on('commandSucceeded', ({ requestId }) => take(requestId)?.end());
-  client.on('commandFailed', ({ requestId, failure }) => {
-    const span = take(requestId);
-    span?.setAttributes(failureOf(failure));
-    span?.setStatus({ code: SpanStatusCode.ERROR });
-    span?.end();
-  });
-}
-
-function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
-  const { commandName, databaseName, address, command } = event;
-  const target: unknown = command[commandName];
-  return {
-    'db.system.name': 'mongodb',
-    'db.namespace': databaseName,
-    'db.operation.name': commandName,
-    'server.address': address,
-    ...(typeof target === 'string' && { 'db.collection.name': target }),
-  };
-}
-
-/** The span omits the message of the error, because messages of the database can contain values of a push. */
-function failureOf(failure: Error): Attributes {
-  const code = failure instanceof mongo.MongoError ? failure.code : undefined;
-  return {
-    'error.type': failure.name,
-    ...(code !== undefined && { 'db.response.status_code': String(code) }),
   };
 }
 
@@ -209,7 +152,7 @@ function recordResult(
   });
 }
 
-// Work within a span. If work belongs to several traces, its span is in one trace and has links to the others.
+// Work within a span.
 
 /** Runs the work with `span` as the active span, and ends the span. */
 async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
@@ -228,30 +171,3 @@ function recordFailure(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
-
-/** Whether the context belongs to a recorded trace. Only the spans of recorded traces are exported. */
-function isRecorded(traceContext: Context): boolean {
-  const flags = trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE;
-  return (flags & TraceFlags.SAMPLED) !== 0;
-}
-
-/** The relations of one span that stands for work of several traces. The span itself is in one of them. */
-interface SpanRelations {
-  /**
-   * The first context of a recorded trace. If no trace is recorded, the first context. If there is no context, the root
-   * context.
-   */
-  readonly parent: Context;
-  /** Links to the other recorded traces. */
-  readonly links: Link[];
-}
-
-function spanRelationsOf(contexts: readonly Context[]): SpanRelations {
-  const [first, ...others] = contexts.filter(isRecorded);
-  return {
-    parent: first ?? contexts[0] ?? ROOT_CONTEXT,
-    links: others.flatMap((other) => trace.getSpanContext(other) ?? []).map(linkTo),
-  };
-}
-
-const linkTo = (spanContext: Link['context']): Link => ({ context: spanContext });

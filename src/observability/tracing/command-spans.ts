@@ -1,0 +1,66 @@
+/**
+ * Creates the spans of database commands, from the events of the driver. A span has the names of command and collection,
+ * but no values.
+ */
+import {
+  type Attributes,
+  context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+} from '@opentelemetry/api';
+import { mongo } from 'mongoose';
+import { isRecorded } from './span-relations';
+
+/** Maximum open spans of commands, far more than there are connections. Further commands have no span. */
+const MAX_OPEN_SPANS = 5_000;
+
+/** @param client client that was created with `monitorCommands` */
+export function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
+  const open = new Map<number, Span>();
+  client.on('commandStarted', (event) => {
+    // The driver emits the event in the trace context of the code that sends the command. The active span of that
+    // context becomes the parent span.
+    const parent = context.active();
+    if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
+    const attributes = attributesOfCommand(event);
+    const collection = attributes['db.collection.name'];
+    const name = collection ? `${event.commandName} ${collection}` : event.commandName;
+    const options = { kind: SpanKind.CLIENT, attributes };
+    open.set(event.requestId, tracer.startSpan(name, options, parent));
+  });
+  const take = (requestId: number) => {
+    const span = open.get(requestId);
+    open.delete(requestId);
+    return span;
+  };
+  client.on('commandSucceeded', ({ requestId }) => take(requestId)?.end());
+  client.on('commandFailed', ({ requestId, failure }) => {
+    const span = take(requestId);
+    span?.setAttributes(failureOf(failure));
+    span?.setStatus({ code: SpanStatusCode.ERROR });
+    span?.end();
+  });
+}
+
+function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
+  const { commandName, databaseName, address, command } = event;
+  const target: unknown = command[commandName];
+  return {
+    'db.system.name': 'mongodb',
+    'db.namespace': databaseName,
+    'db.operation.name': commandName,
+    'server.address': address,
+    ...(typeof target === 'string' && { 'db.collection.name': target }),
+  };
+}
+
+/** The span omits the message of the error, because messages of the database can contain values of a push. */
+function failureOf(failure: Error): Attributes {
+  const code = failure instanceof mongo.MongoError ? failure.code : undefined;
+  return {
+    'error.type': failure.name,
+    ...(code !== undefined && { 'db.response.status_code': String(code) }),
+  };
+}
