@@ -27,6 +27,7 @@ import { createTtlCache } from './directory/ttl-cache';
 
 export * from './directory/client-admin';
 export * from './directory/client-model';
+export * from './directory/query-keys';
 export * from './directory/rotate-keys';
 export * from './directory/secret-uses';
 export * from './directory/user-admin';

@@ -13,15 +13,9 @@ import {
   type QueryKey,
   unknownClient,
 } from './client-model';
+import { addQueryKey, type NewQueryKey, type QueryKeyOptions, revokeQueryKeys } from './query-keys';
 import { checkRateOverride, type RateOverride } from './rate-override';
-import {
-  addQueryKey,
-  type NewQueryKey,
-  type QueryKeyOptions,
-  type Rotation,
-  revokeQueryKeys,
-  rotateSecret,
-} from './rotate-keys';
+import { type Rotation, rotateSecret } from './rotate-keys';
 import { createKeyRing, type KeyRing, mintSecret } from './sealing';
 import { readSecretUses } from './secret-uses';
 

@@ -1,0 +1,94 @@
+/** Query keys of a client (contract 3.5): operators can add and revoke them. */
+import type { Connection } from 'mongoose';
+import { type ClientRecord, clientModel, DirectoryError, unknownClient } from './client-model';
+import { type KeyRing, mintSecret } from './sealing';
+
+/** Maximum valid query keys of a client, because `web` tries each of them before it rejects a signature. */
+export const MAX_QUERY_KEYS = 10;
+/** Milliseconds for which an expired query key is kept for the diagnosis of rejected signatures. */
+const EXPIRED_RETENTION = 86_400_000;
+/** Limits in milliseconds for the validity of a query key. */
+export const QUERY_KEY_TTL = { shortest: 60_000, longest: 30 * 86_400_000 } as const;
+
+export interface NewQueryKey {
+  /** The plain key. Only its encrypted form is stored. */
+  readonly key: string;
+  readonly keyId: string;
+  readonly endsAt: Date;
+}
+
+export interface QueryKeyOptions {
+  /** Milliseconds for which the key is valid. */
+  readonly ttl: number;
+  /** Whether the key also has the scope `push`. */
+  readonly mayPush: boolean;
+  /** Whether answers to requests with this key omit titles, contents, payloads and stored bodies. */
+  readonly noBodies?: boolean;
+}
+
+/** See `ClientAdmin.addQueryKey`. @param now epoch milliseconds */
+export async function addQueryKey(
+  connection: Connection,
+  keyRing: KeyRing,
+  clientId: string,
+  { ttl, mayPush, noBodies = false, now }: QueryKeyOptions & { readonly now: number },
+): Promise<NewQueryKey> {
+  const { shortest, longest } = QUERY_KEY_TTL;
+  if (!(ttl >= shortest && ttl <= longest)) {
+    throw new DirectoryError('a query key works for a minute at least, and 30 days at most');
+  }
+  const model = clientModel(connection);
+  const { secret: key, stored } = mintSecret(clientId, keyRing, now);
+  const endsAt = new Date(now + ttl);
+  const queryKey = { ...stored, expiresAt: endsAt, mayPush, ...(noBodies && { noBodies }) };
+  const ended = { expiresAt: { $lt: new Date(now - EXPIRED_RETENTION) } };
+  await model.updateOne({ _id: clientId }, { $pull: { queryKeys: ended } });
+  const { matchedCount } = await model.updateOne(
+    { _id: clientId, type: 'CONFIDENTIAL', ...mayHaveMore(new Date(now)) },
+    { $push: { queryKeys: queryKey } },
+  );
+  if (matchedCount === 0) throw await whyNoKey(connection, clientId);
+  return { key, keyId: stored.id, endsAt };
+}
+
+/**
+ * Filter for a client with fewer than MAX_QUERY_KEYS valid keys. The filter is a part of the write, so that concurrent
+ * commands cannot exceed this number.
+ */
+function mayHaveMore(now: Date) {
+  const alive = {
+    $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },
+  };
+  return { $expr: { $lt: [{ $size: alive }, MAX_QUERY_KEYS] } };
+}
+
+async function whyNoKey(connection: Connection, clientId: string): Promise<DirectoryError> {
+  const record = await clientModel(connection).findById(clientId).lean<ClientRecord>();
+  if (!record) return unknownClient(clientId);
+  if (record.type === 'PUBLIC') return new DirectoryError(`client ${clientId} is PUBLIC: no key`);
+  return new DirectoryError(
+    `client ${clientId} has ${MAX_QUERY_KEYS} keys that work: "client revoke" ends some`,
+  );
+}
+
+/** See `ClientAdmin.revokeQueryKeys`. Keys that have already expired do not change. */
+export async function revokeQueryKeys(
+  connection: Connection,
+  clientId: string,
+  { keyId, now }: { readonly keyId?: string | undefined; readonly now: number },
+): Promise<string[]> {
+  const model = clientModel(connection);
+  const record = await model.findById(clientId).lean<ClientRecord>();
+  if (!record) throw unknownClient(clientId);
+  const named = (record.queryKeys ?? []).filter(({ id }) => keyId === undefined || id === keyId);
+  if (keyId !== undefined && named.length === 0) {
+    throw new DirectoryError(`client ${clientId} has no query key ${keyId}`);
+  }
+  const ids = named.filter(({ expiresAt }) => expiresAt.getTime() > now).map(({ id }) => id);
+  await model.updateOne(
+    { _id: clientId },
+    { $set: { 'queryKeys.$[one].expiresAt': new Date(now), 'queryKeys.$[one].revoked': true } },
+    { arrayFilters: [{ 'one.id': { $in: ids } }] },
+  );
+  return ids;
+}
