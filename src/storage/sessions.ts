@@ -133,7 +133,10 @@ export class SessionPool {
     await this.killSessions(await this.heartbeats.sessionsOfOthers());
   }
 
-  /** Ends the open transactions of abandoned batches, and those that an earlier `kill` could not end. */
+  /**
+   * Ends the open transactions of retired sessions: sessions of abandoned batches, and sessions whose transactions an
+   * earlier call of `kill` could not end.
+   */
   async endRetired(): Promise<void> {
     if (this.retired.size > 0) await this.killRetired();
   }
