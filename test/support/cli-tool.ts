@@ -19,7 +19,7 @@ export interface CliContext {
 /** Without lines of progress, which are printed only where a run takes seconds. */
 export const withoutProgress = (run: CliRun): CliRun => ({
   ...run,
-  stderr: run.stderr.replace(/^\d+(\/\d+)? (matters|lines|pushes|found), .*\n/gm, ''),
+  stderr: run.stderr.replace(/^\d+(\/\d+)? (matters|lines|pushes|documents|found), .*\n/gm, ''),
 });
 
 /** Runs one command line; the environment is only what is given. */
