@@ -98,7 +98,7 @@ export async function startProcess(
     if (ownsNode) announceReady({ url });
     return { name, url, stop: () => lifecycle.stop('stop was called') };
   } catch (error) {
-    // Not awaited: an unavailable server must not delay the error message of a failed start.
+    // The stop is not awaited, because an unavailable server must not delay the error message of a failed start.
     void lifecycle.stop('the start failed');
     throw error;
   }
@@ -163,8 +163,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // The parts that `serve` starts are registered later, and the last registered part stops first. So the metrics stop
-  // after these parts, and are available during the drain.
+  // The parts that `serve` starts are registered after the metrics, and the part that was registered last stops first.
+  // So the metrics stop after these parts, and are available while they drain.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

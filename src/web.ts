@@ -80,7 +80,7 @@ interface Parts {
   readonly health: HealthProbe;
 }
 
-/** Creates the push log, its counts, its lookups, the source of its ids, and the rejection log. */
+/** Creates the push log, its counts, its lookups, the source of request ids, and the rejection log. */
 function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, tracing }: ProcessBase) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
   const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });

@@ -15,13 +15,17 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 const INTERVAL = 200;
 /**
  * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two
- * pings, their intervals and the takeover by other workers take less than 3 s (docs/architecture.md: Recovery).
+ * failed pings, their intervals and the takeover by other workers take less than 3 s (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
-/** Minimum milliseconds of failures before a pause. The driver replaces a reset connection within this time. */
+/**
+ * Minimum milliseconds for which pings fail before a pause. The driver replaces a reset connection within this time.
+ */
 const FAILING_TO_PAUSE = 1_000;
-/** This worker delays its resumption only if another worker reached the database within these milliseconds. */
+/**
+ * If no other worker has reported a reachable database within these milliseconds, this worker resumes without delay.
+ */
 const MAX_REPORT_AGE = 2_000;
 /** A pause counts as the first one if the last resumption is longer ago than these milliseconds. */
 const CALM_TIME = 60_000;
@@ -82,8 +86,8 @@ export class CutOff {
   }
 
   /**
-   * True after enough failures, if another worker reached the database when the last failed ping of this worker began.
-   * That worker must also have reported since then.
+   * True after enough failed pings, if another worker already reached the database when the last of these pings began.
+   * The other worker must have reported this after that ping began.
    */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
@@ -120,5 +124,5 @@ export class CutOff {
   }
 }
 
-/** The connection in outage messages. */
+/** Name of the connection in outage messages. */
 const CONNECTION = 'pings';

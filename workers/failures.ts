@@ -6,7 +6,7 @@ import { SessionReplaced } from '../src/storage/sessions';
 
 /**
  * Another process has changed a matter or a push since this worker read it, or the majority has not confirmed a prior
- * result. The worker reads them again.
+ * result. The worker reads the matters, pushes and prior results again.
  */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
@@ -19,7 +19,7 @@ export class PlanFailed extends Error {
 
 /**
  * The worker no longer owns the partitions of the batch, or Redis does not confirm that the worker owns them. Another
- * worker may have applied later pushes, so this worker must not decide anything.
+ * worker may have applied pushes that follow this batch in the queue. So this worker must not decide anything.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
@@ -27,8 +27,8 @@ export class PartitionsLost extends Error {
 
 /**
  * Whether the whole batch fails. Causes: the database is unavailable, the result of a commit is unknown, the session
- * was replaced, or the worker lost its number or partitions. The sweep (queue/balance.ts) schedules a job for each
- * partition later.
+ * was replaced, or the worker lost its number or partitions. A later sweep (queue/balance.ts) schedules a job for each
+ * partition of the batch.
  */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
@@ -41,8 +41,8 @@ export function isContention(error: unknown): boolean {
 }
 
 /**
- * Whether the push itself is the cause: its document cannot be stored, or `planBatch` fails for its matter. All other
- * failures are retryable.
+ * Whether the failure is caused by a push or a matter of the group: a document cannot be stored, or `planBatch` fails.
+ * All other failures are retryable.
  */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);

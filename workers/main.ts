@@ -38,7 +38,7 @@ import { createProcessBatch } from './process-batch';
 /** The indexes of the database sessions: one session for each concurrent batch. */
 const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
 
-/** Starts a worker. @throws as `startProcess` */
+/** Starts a worker. @throws the errors of `startProcess` */
 export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('worker', options, openWorker);
 
@@ -64,8 +64,8 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Registered before the step 'partition jobs under way', because the steps run in reverse order. So the expiry stops
-  // after the last batch and does not delay it.
+  // Registered before the step 'partition jobs under way', because the last registered step runs first. So the expiry
+  // stops after the last batch and does not delay this batch.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({

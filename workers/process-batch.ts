@@ -92,15 +92,16 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 
 /**
  * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. These
- * transactions must not lock the documents of this batch. They must not commit later either. A push without an effect
- * in this batch writes no matter, so no guard would detect that the matter has changed.
+ * transactions must not lock the documents of this batch. They must also not commit after this batch has read the
+ * matters, because its decisions would then be based on outdated matters. If this batch decides that a push has no
+ * effect, it writes no matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
   // If Redis was emptied, it does not know the earlier owners. An earlier owner may have checked its ownership before
-  // that, and may be about to commit.
+  // Redis was emptied, and may be about to commit.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -145,9 +146,9 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The matters are read first: if a matter has the effect of a first attempt, the prior results must contain the
-  // result of this attempt. If a dead worker has committed a push, the prior results contain the push itself. The guard
-  // of the commit then rejects the plan.
+  // The matters are read before the prior results. If a matter already has the effect of the first attempt of a push,
+  // the prior results must contain the result of the first attempt. If a dead worker has committed a push, the prior
+  // results contain the push itself. The guard of the commit then rejects the plan.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -181,8 +182,8 @@ function planOrFail(
  * `CommitConflict`, and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the
  * others.
  *
- * Another worker may have applied later pushes before the load. The guards do not detect this. So the worker must still
- * own the partitions after the load.
+ * Before this worker loaded the matters, another worker may have applied pushes that follow this batch in the queue.
+ * The guards do not detect this. So this worker must still own the partitions after it has loaded the matters.
  */
 async function commitPlan(
   deps: BatchDependencies,

@@ -23,7 +23,9 @@ import {
 export interface ApplyGroupsDependencies extends FinalizeDependencies {
   /** Commits groups in one transaction. @throws if nothing was written, or if the result is unknown */
   readonly commit: (groups: readonly Group[]) => Promise<FinalStates>;
-  /** @returns the error with which the batch must fail, if the worker no longer owns its partitions */
+  /**
+   * @returns the error with which the batch must fail; undefined if the worker still owns the partitions of the batch
+   */
   readonly checkOwnership: () => Promise<PartitionsLost | undefined>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -33,9 +35,9 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 const MAX_ATTEMPTS = 4;
 /**
  * When the time for retries is over, groups with contention are given up together if they are at most this many:
- * further attempts would block their partitions. More groups are halved again, so that those without contention can
- * still be committed. After any other retryable error all groups are given up together, because the database rejects
- * all of them.
+ * further attempts would block their partitions. If there are more groups, they are halved again, so that groups
+ * without contention can still be committed. After a retryable error that is no contention, all groups are given up
+ * together, because the database rejects all of them.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -48,7 +50,7 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 const MIN_RETRY_TIME = 1_000;
 /**
  * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So a slow
- * database has more time for retries. They always end MAX_RETRY_TIME after the start of the batch.
+ * database has more time for retries. The retries always end at the latest MAX_RETRY_TIME after the start of the batch.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
@@ -92,7 +94,7 @@ export async function applyGroups(
 /**
  * Commits the groups together. After a failure it first separates pushes that were settled before, because they are the
  * usual cause. It commits the other pushes together. If no push was settled before, it commits each half of the groups
- * alone, which finds a failing group in few steps.
+ * separately, which finds a failing group in few steps.
  *
  * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over,
  * several groups may be given up together (MAX_CONTENDED_TOGETHER).
@@ -145,8 +147,8 @@ function isGivenUp(
 }
 
 /**
- * A worker that no longer owns the partitions must not retry: their new owner may have applied later pushes of the
- * same matters. A retry would then break the order.
+ * A worker that no longer owns the partitions must not retry: their new owner may have applied pushes of the same
+ * matters that follow this batch. A retry would then break the order.
  *
  * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried
  */

@@ -2,8 +2,8 @@
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
  * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
- * commit such a push after this batch has committed later pushes. The functions return the remaining pushes, which may
- * take effect.
+ * commit such a push after this batch has committed later pushes of the same matter. The functions return the remaining
+ * pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -54,10 +54,10 @@ export async function finalizeLate(
 
 /**
  * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is
- * missing if an election removed it before the majority had it, it expired (`expireAt`), or an old backup was
- * restored. Without an entry, no guard prevents a second effect.
+ * missing if an election removed it before the majority had it, it was older than PUSH_LOG_RETENTION, or an old backup
+ * was restored. Without an entry, no guard prevents a second effect.
  *
- * @returns also the final states of pushes that an earlier batch, an earlier attempt or `web` has settled
+ * @returns also the final states of pushes that an earlier batch, an earlier commit of this batch or `web` has settled
  */
 export async function separateSettled(
   { lookups, finalize }: FinalizeDependencies,
@@ -70,7 +70,8 @@ export async function separateSettled(
   const failedIds = [...withoutEntry.map(({ id }) => id), ...failed.map(([id]) => id)];
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
   const { remaining, skipped } = splitBehind(queued, new Set(failedIds));
-  // After an election, an entry may exist although it was not found. So these final states are written to the log too.
+  // After an election, an entry may exist although it was not found. So `finalize` also settles the pushes without an
+  // entry.
   const ended = await finalize([...withFinalState(withoutEntry, UNAVAILABLE), ...skipped]);
   return { remaining, states: new Map([...settled, ...ended]) };
 }
@@ -90,8 +91,7 @@ export const withFinalState = (
 ): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 
 /**
- * Skips the lines of a caller's batch if the earlier line of the same matter failed with a retryable error
- * (contract 7.2).
+ * Skips a line of a caller's batch if the preceding line of its matter failed with a retryable error (contract 7.2).
  *
  * @param pushes in order
  * @param failed request ids of the lines that failed

@@ -1,6 +1,6 @@
 /**
  * Reads the headers of a signed request: X-Client-Id, X-Timestamp, X-Signature, X-Idempotency-Key and X-Strict-Fields.
- * The source is `rawHeaders`, because Node merges duplicate headers in `headers`.
+ * All functions read Node's `rawHeaders`, because Node's `headers` no longer shows that a header was sent twice.
  */
 import { type Problem, PushError, problem } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
@@ -13,7 +13,7 @@ export interface AuthHeaders {
   readonly signature: string;
 }
 
-/** @throws PushError HMAC_HEADERS_MISSING if one of these three headers is missing, empty or duplicate */
+/** @throws PushError HMAC_HEADERS_MISSING if X-Client-Id, X-Timestamp or X-Signature is missing, empty or duplicate */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
   const clientId = onlyValue(rawHeaders, 'x-client-id');
   const timestamp = onlyValue(rawHeaders, 'x-timestamp');
@@ -28,7 +28,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * All values of a header, in order. The header objects of Node are not safe: a header named `__proto__` breaks
+ * All values of a header, in order. Node's own objects are not used: a header named `__proto__` breaks
  * `headersDistinct`, and `headers` joins duplicates with a comma.
  *
  * @param rawHeaders name, value, name, value, ...
@@ -48,9 +48,9 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** Whether fields that are unknown or that the operation does not use are rejected. Otherwise they are ignored. */
+  /** True: a field that is unknown, or that the operation does not use, is rejected. False: the field is ignored. */
   readonly strictFields: boolean;
-  /** Problems of these two headers. The answer lists them together with the problems of the body. */
+  /** Problems of X-Idempotency-Key and X-Strict-Fields. The answer lists them with the problems of the body. */
   readonly headerErrors: readonly Problem[];
 }
 

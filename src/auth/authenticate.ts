@@ -43,7 +43,7 @@ export interface SignedRequest {
 export interface AuthenticationTerms {
   readonly headers: AuthHeaders;
   readonly clock: Clock;
-  /** Minimum number of secrets with which a signature is computed; see `secretsToTry`. */
+  /** Minimum length of the list of secrets to try; see `secretsToTry`. */
   readonly minSecrets?: number;
 }
 
@@ -118,18 +118,19 @@ export function secretsToTry(
 ): readonly Secret[] {
   const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
   const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
-  // The dummies differ: `findSigner` hashes the body only once for equal secrets, which would take less time.
+  // The dummies differ, because `findSigner` hashes the body only once for equal secrets. Equal dummies would save time
+  // and so reveal the number of real secrets.
   const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
   return [...valid, ...dummies];
 }
 
-/** A client from the cache is up to one second old. A query key may have expired in that second. */
+/** Checks the expiry here too: a query key may have expired after the directory read the client. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
  * Checks the client and the secret that signed the request.
  *
- * @param client the current client, which may no longer have the secret
+ * @param client the client as last read; the client may no longer have the secret `signer`
  * @param signer the secret that signed the request, if it was found
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
  */
@@ -161,7 +162,7 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }
 
-/** Bytes that are hashed without a pause, in a fraction of a millisecond. A larger body is hashed in slices. */
+/** Maximum bytes that are hashed at once, within a fraction of a millisecond. A larger body is hashed in slices. */
 const SLICE = 64 * 1024;
 
 /** The body of a signed request. It can find the secret that signed the request. */

@@ -1,7 +1,7 @@
 /**
  * Group commit: items that arrive in the same tick, or while no further batch may start, form the next batch. Each call
- * of `add` returns the result of its own item. In this file, a batch is such a group of items. It is neither the batch
- * of a worker nor the batch of a caller.
+ * of `add` returns the result of its own item. In this file, a batch is the items of one call of `run`. It is neither
+ * the batch of a worker nor the batch of a caller.
  */
 
 /**
@@ -23,19 +23,19 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. Further items wait until a batch ends. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds from the start of a batch to the start of the next one, while a batch runs. This makes batches
-   * fewer and larger. By default there is no minimum.
+   * While a batch runs: minimum milliseconds between the start of the newest batch and the start of the next one. The
+   * minimum makes batches fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
-  /** If set, each batch has one span, which has links to the traces of its items. */
+  /** If set, each batch has one span, with links to the traces of the items in the batch. */
   readonly tracing?: BatchTracing | undefined;
-  /** Name of that span. */
+  /** Name of the span of a batch. */
   readonly name?: string;
 }
 
 export interface Batcher<I, O> {
   /**
-   * Queues an item. The batcher has no limit of its own: callers limit the waiting items, for example by MAX_IN_FLIGHT.
+   * Queues an item. The batcher does not limit the waiting items: its callers do, for example by MAX_IN_FLIGHT.
    */
   add(item: I): Promise<O>;
 }

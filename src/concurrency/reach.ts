@@ -1,14 +1,15 @@
 /**
  * Detects whether a server answers. `startPings` pings a server at an interval, and records since when pings succeed or
- * fail. `watchReach` decides by pings whether the server is lost, and then rejects the pending calls.
+ * fail. `watchReach` decides by these pings whether the server is lost, and rejects the pending calls of a lost server.
  */
 import { type PollLoop, startPollLoop } from './timing';
 
 export interface PingState {
-  /** Consecutive pings without an answer in time. */
+  /** Number of pings that have failed since the server last answered a ping. */
   readonly failures: number;
   /**
-   * Start of the first consecutive failed ping, by `performance.now()`; undefined if the server answered the last ping.
+   * Start of the first ping that has failed since the server last answered a ping, by `performance.now()`; undefined if
+   * none has failed since then.
    */
   readonly failingSince: number | undefined;
   /** Time of the first answer since the last failed ping, by `performance.now()`; undefined if the last ping failed. */
@@ -21,7 +22,8 @@ export interface PingState {
 
 export interface Pings extends PollLoop {
   /**
-   * Reports that the server has answered another command. The current ping then counts as answered, even if it fails.
+   * Reports that the server has answered a command other than a ping. The current ping then counts as answered, even if
+   * it fails.
    */
   noteAnswer(): void;
 }
@@ -60,7 +62,7 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
     lastBegan: began,
     error: '',
   });
-  /** An answer after the deadline shows that the server is slow but reachable, so it resets the failures. */
+  /** A late answer to a ping shows that the server is slow but reachable. So the late answer resets the failures. */
   const noteLate = () => {
     answeredAt = performance.now();
     state = { ...state, failures: 0, failingSince: undefined };
@@ -73,7 +75,7 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
       state = succeed(began);
     } catch (error) {
       state = answeredAt >= began ? succeed(began) : fail(began, error);
-      // A late answer resets the failures. A late error is ignored, because the ping already counts as failed.
+      // The ping is already judged: an answer that arrives now resets the failures, and an error is ignored.
       call.then(noteLate, () => undefined);
     }
     await onPing(state);
@@ -91,8 +93,8 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
 const TICKS = 10;
 
 /**
- * A time limit that pauses while the event loop is blocked. Answers that arrived meanwhile are read before the limit
- * ends.
+ * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during the block is
+ * read before the limit ends.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -119,7 +121,7 @@ export interface Reach {
    */
   isLost(): boolean;
   /**
-   * Rejects a hanging call as soon as the server is lost, instead of at the deadline of the call.
+   * Makes a call fail as soon as the server is lost. Without this, the call would hang until its own deadline.
    *
    * @returns the result of the call; a result after the loss is ignored
    * @throws the error of the call, or an Error if the server is lost
@@ -140,7 +142,7 @@ export interface ReachOptions {
 /** Milliseconds between two pings, and the time limit of one ping. */
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** Milliseconds without an answered ping until the server counts as lost. A restart or an election takes less time. */
+/** Milliseconds without an answered ping until the server counts as lost; longer than a restart or an election. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

@@ -19,7 +19,7 @@ export class TimeSlice {
     return performance.now() - this.began >= LONGEST_SLICE;
   }
 
-  /** Waits until all slices that waited before have run, then starts the next slice. */
+  /** Waits for all slices that are already waiting, then starts the next slice of this computation. */
   async next(): Promise<void> {
     turns = turns.then(() => nextTurn());
     await turns;

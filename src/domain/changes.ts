@@ -2,8 +2,8 @@
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
 /**
- * A changed field. A change of a type, status, priority, time or `deleted` has the old and new value, and a change of
- * `parties` has lists. Any other change, such as of a title or payload, has only the field name.
+ * A changed field. A type, status, priority, time or `deleted` is stored with its old and new value, and `parties` with
+ * lists. Of the remaining fields, such as title and payload, only the name is stored.
  */
 export interface FieldChange {
   readonly field: string;

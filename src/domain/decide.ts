@@ -64,11 +64,11 @@ export function decide(
 }
 
 /**
- * Whether the operation has no effect, because its time is before the `sourceUpdatedAt` of the matter (contract 4.5).
- * An operation with exactly that time is not stale.
+ * Whether the operation is stale: its `sourceUpdatedAt` is before the `sourceUpdatedAt` of the matter (contract 4.5).
+ * If the two times are equal, the operation is not stale.
  */
 function isStale(matter: Matter, op: Operation): boolean {
-  // For a deleted matter, operations other than an upsert have the same outcome whatever their time is.
+  // On a deleted matter, only an upsert can be stale. The outcome of any other operation does not depend on its time.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -128,8 +128,8 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A newer delete sets `sourceUpdatedAt` to its own time. An upsert with an earlier time then does not revive the
-    // matter.
+    // A delete that is newer than the matter sets the matter's `sourceUpdatedAt`. So an upsert that is older than this
+    // delete does not revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }
@@ -142,7 +142,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread must be last. V8 would add properties after it one by one, which makes this function seven times slower.
+  // The spread must be last. If properties follow it, V8 adds them one by one, and the function is seven times slower.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -165,8 +165,8 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
 }
 
 /**
- * Applies changes to a matter, and updates its derived fields, `sourceUpdatedAt`, `updatedAt` and revision. Returns the
- * same object if nothing changed, so that an identical push writes nothing.
+ * Applies changes to a matter, and updates its derived fields, `sourceUpdatedAt`, `updatedAt` and revision. Returns
+ * `matter` itself if nothing changed, so that a push without changes writes nothing.
  */
 function applyChanges(
   matter: Matter,

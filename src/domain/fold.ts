@@ -1,6 +1,6 @@
 /**
  * Folds the pushes of one matter: applies them in their order, and returns the last state of the matter and a result
- * for each push. One fold of a list gives the same matter and results as a separate fold for each push.
+ * for each push. One fold of all pushes gives the same matter and results as a separate fold for each push.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
@@ -9,7 +9,7 @@ import type { Operation } from './operation';
 /** The fields of a push that the fold needs. */
 export interface FoldablePush {
   readonly operation: Operation;
-  /** Digest of client, operation, idempotency key and body. Equal digests are duplicates (contract 5.1). */
+  /** Digest of client, operation, idempotency key and body. Pushes with equal digests are duplicates (contract 5.1). */
   readonly idempotencyFingerprint?: string;
 }
 
@@ -26,7 +26,7 @@ export interface FoldResult {
   readonly before: Matter | undefined;
   /** Whether the push changed the matter. */
   readonly changed: boolean;
-  /** The result of the earlier push, if this push repeats an earlier push and was therefore not applied. */
+  /** Set if this push repeats an earlier push and was therefore not applied: the result of the earlier push. */
   readonly duplicateOf?: PriorResult;
 }
 

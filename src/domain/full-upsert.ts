@@ -37,9 +37,9 @@ export type ContentField =
 
 /**
  * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
- * @returns an upsert that gives the matter in the ledger the content of `matter`, whatever its content is now. If the
- *   upsert is stale, it changes nothing. The upsert sets no read states: a party that the ledger already has keeps its
- *   read state
+ * @returns an upsert that gives the matter in the ledger the content of `matter`, whatever content the ledger has. A
+ *   stale upsert changes nothing. The upsert sets no read states: a party that the ledger already has keeps its read
+ *   state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
@@ -66,7 +66,7 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
-    // A document that was edited manually may lack a field.
+    // A missing field counts as null: a document that was edited manually may lack a field.
     (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),
   );
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];

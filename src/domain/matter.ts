@@ -28,8 +28,8 @@ export interface Party extends PartyRef {
 }
 
 /**
- * The optional content fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears a field. All fields
- * except `deadlineAt` are texts.
+ * The optional content fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears a field. All
+ * fields except `deadlineAt` are texts.
  */
 export const CONTENT_FIELDS = [
   'summary',
@@ -104,8 +104,8 @@ export function phaseOf(
 }
 
 /**
- * The key of a matter as one text: its system code and its externalId. All pushes with this key are a group, which is
- * applied in order (contract 6.3). Neither parameter may contain a line feed.
+ * The key of a matter as one text: its system code and its externalId. All pushes with the same key form a group. The
+ * pushes of a group are applied in order (contract 6.3). Neither parameter may contain a line feed.
  */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;

@@ -3,18 +3,18 @@
 export interface Mentions {
   /** Whether a body contains the username, plain or with JSON escapes. JSON inside JSON strings is searched too. */
   isIn(body: string): boolean;
-  /** Replaces each username in a text without escapes. */
+  /** Replaces the username everywhere in a text. JSON escapes in the text are not decoded. */
   replaceIn(text: string, replacement: string): string;
 }
 
 /**
- * A letter or digit. Directly beside a name, it makes the name a part of a longer word. Chinese characters do not
- * count, because Chinese texts have no blanks between words.
+ * A letter or digit. If a letter or digit is directly beside a name, the name is only a part of a longer word. Chinese
+ * characters do not count, because Chinese texts have no blanks between words.
  */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
 /**
- * Connects the name with a letter or digit: `li.lei@example.com`, `x-li.lei` and `li.lei_2` are other words than
- * `li.lei`.
+ * An optional sign between the name and a letter or digit: `li.lei@example.com`, `x-li.lei` and `li.lei_2` do not
+ * contain the word `li.lei`.
  */
 const JOINT = '[._@-]?';
 /** Maximum levels of escapes. The body is the first level, and a JSON document in its `payloadJson` the second. */
@@ -24,11 +24,11 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
 const BLANKS = new Set(['b', 'f', 'n', 'r', 't']);
 
 export function createMentions(username: string): Mentions {
-  // At an end with a Chinese character, the name needs no boundary: Chinese texts have no blanks between words.
+  // If the name begins or ends with a Chinese character, no boundary is needed there: Chinese texts have no blanks.
   const before = /^\p{Script=Han}/u.test(username) ? '' : `(?<!${WORD}${JOINT})`;
   const after = /\p{Script=Han}$/u.test(username) ? '' : `(?!${JOINT}${WORD})`;
   const word = new RegExp(`${before}${literalPattern(username)}${after}`, 'gu');
-  // Few texts contain the letters of the name, and `includes` is much faster than the expression.
+  // `includes` is first, because it is much faster than the expression and few texts contain the name.
   const isWordIn = (text: string) => text.includes(username) && text.search(word) >= 0;
   return {
     isIn: (body) => {

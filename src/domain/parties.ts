@@ -14,7 +14,8 @@ type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
  * had before keeps its read state, and a new party is unread.
  *
  * @param replace whether `sent` replaces all parties; otherwise the parties of `sent` are added
- * @param names display names from the directory; a party without an entry keeps its old name, or gets its username
+ * @param names display names from the directory. Without an entry here, an old party keeps its display name, and the
+ *   display name of a new party is its username
  */
 export function changeParties(
   before: PartyList,
@@ -37,7 +38,7 @@ export function changeParties(
   return withParties(before, [...after.values()]);
 }
 
-/** Removes parties. The others keep their read state. A removal of a party that the matter does not have is ignored. */
+/** Removes parties. The remaining ones keep their read state. A removal without a matching party is ignored. */
 export function removeParties(before: PartyList, removals: readonly PartyRemoval[]): PartyList {
   const isRemoved = removalTest(removals);
   return withParties(
@@ -46,7 +47,7 @@ export function removeParties(before: PartyList, removals: readonly PartyRemoval
   );
 }
 
-/** @returns a function that checks whether one of the removals names a party */
+/** @returns a function that checks whether one of the removals names the given party */
 export function removalTest(removals: readonly PartyRemoval[]): (party: PartyRef) => boolean {
   const users = new Set<string>();
   const keys = new Set<string>();

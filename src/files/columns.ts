@@ -35,7 +35,8 @@ export const MATTER_COLUMNS: ColumnNames = {
   mobileUrl: ['移动链接', '移动端链接', '手机链接'],
   priority: ['优先级', '紧急程度', '级别'],
   deadlineAt: ['截止时间', '截止日期', '期限', 'deadline', 'due', 'duedate', 'dueat'],
-  // Not 发起人 or 处理人: such a column usually contains display names, but these fields need usernames.
+  // 发起人 and 处理人 are not in the lists: such columns usually contain display names, but the initiator and the
+  // assignees need usernames.
   initiatorUsername: ['发起人登录名', '发起人账号', '申请人登录名', '申请人账号', 'initiator'],
   initiatorExtId: ['发起人编号', '申请人编号'],
   payloadJson: ['附加数据', '扩展数据', 'payload'],
@@ -68,8 +69,8 @@ const plain = (name: string) =>
     .replace(/[\s_\-*:：()（）]/g, '');
 
 /**
- * How well a column name fits a field. 0: the name of the field itself. From 1: the position among the common names of
- * the field. Infinite: the name does not fit.
+ * How well a column name fits a field. 0: it is the name of the field itself. From 1: its position among the common
+ * names of the field. Infinite: it does not fit.
  *
  * @param name the column name in the form of `plain`
  */

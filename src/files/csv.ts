@@ -22,7 +22,7 @@ export class CsvError extends Error {
   override readonly name = 'CsvError';
 
   /**
-   * @param line first line of the record
+   * @param line first line of the record with the problem
    * @param why `quote`: a quote is not closed; `record`: the record is too long
    */
   constructor(
@@ -192,19 +192,19 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Matches a text that a spreadsheet may read as a formula. Spreadsheets skip blanks before the first sign, and also
- * accept full-width signs. No written cell may be a formula, because a formula can run commands.
+ * Matches a text that a spreadsheet may read as a formula. Spreadsheets skip blanks before the sign of a formula, for
+ * example `=`, and also accept full-width signs. No written cell may be a formula, because a formula can run commands.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * Matches a place inside a cell at which a spreadsheet with another separator would begin a new cell with a formula.
- * The quotes around the whole cell do not prevent this: for that spreadsheet, they may be in the middle of a cell.
+ * Matches a place inside a cell where a formula would begin if the spreadsheet's separator is not the comma. Quotes
+ * around the cell do not prevent this: such a spreadsheet may see them in the middle of a cell, where they are text.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
-/** Formats a text as one cell. An apostrophe before a formula makes the spreadsheet read it as a text. */
+/** Formats a text as one cell. An apostrophe before a formula makes the spreadsheet read the formula as a text. */
 export function csvCell(text: string): string {
   const harmless = text.replace(INNER, "$&'");
   const safe = FORMULA.test(text) ? `'${harmless}` : harmless;

@@ -48,7 +48,7 @@ export async function detectEncoding(read: ReadBytes, given?: string): Promise<D
     if (line === undefined) return { encoding: named };
     return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
   }
-  // UTF-16 has a NUL byte for every ASCII character. A single NUL byte in another encoding is just a wrong character.
+  // Many NUL bytes mean UTF-16, which has one for every ASCII character. A few NUL bytes are just wrong characters.
   if (start.filter((byte) => byte === 0).length * 10 > start.length) {
     return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
   }
@@ -188,8 +188,8 @@ class Utf8Scan {
 
 /**
  * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names
- * of people also use some of the second level. A file in another encoding, decoded as GB18030, has rare characters and
- * private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in
+ * of people also use some of the second level. If a file is not GB18030, decoding it as GB18030 gives rare characters
+ * and private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in
  * GB18030.
  */
 class GbkScan {

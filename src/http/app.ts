@@ -1,8 +1,8 @@
 /**
  * Main entry point of `src/http/`: `createApp` returns the Koa app with the middlewares of all requests and the routes
  * of the endpoint table. Other entry points: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or
- * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private. A handler or
- * middleware throws a `PushError` to reject a request.
+ * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. Files not named here are private. A handler
+ * or middleware throws a `PushError` to reject a request.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -156,7 +156,7 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
   const inFlight = createInFlight(maxInFlight, listeners.metrics?.inFlight);
   const uploads = koaLongUploads(maxInFlight);
   const { PUSH_TIMEOUT: timeout } = settings;
-  /** The middlewares that admit a request, by what the rate limit counts (`rate` in the endpoint table). */
+  /** The middlewares that admit a request. The key is `rate` of the endpoint table: what the rate limit counts. */
   const admissions = {
     // No middleware: `submit` admits pushes.
     push: [],

@@ -23,8 +23,8 @@ export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Maximum milliseconds for which the server discards the rest of a rejected body before it answers. */
 const DISCARD_TIMEOUT = 2_000;
 /**
- * Memory of a received chunk beside its content, in bytes. If a client sends a body byte by byte, most memory is this
- * overhead.
+ * Bytes of memory that a received chunk needs in addition to its content. If a client sends a body byte by byte, this
+ * overhead is most of the memory.
  */
 const CHUNK_OVERHEAD = 256;
 const EMPTY = Buffer.alloc(0);
@@ -88,7 +88,7 @@ export function checkEncoding(req: IncomingMessage): void {
 
 const CHARSET = /^\s*(utf-?(8|16|16le|16be)|gb2312|gbk|gb18030|big5|us-ascii|iso-8859-1)\s*$/i;
 
-/** A character set in Content-Encoding is a common mistake: the header names a compression. */
+/** Content-Encoding names a compression. A character set in it is a common mistake with its own error text. */
 function unsupportedEncoding(sent: string): PushError {
   if (!CHARSET.test(sent)) return new PushError('UNSUPPORTED_ENCODING');
   const { zh, en } = new PushError('UNSUPPORTED_ENCODING').text;
@@ -115,8 +115,8 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 /** A request that counts toward the limits of the process: first as an upload, then with a slot. */
 export interface CountedRequest {
   /**
-   * Counts received bytes. If all uploads together have too many bytes, disconnects the oldest uploads, which may
-   * include this one.
+   * Counts received bytes. If all uploads together have too many bytes, disconnects the oldest uploads. This upload
+   * may be among them.
    */
   received(bytes: number): void;
   /** Takes a slot for the fully received request. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
@@ -212,7 +212,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
           totalBytes += added;
           while (totalBytes > bytes && cutOldest());
         },
-        /** Stops counting the upload. May be called again. */
+        /** Stops counting the upload. Further calls have no effect. */
         end: () => remove(req),
       };
     },

@@ -13,7 +13,7 @@ export interface PlainDocument {
   readonly type: string;
   /** Changes whenever the bytes change. */
   readonly etag: string;
-  /** Added to the usual headers; a header of the same name replaces the usual one. */
+  /** Further headers of the answer. They replace default headers with the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the file is served for this Host header; absent: for every Host header. */
   readonly isServedFor?: (host: string | undefined) => boolean;
@@ -112,7 +112,7 @@ export const PAGE_HEADERS = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  // The browser asks at each load whether its copy is current, and usually gets a 304.
+  // With `no-cache`, the browser asks at each load whether its copy is current, and usually gets a 304.
   'Cache-Control': 'no-cache',
 };
 /** A file name with a hash: the build changes the name when the content changes. */

@@ -15,7 +15,7 @@ import type { RequestContext, RequestState } from './request';
 /** Maximum characters of a path in the log. */
 export const MAX_PATH = 200;
 
-/** The receivers of these reports, and the clock that measures durations. */
+/** The receivers of the reports of `createEndRequest`, and the clock that measures durations. */
 export interface Listeners {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,8 +24,8 @@ export interface Listeners {
 }
 
 /**
- * A request ends once: later calls for the same request report nothing. A failing metric or count does not change the
- * answer, because the pushes of the request may be persisted.
+ * A request ends once: after one call of `answered` or `rejected`, further calls for the request report nothing. An
+ * error in a metric or count does not change the answer, because the pushes of the request may already be persisted.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

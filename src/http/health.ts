@@ -32,9 +32,9 @@ export interface HealthProbe {
   isLeaving(): boolean;
   /** From now on `check` fails, so that every new request is rejected. */
   drain(): void;
-  /** Checks the last known state, without a round trip. @throws as `ready`, except for a paused queue */
+  /** Checks the last known state, without a round trip. A paused queue is no error. @throws the errors of `ready` */
   check(): void;
-  /** The same check for a push. It also fails if the queue is paused. @throws as `ready` */
+  /** The check for pushes: as `check`, but a paused queue is an error too. @throws the errors of `ready` */
   checkPushes(): void;
 }
 

@@ -7,12 +7,12 @@ import type { Envelope } from '../protocol/envelope';
 const STALL_TIMEOUT = 30_000;
 
 /**
- * Yields the lines in groups: lists of values, one for each line. A group may be empty. The return value of the
+ * Yields the lines in groups. A group is a list with one value for each line, and may be empty. The return value of the
  * generator is `data` of the envelope.
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** Lines whose first group has been read. An error in the first group still results in a normal error answer. */
+/** Lines whose first group was read before the answer began. So an error in this group gives a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
@@ -27,7 +27,7 @@ export interface LastLine {
 /**
  * Reads the first group. When the response ends for any reason, closes the generator of the lines.
  *
- * @throws the error of the lines before their first group
+ * @throws the error of the generator, if the generator fails before its first group
  */
 export async function startLines(res: ServerResponse, rest: LineGroups): Promise<StartedLines> {
   const first = await rest.next();
@@ -38,8 +38,9 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response was sent or its connection closed; at once if that has already happened. A
- * response that waits for an earlier response gets no event when the connection closes, so the socket is observed too.
+ * Calls `end` once: when the response was sent or its connection closed, or immediately if that has already happened.
+ * If the connection closes while the response waits for an earlier response, the response has no event. So the socket
+ * is observed too.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;

@@ -1,6 +1,6 @@
 /**
  * Answers malformed and ambiguous requests. Koa cannot answer them, so this file writes the HTTP response itself, after
- * the answers to all earlier requests of the connection. It discards all later input of the connection.
+ * the answers to all earlier requests of the connection. All input after the malformed request is discarded.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -11,7 +11,7 @@ import { API_HEADERS } from '../protocol/headers';
 
 /** Milliseconds in which a client can read the error answer. After that time the service closes the connection. */
 const LINGER_TIMEOUT = 2_000;
-/** Bytes of further input that the service discards. A client that sends more is disconnected. */
+/** Maximum bytes after the malformed request that the service discards. A client that sends more is disconnected. */
 const MAX_DISCARDED = 1024 * 1024;
 
 /** The fields of the log line for a malformed request. */
@@ -71,8 +71,8 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
 }
 
 /**
- * Reads and discards further input. If input is unread at the close, the connection is reset and the client loses the
- * answer.
+ * Reads and discards the input after the malformed request. If input were unread when the connection is closed, the
+ * connection would be reset and the client would lose the answer.
  */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
@@ -82,9 +82,9 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause lets this timer expire while the error
-    // answer waits for earlier answers. A pause before the first chunk would have no effect: Node resumes the
-    // connection at the end of a message.
+    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so that the timer can
+    // expire while earlier requests are unanswered. A pause before the first chunk would have no effect: Node resumes
+    // the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -41,7 +41,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
 /** Traces each request for a signed endpoint. The middleware is used only if TRACING is on. */
 export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   return async (ctx, next) => {
-    // Other paths are not traced: clients choose them freely, so the number of span names would have no limit.
+    // A path without an endpoint is not traced: clients choose it freely, so the span names would have no limit.
     if (!endpointAt(ctx.path)) return next();
     const request = tracing.request(ctx.method, ctx.path, traceHeaders(ctx.req.rawHeaders));
     ctx.state.traceId = request.traceId;

@@ -1,6 +1,6 @@
 /**
- * The values that the middlewares of a request share in `ctx.state`, and the middleware that sets the first of these
- * values.
+ * The values that the middlewares of a request share in `ctx.state`. The first middleware, `koaRequest`, sets the time
+ * of arrival, the request id and the language.
  */
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { SignedRequest } from '../auth/authenticate';
@@ -23,9 +23,9 @@ export interface RequestState {
   arrivedAt: number;
   /** Set by koaRequest: the language of the answer. */
   language: Language;
-  /** Set by koaRawBody: the bytes of the body. Empty again after the later middlewares have run. */
+  /** Set by koaRawBody: the bytes of the body. Empty again when the request has been handled. */
   rawBody: Buffer;
-  /** Set by koaHmacAuth, or for `matters/orphans` by koaStreamedHmacAuth. */
+  /** Set by koaHmacAuth, or by koaStreamedHmacAuth for `matters/orphans`: the authenticated request. */
   signed: SignedRequest;
   /** Set by koaHmacAuth for a large body: its hash and its size. */
   digest?: BodyDigest | undefined;
@@ -59,9 +59,9 @@ export interface RequestState {
 
 /** Summary of the failed lines of one batch. */
 export interface PartialFailure {
-  /** Whether at least one of the failed lines may succeed later. */
+  /** Whether at least one of the failed lines may succeed if it is sent again. */
   readonly isRetryable: boolean;
-  /** The longest Retry-After of the failed lines, in seconds; absent if no failed line has a Retry-After. */
+  /** The longest Retry-After of the retryable lines, in seconds; absent if no retryable line has a Retry-After. */
   readonly retryAfter?: number | undefined;
 }
 
@@ -87,8 +87,8 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the preferred language; of equally preferred languages the first one; Chinese if the header names
- *   neither language
+ * @returns the preferred language; of equally preferred languages the first one; Chinese if the header accepts neither
+ *   Chinese nor English
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

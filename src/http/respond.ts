@@ -45,8 +45,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
     // answer of many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // Node must not parse the unread rest of a body as the next request. When this process is going to stop, the client
-    // must reconnect to another process.
+    // The connection closes in two cases. If a body has an unread rest, Node would parse the rest as the next request.
+    // If this process is going to stop, the client must reconnect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }
@@ -115,7 +115,8 @@ function noRoute(ctx: RequestContext): PushError {
 }
 
 /**
- * Starts a 200 answer of many lines. Its status is sent before the lines exist, so the last line contains the result.
+ * Starts a 200 answer of many lines. The status is sent before all lines are read, so only the last line shows whether
+ * the request succeeded.
  */
 function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOptions): void {
   setLanguageHeaders(ctx);

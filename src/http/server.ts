@@ -28,8 +28,8 @@ const REQUEST_TIMEOUT = 125_000;
 /** Milliseconds without progress after which the server disconnects a client that does not read its answer. */
 const STALL_TIMEOUT = 10_000;
 /**
- * Milliseconds after which the server closes a connection with a CONNECT request, even if earlier answers are not sent
- * yet.
+ * Milliseconds from a CONNECT request until the server closes the connection, even if earlier requests of the
+ * connection have no answer yet.
  */
 const CONNECT_REQUEST_TIMEOUT = 15_000;
 
@@ -38,12 +38,12 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
-  // `acceptHead` checks the Host header. Node's own answer to a request without a Host header has no envelope.
+  // `acceptHead` checks the Host header instead of Node, because an error answer of Node has no envelope.
   requireHostHeader: false,
 };
 
 interface Serving {
-  /** The settings with these names; times in milliseconds. */
+  /** Each field has the value of the setting with the same name; times are in milliseconds. */
   readonly config: Readonly<Record<'PORT' | 'KEEP_ALIVE_TIMEOUT' | 'DRAIN_DELAY', number>> & {
     readonly HOST: string;
   };
@@ -54,7 +54,7 @@ interface Serving {
 interface Served {
   readonly handler: RequestListener;
   readonly health: HealthProbe;
-  /** Path below which clients reach the service (PUBLIC_URL). */
+  /** The path in PUBLIC_URL, below which clients reach the service. */
   readonly pathPrefix: string;
 }
 
@@ -147,12 +147,12 @@ function createHttpServer(
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));
-  // Node would answer an unknown `Expect` header with 417 and no envelope.
+  // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node calls this listener for an idle connection KEEP_ALIVE_TIMEOUT after the last answer. For any other
-    // connection, Node calls it STALL_TIMEOUT after the last data. HEADERS_TIMEOUT ends a connection that has sent no
-    // request.
+    // Node calls this listener for an idle connection KEEP_ALIVE_TIMEOUT after the last answer. For a connection that
+    // is not idle, Node calls the listener STALL_TIMEOUT after the last data. A connection that has sent no request
+    // stays open here, because HEADERS_TIMEOUT ends it.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });

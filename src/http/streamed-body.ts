@@ -17,7 +17,7 @@ import { type RequestContext, type RequestState, requestFields } from './request
 
 /**
  * Limits the number of streamed uploads, but not their bytes, because their bodies are not kept in memory. A streamed
- * upload may take minutes, so other uploads have a separate limit.
+ * upload may take minutes, so uploads that are not streamed have a separate limit.
  *
  * @param max concurrent streamed uploads
  */
@@ -53,11 +53,11 @@ export interface StreamedUpload {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Creates a middleware that makes the checks of `koaHmacAuth`, in the same order: the headers before the body is read,
+ * Creates a middleware with the same checks as `koaHmacAuth`, in the same order: the headers before the body is read,
  * the client after the body is read. So no answer reveals anything about a client before the signature is verified.
  *
- * @throws (the middleware) PushError as `koaHmacAuth`, BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or
- *   BODY_INCOMPLETE; the errors of `upload.begin`
+ * @throws (the middleware) the errors of `koaHmacAuth` and of `upload.begin`; PushError BODY_TOO_LARGE,
+ *   UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or BODY_INCOMPLETE
  */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
@@ -87,8 +87,8 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // `koaHmacAuth` repeats a failed check with the secrets from the database. This needs the body a second time, which a
-  // stream does not have. Therefore the secrets come from the database and not from a cache.
+  // `koaHmacAuth` checks with cached secrets and repeats a failed check with the secrets from the database. Here the
+  // check cannot be repeated, because a stream delivers its body only once. So the secrets come from the database.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -109,7 +109,7 @@ async function authenticateStream(
   const receivedAt = clock();
   // Request ids define the order of the push log. So a request gets its final id when it is completely received.
   state.requestId = deps.newRequestId(receivedAt);
-  // While the body arrived, the client may have been disabled or its key revoked.
+  // While the body arrived, the client may have been disabled, or its secret or query key revoked.
   const current = await lookUp();
   const caller = runCheck(deps, ctx, { ...sent, client: current, receivedAt }, () =>
     callerOf(current, signerSearch.find(), clock()),
@@ -155,7 +155,7 @@ interface SentStream {
   readonly digest: () => BodyDigest;
 }
 
-/** Runs a check. If the check rejects a request of a known client, passes the rejection to the rejection log. */
+/** Runs a check. If the check rejects a request of a known client, the rejection log receives the rejection. */
 function runCheck<T>(
   deps: HmacAuthDependencies,
   ctx: RequestContext,

@@ -5,13 +5,13 @@
  */
 import { mongo } from 'mongoose';
 
-/** The members of the driver's internal class that this file uses. The types of the driver do not contain them. */
+/** The driver's internal class, with the members that this file uses. The types of the driver do not contain it. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;
   readonly socket: { readonly destroyed: boolean };
   onError(error: Error): void;
-  /** The driver calls it before each command. @throws the error that closed the connection */
+  /** Called by the driver before each command. @throws the error that closed the connection */
   throwIfAborted(): void;
 }
 
@@ -21,7 +21,7 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 
 /**
  * Patches the driver: a command on a destroyed socket fails at once with a network error, and the driver retries the
- * command. `web` and a worker in one Node process both call this function; the second call has no effect.
+ * command. If `web` and a worker run in one Node process, both call this function; the second call has no effect.
  */
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;

@@ -67,7 +67,10 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long after its first use a signature is accepted for another path or idempotency key; `off`: always. */
+  /**
+   * How long after the first use of a signature `web` accepts the signature with a different path or idempotency key;
+   * `off`: always.
+   */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -83,14 +86,17 @@ const schema = z.object({
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
    * Maximum requests that one web process handles at a time; further requests get 503. Requests whose bodies are still
-   * arriving have a separate limit of the same number; above it, `web` disconnects the oldest upload.
+   * arriving have a separate limit of the same number. Above the separate limit, `web` disconnects the oldest upload.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition. `web` answers further pushes with 503. */
   PARTITION_LIMIT: wholeNumberSetting(1, 1_000_000).default(10_000),
   /** Maximum bytes of one partition in Redis. `web` answers further pushes with 503. */
   PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
-  /** Maximum pushes that a worker processes together. The other BATCH settings limit the batch of a caller. */
+  /**
+   * Maximum pushes that a worker processes together. BATCH_MAX_ITEMS, BATCH_BODY_LIMIT and BATCH_TIMEOUT limit the
+   * batch of a caller instead.
+   */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
   /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
@@ -109,7 +115,7 @@ const schema = z.object({
     .default(''),
   /** `off`: no reference page at /docs and no console at /console. */
   PAGES: z.enum(['on', 'off']).default('on'),
-  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. `npm start` turns it on. */
+  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. `npm start` sets `on`. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
   /**
    * Public URL of the service. Its path is part of links in answers and of links that `matterctl client console`

@@ -24,7 +24,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether another write has locked or changed the same document, or has inserted a document with the same unique key.
+ * Whether a write failed because another write had locked or changed its document, or had inserted a document with the
+ * same unique key.
  */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
@@ -37,16 +38,16 @@ export const isMissingCollection = (error: unknown): boolean =>
 /** Whether the collection that is to be created exists already. */
 export const isExistingCollection = (error: unknown): boolean => codeOf(error) === NAMESPACE_EXISTS;
 
-/** Whether a document with the same unique key exists. */
+/** Whether a write failed because a document with the same unique key exists. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
 /**
- * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for two causes.
+ * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
- *   confirm it in time. Undefined for any other error
+ *   confirm it in time. Undefined if `error` is no exceeded `maxTimeMS`
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
@@ -76,14 +77,13 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. For a
- * push, every other error counts as retryable (contract 6.5): new MongoDB versions add error codes that this file does
- * not know.
+ * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. If the
+ * result is false, the push counts as retryable (contract 6.5): new MongoDB versions add unknown error codes.
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
     error instanceof mongo.BSON.BSONError ||
-    // The driver checks the size of a document before sending.
+    // The driver throws this error before sending if the document is too large.
     error instanceof mongo.MongoInvalidArgumentError ||
     exceedsBuffer(error) ||
     TOO_LARGE_CODES.has(codeOf(error))
@@ -164,8 +164,8 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * The server is not the primary, changes its role, shuts down, or cannot reach another member or shard. The driver
- * labels these errors only if the command was a write.
+ * Error codes with which a server reports that it is not the primary, changes its role, shuts down, or cannot reach
+ * another member or shard. The driver labels these errors only if the command was a write.
  */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard
@@ -188,7 +188,7 @@ const TRANSIENT_CODES: Codes = new Set([
   11601, // interrupted
 ]);
 
-/** The document, or the result of an update, exceeds 16 MiB. */
+/** Error codes for a document, or a result of an update, that exceeds 16 MiB. */
 const TOO_LARGE_CODES: Codes = new Set([10334, 17419, 17420]);
 
 const PERMANENT_REJECTIONS: Codes = new Set([

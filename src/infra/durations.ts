@@ -1,13 +1,14 @@
 /**
- * Histograms of durations, and their percentiles. Each bucket is 15 % wider than the previous one. So 115 buckets are
- * enough for all durations up to two hours, and percentiles are accurate to 15 %. Histograms can be added.
+ * Histograms of durations, and their percentiles. The first bucket ends at 1 ms. Each further bucket ends at 1.15 times
+ * the end of the bucket before it. So 115 buckets are enough for all durations up to two hours, and percentiles above
+ * 1 ms are accurate to 15 %. Histograms can be added.
  */
 
 /** Number of durations by bucket. */
 export type Durations = Readonly<Record<string, number>>;
 
 const GROWTH = 1.15;
-/** The last bucket: about two hours and longer. */
+/** The last bucket contains all durations of about two hours and longer. */
 const LAST_BUCKET = 114;
 
 /**
@@ -40,9 +41,10 @@ export function percentile(durations: Durations, share: number): number | undefi
 }
 
 /**
- * Estimates a duration in a bucket: the durations of the bucket count as spread evenly over the logarithmic scale.
+ * Estimates a duration in a bucket, as if the durations of the bucket were spread evenly over a logarithmic scale.
+ * Exception: in bucket 0, as if they were spread evenly from 0 to 1 ms.
  *
- * @param fraction part of the durations of the bucket that are at most as long, above 0 and at most 1
+ * @param fraction share of the bucket's durations that are not longer than the result, above 0 and at most 1
  */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);

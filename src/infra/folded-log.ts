@@ -7,8 +7,8 @@ import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
 /**
- * Maximum kinds per second that have a count of their own. Further kinds with the same level and text share one count.
- * So many client ids or reasons do not produce many lines.
+ * Maximum kinds per second that have a count of their own. Above this maximum, all kinds with the same level and text
+ * share one count. Thus even a large number of client ids or reasons produces few lines.
  */
 const MAX_KINDS = 200;
 
@@ -22,12 +22,13 @@ export interface LineKind {
   /** Maximum lines per second that are written; 1 by default. */
   readonly maxPerSecond?: number;
   /**
-   * The servers whose outages cause such lines. During a logged outage of such a server, the lines have level `debug`.
+   * The servers whose outages cause lines of this kind. During a logged outage of one of these servers, the lines have
+   * level `debug`.
    */
   readonly dueTo?: readonly ServerName[];
 }
 
-/** Writes a log line, or only counts it if the kind has reached its maximum in this second. */
+/** Writes a log line, or only counts the line if its kind has reached `maxPerSecond` in this second. */
 export type LogLine = (kind: LineKind, details: object) => void;
 
 export interface FoldedLogOptions {

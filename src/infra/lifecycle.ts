@@ -8,7 +8,7 @@ import { outagesOf, SERVERS } from './outages';
 
 export interface Lifecycle {
   /**
-   * Registers the release of a resource. All these releases share the time limit CLEAN_UP_TIME, so a server that does
+   * Registers the release of a resource. All releases together have the time limit CLEAN_UP_TIME, so a server that does
    * not answer cannot delay the end of the process. A failed release does not affect the exit code.
    */
   onStop(name: string, release: StopStep): void;
@@ -18,7 +18,7 @@ export interface Lifecycle {
    */
   onDrain(name: string, drain: StopStep): void;
   /**
-   * Registers the stop of a component that runs already, as `onStop` registers the release of a resource.
+   * Registers a component that runs already. Its `stop` counts as a release, as with `onStop`.
    *
    * @returns the component
    */

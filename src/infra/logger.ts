@@ -16,7 +16,7 @@ export interface LoggerOptions {
 
 const SECRET_PATHS = ['secret', '*.secret', 'headers', '*.headers', 'body', '*.body'];
 
-/** @param processType `web`, `worker` or `release`, a field of every line */
+/** @param processType `web`, `worker` or `release`; every line has it in the field `process` */
 export function createLogger(
   processType: string,
   level: string,

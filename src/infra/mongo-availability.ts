@@ -14,7 +14,7 @@ export function isMongoReady(connection: Connection): boolean {
   return topology !== undefined && isUsable(topology.description);
 }
 
-/** A member of the driver's client. The type declarations of the driver do not contain it. */
+/** The driver's client, with the member `topology`, which the type declarations of the driver do not contain. */
 interface Driver {
   /** Undefined after the connection was closed. */
   readonly topology?: { readonly description: mongo.TopologyDescription };
@@ -23,8 +23,8 @@ interface Driver {
 /** Whether the driver knows a server that accepts writes. */
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // If the driver is connected through `mongos`, the type of the topology never changes. Then the types of the servers
-  // show whether one is usable.
+  // If the driver is connected through `mongos`, the type of the topology never changes. In this case the types of the
+  // servers show whether a server is usable.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 

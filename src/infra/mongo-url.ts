@@ -56,7 +56,7 @@ function isWeak(option: string): boolean {
 
 const nameOf = (option: string) => option.split('=')[0] ?? '';
 
-// This function does not use the class `URL`, which rejects several hosts.
+// This function does not use the class `URL`, which rejects a URL with several hosts.
 function partsOf(url: string): { base: string; database: string; options: string[] } {
   const [base = '', query = ''] = url.split('?', 2);
   const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';

@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * For a write that is followed by a write with MAJORITY_WRITE_CONCERN to the same replica set. The members apply writes
- * in order, so the confirmation of the later write covers the earlier write too.
+ * For a write that precedes a write with MAJORITY_WRITE_CONCERN to the same replica set. The members apply writes in
+ * order, so the confirmation of the second write covers the first write too.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
@@ -73,7 +73,7 @@ export async function connectMongo(
 /**
  * Finds the identity of the database: the id that MongoDB assigned to the collection of `stateCollection`. Creates this
  * collection if it does not exist. The id is the same for every URL of this database. A restored copy of the database
- * has another id.
+ * has a different id.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */

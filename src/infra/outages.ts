@@ -1,7 +1,7 @@
 /**
  * Records the outages of MongoDB and Redis that this process notices. The log shows the start and the end of an outage.
  * If the cause is found later, the log shows the cause too. All connections to a server that are lost at the same time
- * belong to one outage. If a connection is lost again within 2 s, the same outage continues.
+ * belong to one outage. The outage ends when all connections have worked for 2 s.
  */
 import { systemClock } from '../concurrency/timing';
 import type { Logger } from './logger';

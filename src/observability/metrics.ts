@@ -34,7 +34,7 @@ export interface Metrics {
   /** A request was rejected. The parameters are as in `answered`. */
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * Lines of a batch ended with the same result. Each line counts as a push, but has no duration of its own.
+   * `count` lines of a batch ended with the result `end`. Each line counts as a push, but has no duration of its own.
    *
    * @param operation undefined if the lines cannot be read, or if their batch was rejected as a whole
    */
@@ -54,7 +54,7 @@ export interface Metrics {
    * in `workers/failures.ts`).
    */
   conflict(): void;
-  /** Pushes of a batch could not be committed. The worker tries again, with several pushes in smaller groups. */
+  /** A failed commit is tried again. A commit of several matters is divided into smaller commits. */
   retried(): void;
   /** A partition job failed; the sweep schedules it again. */
   jobFailed(): void;
@@ -65,8 +65,8 @@ export interface Metrics {
   /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;
   /**
-   * A rejected request was not recorded in the push log. Either the limit of its client was reached (`BURST` in
-   * `pushes/rejections.ts`), or the write failed.
+   * A rejected request was not recorded in the push log: its client had reached the limit of recorded rejections
+   * (`BURST` in `pushes/rejections.ts`), or the write failed.
    */
   rejectionUnrecorded(): void;
 }

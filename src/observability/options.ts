@@ -63,7 +63,8 @@ export interface TracingOptions {
    * Called when the export of spans fails, or when the OpenTelemetry library reports a problem: at most once a minute
    * for failed exports, and at most once a minute for problems of the library.
    *
-   * @param suppressed number of calls for the same cause that were suppressed since the last one
+   * @param suppressed number of calls that were suppressed since the last call. Failed exports and problems of the
+   *   library are counted separately
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

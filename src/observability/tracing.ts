@@ -68,7 +68,8 @@ export interface Tracing {
   /**
    * Starts the span of a request. It continues the trace of the caller, unless `traceparent` is missing or invalid.
    *
-   * @param route path of a signed endpoint. The span has this name, so paths that callers choose freely are not allowed
+   * @param route path of a signed endpoint, and part of the span's name. A path that a caller invented is not allowed,
+   *   because the number of span names would have no limit
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */

@@ -113,7 +113,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
         .optional()
         .meta(
           describe(
-            'Other values in a rejected body that look wrong, such as a misspelt field name',
+            'Values in a rejected body that are not errors but look wrong, such as a misspelt field name',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),

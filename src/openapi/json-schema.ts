@@ -40,8 +40,9 @@ export function toJsonSchemas<Name extends string>(
 }
 
 /**
- * The schema of the elements of a list that checks its length first (`bounded`). Such a list is a pipe of two schemas:
- * a list of any elements, and a list with an element schema. zod converts only the first one.
+ * The schema of the elements of a list whose length is checked before its elements (`bounded`). The schema of such a
+ * list is a pipe of two schemas: a list of any elements, then a list with an element schema. zod converts only the
+ * first one.
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;

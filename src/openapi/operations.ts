@@ -100,7 +100,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'The longest Retry-After of the retryable lines, in seconds; absent if no such line has one',
+    'The longest Retry-After of the retryable lines, in seconds; absent if none of these lines has a Retry-After',
     '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
   ]),
   schema: { type: 'integer', minimum: 1 },
@@ -145,8 +145,10 @@ export function sharedRejections(): Record<string, JsonValue> {
 }
 
 /**
- * The rejections of an operation, by code. If the operation has its own reasons with a code, the response lists them
- * after the shared reasons. Otherwise the response is a reference to the shared response.
+ * The rejections of an operation: one response for each code. A response lists the shared reasons of its code, and
+ * after them the reasons in `own` with this code. If `own` has none, the response is a reference to the shared one.
+ *
+ * @param own reasons that only this operation has, in addition to the shared reasons
  */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [

@@ -71,7 +71,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '以 auto: 开头的编号只能由服务分配。',
   ],
   TOO_MANY_PARTIES: [
-    'Together with the existing parties, the list would have more than 500.',
+    'Together with its existing parties, the matter would have more than 500.',
     '与已有参与人合并后将超过 500 个。',
   ],
   MATTER_NOT_FOUND: ['There is no such matter.', '没有该事项。'],

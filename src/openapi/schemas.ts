@@ -23,7 +23,7 @@ import { errorAnswer, partialAnswer, reasonSchema, successSchemaOf } from './env
 /** Placeholder settings. They do not change the documented form of a body. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
 
-/** The order of these bodies in the published document; the bodies of other queries follow. */
+/** The query bodies that the published document lists first, in this order. The bodies of all other queries follow. */
 const FIRST_BODIES = [
   'FailuresBody',
   'LogQueryBody',
@@ -67,8 +67,8 @@ function queryBodies(): Schemas {
 /** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // `schemas` is called only once for each row, because each call creates new schema objects. The document refers to a
-  // named schema only if `queryAnswers` uses the same object.
+  // `schemas` is called only once for each row, because each call creates new schema objects. The document contains a
+  // reference to a named schema only where `queryAnswers` uses the object from `ofQueries`.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

@@ -35,7 +35,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isAlive',
     ['Liveness', '进程是否存活'],
     [
-      'Also 200 while the process stops. HTTP_STATUS_MODE does not change the status.',
+      'The status is 200 even while the process stops. HTTP_STATUS_MODE does not change it.',
       '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     { 200: okResponse(['The process is alive', '存活'], 'AliveAnswer', 'alive') },

@@ -18,7 +18,7 @@ export interface ShownAlert {
   readonly value: number | null;
 }
 
-/** An alert is shown if its value exceeds this limit: seconds, a share, or pushes per second. */
+/** Limit of each alert: seconds, a share, or pushes per second. An alert is shown if its value exceeds its limit. */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
   MatterPushOldestWaiting: 5,

@@ -15,7 +15,7 @@ const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/resume': false,
 };
 const READING = ['GET', 'HEAD'];
-/** Headers of JSON answers. Answers that contain a file of the page have other headers. */
+/** Headers of JSON answers. Answers with a file of the page get their headers in `sendFile`. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   ...API_HEADERS,

@@ -176,7 +176,10 @@ export interface WrongTokenCounter {
 
 /** Maximum wrong tokens of one address in one span. */
 const MAX_WRONG = 10;
-/** Milliseconds of a span. It begins with the first wrong token of an address after its previous span. */
+/**
+ * Milliseconds of a span. The first wrong token of an address begins a span. The first wrong token after the end of the
+ * span begins a new span.
+ */
 const SPAN = 60_000;
 /** Maximum addresses in memory. Further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

@@ -71,7 +71,8 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
 }
 
 /**
- * Caches a call: callers share it for `ms` milliseconds after its start, and for `ms` milliseconds after its result.
+ * Caches a call. For `ms` milliseconds after the start of the call, and for `ms` milliseconds after its result, `get`
+ * returns the result of this call and starts no new one.
  */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;

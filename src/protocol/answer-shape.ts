@@ -44,7 +44,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Matching pushes without a log entry: their client had too many rejections, or the database was unavailable. Counted in whole minutes',
+      'Matching pushes without a log entry: their client had too many rejections, or the database was unavailable. They are counted by the minute of their receipt',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

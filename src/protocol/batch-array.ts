@@ -76,7 +76,7 @@ const NONE = 0;
  * MAX_BRACKETS nested levels is wrong: without a limit, millions of brackets would need much memory.
  */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The closing brackets of the lists and objects around the innermost one; the outermost is first. */
+  /** The closing brackets of the unfinished lists and objects, outermost first, except the innermost one (`due`). */
   const outer: number[] = [];
   /** The closing bracket of the innermost unfinished list or object. */
   let due = NONE;
@@ -125,7 +125,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 
 /**
  * Skips a word: a number, `true`, `false`, `null`, or any other bytes that are WORD in KINDS. In a list, also skips the
- * words that follow directly after a comma, because a list may have millions of words.
+ * words that follow directly after a comma: a list may have millions of words, and one call for each would be slow.
  *
  * @returns the position after the last skipped word
  */

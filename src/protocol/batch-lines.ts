@@ -21,7 +21,7 @@ export interface BatchLimits {
 
 /** A line that is not parsed yet. */
 export interface RawLine {
-  /** From 1; empty lines are counted. In an array: the position of the element, from 1. */
+  /** The number of the line, from 1; empty lines are counted. In an array: the position of the element, from 1. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -37,7 +37,7 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line breaks of a batch for each allowed line. The limit bounds the number of empty lines. */
+/** Maximum line breaks of a batch, per line that BatchLimits allows. This limits the number of empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
@@ -75,7 +75,7 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** The error of the array, if its structure is broken after these lines. */
+  /** The error of the array, if its structure is broken after `lines`. */
   readonly error?: PushError;
 }
 

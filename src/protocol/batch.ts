@@ -48,7 +48,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The OpenAPI document refers to the schema of the body, and that schema has these rules already.
+            // The OpenAPI document refers to the schema of the body, and that schema has the rules of `allOf` already.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -75,7 +75,7 @@ const lineFields = {
     .int()
     .meta(
       describe(
-        '0: the push succeeded or, in a dry run, is valid. Otherwise the code of the same single push.',
+        '0: the push succeeded or, in a dry run, is valid. Otherwise the code that the push would get if it were sent alone.',
         '0 表示已落库；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
@@ -103,7 +103,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The problems: all unknown users, or at most 20 others. Paths of fields start inside `body`.',
+        'The first 20 problems of the line; unknown users are all listed. Paths of fields start inside `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出），字段以 body 为准',
       ),
     ),
@@ -150,7 +150,7 @@ export type BatchResult = Answer<typeof batchResult>;
 export const totals = {
   total: count().meta(describe('Number of lines that are not empty', '非空行数')),
   succeeded: count().meta(describe('Number of lines with code 0', 'code 为 0 的行数')),
-  failed: count().meta(describe('Number of the other lines', '其余行数')),
+  failed: count().meta(describe('Number of lines with a code other than 0', '其余行数')),
 };
 
 /** `data` in the answer to a batch. */

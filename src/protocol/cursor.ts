@@ -11,7 +11,7 @@ const DIGEST_LENGTH = 16;
 
 /**
  * @param query filters and order, without the page size
- * @param position where this page ends: the last row that it covers, as short text
+ * @param position where the page ends: the last row that the page covers, as short text
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');

@@ -1,8 +1,8 @@
 /**
  * The endpoint table: every signed endpoint with its path, authentication, body and limit,
  * answer, timeout and examples. The router, the OpenAPI document, metrics, traces and the client
- * types read the table. To add a signed query, add a row to `endpoints/push-logs.ts`,
- * `matters.ts` or `self.ts` and its function to `src/queries/queries.ts`.
+ * types read the table. To add a signed query, add its row to `endpoints/push-logs.ts`,
+ * `matters.ts` or `self.ts`, and add its function to `src/queries/queries.ts`.
  */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import {

@@ -58,7 +58,10 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given a reason, possibly of a newer version. A text in another form becomes INTERNAL_ERROR */
+  /**
+   * @param given a reason, possibly one that only a newer version knows. If it does not have the form of a reason
+   *   (capital letters, digits and underscores, at most 64 characters), the error has the reason INTERNAL_ERROR
+   */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
@@ -96,7 +99,8 @@ export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: num
 }
 
 /**
- * The error of a query with a field that needs access to bodies, if its query key has no such access (contract 3.5).
+ * The error of a query with a field that needs access to bodies, if the query key that signed it has no such access
+ * (contract 3.5).
  */
 export function fieldNotAllowed(field: string): PushError {
   const text = {

@@ -52,7 +52,7 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Matters of these pushes; pushes without a matter count by their idempotency key, and without a key one by one',
+      'Matters of the failed pushes. Pushes without a matter count once per idempotency key, and without a key one by one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
@@ -68,10 +68,10 @@ export type FailureTotals = Answer<typeof failureTotals>;
 
 const times = {
   firstSeen: shownInstant().meta(
-    describe('The first of these failures: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'),
+    describe('The first failure of the group or row: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'),
   ),
   lastSeen: shownInstant().meta(
-    describe('The last of these failures: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'),
+    describe('The last failure of the group or row: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'),
   ),
 };
 
@@ -104,7 +104,7 @@ export const failureGroup = z
     ...times,
     samples: z
       .array(failureSample)
-      .meta(describe('The latest of these failures, at most three', '最近的样本，最多三个')),
+      .meta(describe('The latest failures of the group, at most three', '最近的样本，最多三个')),
   })
   .meta(describe('Failures of one reason and field', '同一原因和字段的失败'));
 export type FailureGroup = Answer<typeof failureGroup>;
@@ -113,13 +113,13 @@ export const mended = z
   .object({
     requestId: loggedRequestId(),
     at: shownInstant().meta(
-      describe('When that push was settled: ISO-8601 in UTC', '完成时间：ISO-8601，UTC'),
+      describe('When the mending push was settled: ISO-8601 in UTC', '完成时间：ISO-8601，UTC'),
     ),
     outcome: z
       .string()
       .meta(
         describe(
-          'The outcome of that push; STALE_IGNORED too, because the ledger then has newer data',
+          'The outcome of the mending push. STALE_IGNORED mends a failure too: the ledger then has newer data',
           '推送结果，含 STALE_IGNORED（台账中已有更新的数据）',
         ),
       ),
@@ -130,7 +130,7 @@ export type Mended = Answer<typeof mended>;
 /** The failed upsert because of which a matter does not exist. */
 const failureCause = z
   .object({
-    requestId: requestId().meta(describe('The last failed upsert', '最早失败的 upsert')),
+    requestId: requestId().meta(describe('The last failed upsert', '最近一次失败的 upsert')),
     reason: z.string().meta(asInEntry('reason')),
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
@@ -177,7 +177,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'The first later push of the same matter that succeeded; without a matter, of the same idempotency key; null: none',
+          'The first push of the matter or idempotency key that succeeded after the last failure; null: there is none',
           '之后同一事项（没有事项时为同一幂等键）首次成功的推送；null 表示没有',
         ),
       ),
@@ -206,7 +206,7 @@ export const failures = z
       .array(failedRow)
       .meta(
         describe(
-          'One row for each matter; without a matter for each idempotency key, without a key for each push; the latest failure first',
+          'One row for each matter. Pushes without a matter: one row for each idempotency key, or, without a key, for each push. The latest failure comes first',
           '每个事项一行（没有事项时按幂等键，都没有时按推送），最近失败的在前',
         ),
       ),

@@ -2,7 +2,7 @@
 
 /** All control characters, as the content of a character class. Ids and URLs must not contain them. */
 export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
-/** The ASCII control characters except tab, line feed and carriage return. Texts must not contain these characters. */
+/** Characters that no text may contain: the ASCII control characters except tab, line feed and carriage return. */
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);

@@ -89,13 +89,13 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 /** A status in upper snake case. An empty status means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()
-  // A longer value is not matched, because it may be as long as the whole body.
+  // A value above this length is not matched with STATUS, because it may be as long as the whole body.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // A longer value is not parsed, because it may be as long as the whole body and consist of brackets.
+  // A value above the maximum length is not parsed: it may be as long as the whole body and consist of brackets.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 

@@ -4,13 +4,13 @@ import { isIP } from 'node:net';
 
 /** Unix time in seconds. The signature covers the text as it was sent. */
 export const TIMESTAMP = /^\d{1,12}$/;
-/** Maximum difference from the time of the service in seconds (contract 2.2). */
+/** Maximum seconds between X-Timestamp and the time of the service (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
 /** HMAC-SHA256 in hex, either case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
 /**
- * 1 to 255 printable characters (contract 2.2). Blanks at the ends are rejected. HTTP strips them from a header, and a
- * line of a batch keeps them. The same key would then differ between a single push and a batch.
+ * 1 to 255 printable characters, without blanks at the ends (contract 2.2). HTTP strips such blanks from a header, but
+ * a line of a batch keeps them. So a key with such blanks would differ between a single push and a batch.
  */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 

@@ -10,7 +10,7 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Maximum length of a line in characters. An object may have more fields than `externalId`. */
+/** Maximum length of a line in characters: far longer than an id, as an object may have fields besides `externalId`. */
 const MAX_LINE_LENGTH = 16_384;
 /** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
@@ -55,7 +55,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Splits UTF-8 into lines. Ignores everything after the first invalid byte. */
+/** Splits UTF-8 into lines. Ignores the chunk with the first invalid byte, and all chunks after it. */
 function createLineSplitter(takeLine: (line: string) => void) {
   // The decoder drops a byte order mark at the start. A byte order mark is allowed, as in a batch.
   const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -31,5 +31,5 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 /** Joins both languages on one line, for a title. */
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
-/** Returns `meta` for a schema: its description in the OpenAPI document, in both languages. */
+/** Returns the `meta` of a schema: the schema's description in the OpenAPI document, in both languages. */
 export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

@@ -22,7 +22,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   partyRole: ['role', 'type', 'partytype'],
 };
 
-/** Longer names get no suggestion, because the comparison letter by letter would take too long. */
+/** Maximum length of a name that gets a suggestion. Comparing a longer name letter by letter would take too long. */
 const MAX_COMPARED = 40;
 
 /**
@@ -37,7 +37,7 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   const same = names.find((it) => plain(it) === wanted);
   const alias = same ?? names.find((it) => ALIASES[it]?.includes(wanted));
   if (alias !== undefined) return alias;
-  // At most a third of the letters may differ, and at most three.
+  // A suggestion may differ in at most three letters, and in at most a third of the letters of the name.
   const maxEdits = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
     // The number of edits is at least the difference in length. So this filter skips most comparisons.

@@ -27,14 +27,17 @@ import { fieldError, warning } from './warnings';
 const names = () => z.array(z.string()).optional();
 const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();
 
-/** A field of the matter that a push changed. */
+/** The change of one field of a matter by a push. */
 export const fieldChange = z
   .object({
     field: z.string().meta(describe('The field that changed', '改变的字段')),
     from: value().meta(
-      describe('The old value; absent if the push created the matter', '改变前的值，仅状态和时间'),
+      describe(
+        'The old value; absent if the push created the matter',
+        '改变前的值；推送新建事项时没有此字段',
+      ),
     ),
-    to: value().meta(describe('The new value', '改变后的值，仅状态和时间')),
+    to: value().meta(describe('The new value', '改变后的值')),
     added: names().meta(
       describe('Added parties, as `ROLE username`', '新增的参与人，形如 ROLE username'),
     ),
@@ -45,7 +48,7 @@ export const fieldChange = z
   } satisfies ShapeOf<FieldChange>)
   .meta(
     describe(
-      'A field that a push changed. Only matterType, bizType, bizStatus, externalStatusCode, priority, deleted and times have values.',
+      'A field that a push changed. `from` and `to` exist only for matterType, bizType, bizStatus, externalStatusCode, priority, deleted and times.',
       '推送改变的字段；标题和正文只列字段名',
     ),
   );
@@ -210,7 +213,7 @@ export const ENTRY_FIELDS = {
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** Returns `meta` with the description of an entry field, for a field of the same name in another schema. */
+/** Returns the description of an entry field as `meta`, for schemas that have a field of the same name. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });

@@ -63,7 +63,7 @@ const bodyDifference = z
       .string()
       .meta(
         describe(
-          'The text that was sent there, escaped as in JSON',
+          'The text that was sent around `offset`, escaped as in JSON',
           '该处实际发送的内容，按 JSON 转义',
         ),
       ),
@@ -71,7 +71,7 @@ const bodyDifference = z
       .string()
       .meta(
         describe(
-          'The text that was signed there, escaped as in JSON',
+          'The text that was signed around `offset`, escaped as in JSON',
           '该处被签名的内容，按 JSON 转义',
         ),
       ),
@@ -104,7 +104,7 @@ export function logPageSchemas(causes: readonly string[]) {
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
         describe(
-          'Present only if the request was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, and its own client queries it by `requestId`',
+          'Present only if the request was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, and the client of the request queries it by `requestId`',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),
@@ -126,7 +126,7 @@ export function logPageSchemas(causes: readonly string[]) {
       count: z
         .object({
           value: count().meta(describe('The number', '计数值')),
-          exact: z.boolean().meta(describe('False: the number is larger', '为 false 时实际更多')),
+          exact: z.boolean().meta(describe('False: there are more', '为 false 时实际更多')),
         })
         .optional()
         .meta(describe('The total number, if `count` requests it', '总数，仅在请求时返回')),

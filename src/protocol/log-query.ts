@@ -55,7 +55,7 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only failures that are not mended: no later push of the matter was persisted, and no later push with the same client, operation and key took effect. For a push without a key, the key is console/<requestId>, with which the console sends it again. For a push without a matter, its resends count too. A resend counts at the time of the push that it sends again. Batches rejected as a whole are not included.',
+          'True: only failures that are not mended: no later push of the matter was persisted, and no later push with the same client, operation and key took effect. A push without a key has the key console/<requestId>, with which the console sends it again. A push without a matter is mended by a successful resend too. A resend counts at the time of the push that it sends again. Batches rejected as a whole are not included.',
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
         ),
       ),

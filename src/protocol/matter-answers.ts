@@ -42,7 +42,7 @@ export const changesPage = z
   .meta(describe('Matters in the order in which they changed', '按变更顺序排列的事项'));
 export type ChangesPage = Answer<typeof changesPage>;
 
-/** The values of a matter in the ledger, if they differ from the line of `matters/diff` with the same id. */
+/** For a line of `matters/diff` that differs from the ledger: the values of the matter in the ledger. */
 export const heldView = z
   .object({
     matterId: matterId().meta(MATTER.matterId),
@@ -51,15 +51,13 @@ export const heldView = z
     sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
     deleted: z.boolean().meta(MATTER.deleted),
   })
-  .meta(
-    describe('The values in the ledger of a matter that differs', '有差异的事项在台账中的记录'),
-  );
+  .meta(describe('A matter that differs: its values in the ledger', '有差异的事项在台账中的记录'));
 export type HeldView = Answer<typeof heldView>;
 
 /**
  * MISSING: the ledger has no such matter. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the line.
- * STALE_HERE, NEWER_HERE: `sourceUpdatedAt` of the ledger is older, or newer. STATUS_DIFFERS: `bizStatus` or
- * `externalStatusCode` differs.
+ * STALE_HERE, NEWER_HERE: `sourceUpdatedAt` is older, or newer, in the ledger than in the line. STATUS_DIFFERS:
+ * `bizStatus` or `externalStatusCode` differs.
  */
 const difference = z.enum([
   'MISSING',

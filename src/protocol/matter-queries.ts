@@ -18,8 +18,8 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Creates the parser of each body. The parser of `matters/diff` is a generator that yields after each line. Parsing a
- * thousand lines without a pause would block the process.
+ * Creates the parser of each body. The parser of `matters/diff` is a generator that yields after each line, because
+ * parsing a thousand lines without a pause would block the process.
  *
  * @throws (the parsers) PushError VALIDATION_FAILED
  */
@@ -78,7 +78,7 @@ const searchFields = {
     .nullIsAbsent(fields.searchWords)
     .meta(
       describe(
-        'Only matters whose title contains all of these words, in any order, in upper or lower case. Not for a query key without access to bodies',
+        'Only matters whose title contains all of these words, in any order, in upper or lower case. A query key without access to bodies cannot use this filter',
         '只返回标题包含全部这些词的事项：以空白分隔，不分先后、不分大小写。无正文权限的查询密钥不能使用',
       ),
     ),

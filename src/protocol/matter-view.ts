@@ -50,7 +50,7 @@ export const MATTER = {
     '发起人的门户登录名。草稿（DRAFT）建议填写，草稿会出现在该用户的草稿箱。',
   ),
   externalStatusCode: describe('Original status code in the source system', '来源系统的原始状态码'),
-  externalStatusLabel: describe('Name of that status', '来源系统的原始状态名称'),
+  externalStatusLabel: describe('Name of the original status', '来源系统的原始状态名称'),
   payloadJson: describe(
     'Further data: a JSON document as text',
     '扩展数据：字符串形式的 JSON 文档',
@@ -69,7 +69,7 @@ export const MATTER = {
   shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   /** Description of `sourceUpdatedAt` in a push. */
   pushedTime: describe(
-    'When the source system last changed the matter. If it is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
+    'When the source system last changed the matter. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
 };
@@ -113,7 +113,7 @@ export const partyView = z
   .meta(describe('A party of a matter', '事项的参与人'));
 export type PartyView = Answer<typeof partyView>;
 
-/** A matter in answers: JSON-safe. Absent values are null; instants are ISO-8601 UTC unless described otherwise. */
+/** A matter in answers: JSON-safe. Absent values are null. Instants are ISO-8601 in UTC; `deadlineAt` is local time. */
 export const matterView = z
   .object({
     systemCode: z.string().meta(MATTER.systemCode),
@@ -206,7 +206,7 @@ export const orphanCount = z
       ),
     ),
     orphans: count().meta(
-      describe('Number of these matters that are not in the list', '其中不在列表里的数量'),
+      describe('Number of open matters and drafts not in the list', '其中不在列表里的数量'),
     ),
   })
   .meta(describe('Numbers of ids and matters', '数量统计'));

@@ -35,8 +35,8 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * A list. The schema checks the length before the elements, so that a far too long list causes one error. The elements
- * keep their type, because the types of `@matter-push/client` are derived from this schema.
+ * A list. The schema checks the length before the elements, so that a far too long list causes only one error. An
+ * unchecked element has the type of a checked one: the types of `@matter-push/client` are derived from this schema.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
@@ -48,7 +48,7 @@ export const PARTY_FIELDS = {
   replaceParties: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
     ...describe(
-      'True: `parties` replaces the list of parties. Parties in both lists keep their read state.',
+      'True: `parties` replaces the list of parties. Parties that remain keep their read state.',
       '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
     ),
   }),
@@ -72,7 +72,7 @@ interface PartyChange {
   readonly removeParties?: readonly PartyRemoval[] | undefined;
 }
 
-/** Reports each removal that contradicts the other two fields. */
+/** Reports removals that contradict `replaceParties` or `parties`. */
 export function checkRemovals(
   { replaceParties, parties, removeParties: removals }: PartyChange,
   { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
@@ -95,8 +95,8 @@ export function checkRemovals(
 }
 
 /**
- * The rule that `removeParties` is empty if `replaceParties` is true, as JSON Schema. JSON Schema cannot express the
- * other rule of `checkRemovals`, because it cannot compare two lists.
+ * The rule that `removeParties` is empty if `replaceParties` is true, as JSON Schema. JSON Schema cannot express that
+ * removals must not contradict `parties`, because JSON Schema cannot compare two lists.
  */
 export const NO_REMOVAL_IF_REPLACED = {
   not: {

@@ -4,7 +4,7 @@ import type { OperationName } from '../domain/operation';
 /** Base path of the signed endpoints. */
 export const OPEN_PATH = '/api/open';
 
-/** Finds open matters that a list of ids lacks. Body and answer are NDJSON. */
+/** Finds open matters and drafts that are not in a list of ids. Body and answer are NDJSON. */
 export const ORPHANS = 'matters/orphans';
 
 /** The dry run of a push. */

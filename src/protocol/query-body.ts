@@ -33,7 +33,7 @@ export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   ),
 );
 
-/** A list. Checks its length before its elements, so that a far too long list causes one error. */
+/** A list. The schema checks the length before the elements, so that a far too long list causes only one error. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 

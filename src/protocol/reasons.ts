@@ -21,8 +21,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // Never thrown. The envelope of a batch in which lines failed has this reason. Each failed line has a reason of its
-  // own.
+  // Only the envelope of an answer 207 has this reason (`partialEnvelope`). Each failed line has a reason of its own.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -38,7 +37,8 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because a correct caller can cause it: two operations with one body in one second have one signature.
+  // Retryable, because a correct caller can cause it: two operations with the same body in the same second have the
+  // same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',

@@ -124,7 +124,7 @@ function toUpsert(body: UpsertBody): ParsedBody {
   };
 }
 
-/** The optional fields of an upsert. The value null clears such a field. */
+/** The content fields of an upsert, all optional. The value null clears a field. */
 const contentFields = (timeZone: string) =>
   ({
     summary: fields.text(MAX_LENGTH.summary).nullable().optional().meta(MATTER.summary),
@@ -235,7 +235,7 @@ function unlessInvalid(...names: readonly string[]) {
 
 const areListsValid = unlessInvalid('parties', 'removeParties');
 
-/** Skips the rule if the push has no `removeParties`. Nearly all pushes have none. */
+/** Runs `checkRemovals` only if the push has `removeParties` and both lists are valid. Few pushes remove parties. */
 function whenRemoving(payload: z.core.ParsePayload): boolean {
   const { value } = payload;
   if (typeof value !== 'object' || value === null || !('removeParties' in value)) return false;

@@ -20,7 +20,7 @@ const REQUEST_ID = /^[0-9a-f]{24}$/;
  * a letter, so that `__proto__` is rejected.
  */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** A single value for this field would turn the pushes of many matters into pushes of one matter. */
+/** `set` must not name this field: one value would turn the pushes of many matters into pushes of one matter. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z
@@ -50,7 +50,7 @@ const fieldValue = z
     remove: z
       .literal(true)
       .optional()
-      .meta(describe('Removes the field instead', '删除该字段，此时不传 value')),
+      .meta(describe('Removes the field; `value` must be absent', '删除该字段，此时不传 value')),
   })
   .refine((set) => 'value' in set !== 'remove' in set, zodMessage(TEXTS.valueOrRemove))
   .meta({
@@ -89,7 +89,7 @@ export const resendSchema = z
     }),
     set: nullIsAbsent(fieldValues).meta(
       describe(
-        'Values for invalid fields. A stored body in which the field is invalid is sent with this value; valid fields keep theirs',
+        'Values for fields that are invalid in stored bodies. Each invalid field is sent with its new value; valid fields do not change',
         '无效字段的新值：请求体中该字段无效时以此值重发，有效的字段保持不变',
       ),
     ),
@@ -104,7 +104,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push. If no push is sent, as in a dry run: the id of the later push that took effect, otherwise the same as `resentFrom`.',
+        'The id of the new push. If no push is sent, as in a dry run: the id of the push that took effect, or if there is none, the id in `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -113,7 +113,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'Whether the push is sent again; in a dry run, whether it would be. If not, `code` 0 means that it took effect before; otherwise `reason` explains it.',
+          'Whether the push is sent again, or in a dry run would be sent again. False with `code` 0: the push took effect before. False with another code: see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

@@ -1,6 +1,9 @@
 /** Rules across fields as JSON Schema, only for the OpenAPI document. Refinements of zod enforce the same rules. */
 
-/** Zod omits `default` for a schema with a transform. `openapi/json-schema.ts` renames this keyword to `default`. */
+/**
+ * Stands for the keyword `default`, which zod omits for a schema with a transform. `openapi/json-schema.ts` renames
+ * ABSENT_MEANS to `default`.
+ */
 export const ABSENT_MEANS = 'x-absent-means';
 
 /** Documents the value that the service uses if the field is absent. */

@@ -3,20 +3,20 @@
 const DIGITS = /^\d{1,15}$/;
 /** A date without a time. It is rejected: as epoch seconds, the digits would mean a day in 1970. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** Local time as yyyyMMddHHmmss. As epoch milliseconds, the digits would mean a time after the year 2286. */
+/** Local time as yyyyMMddHHmmss. 14 digits are never epoch milliseconds: that time would be after the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
-/** The usual form of a time with an offset. Days 29 to 31 are not included. */
+/** The usual form of a time with an offset. Days 29 to 31 are not included (see `parseDateTime`). */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Smaller numbers are epoch seconds (up to the year 5138); others are epoch milliseconds (from 1973). */
+/** Numbers below this one are epoch seconds (up to the year 5138). The others are epoch milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
 /** The start of the year 0. ISO-8601 writes earlier years with a sign, which the service does not accept. */
 const FIRST_INSTANT = -62_167_219_200_000;
-/** Earlier times are probably mistakes, such as the default of a database. */
+/** Times before this one are probably mistakes, such as the default of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
 /** The accepted forms as JSON Schema. */
@@ -48,7 +48,7 @@ export const FORMS = {
  * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), 14 digits yyyyMMddHHmmss,
  * ISO-8601 with offset, or local date-time in the portal's zone.
  *
- * @returns epoch milliseconds, or undefined for any other value
+ * @returns epoch milliseconds; undefined if the value has none of these forms
  */
 export function parseInstant(value: string | number, timeZone: string): number | undefined {
   const text = String(value);
@@ -83,7 +83,7 @@ export function isWritableInstant(instant: number, timeZone: string): boolean {
 
 /** Parses an ISO-8601 date-time: local time of the portal unless it has an offset. */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
-  // Fast path for most pushes, without days 29 to 31: `Date.parse` converts 30 February to a day in March.
+  // Fast path for most pushes. It excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March.
   if (USUAL_FORM.test(text)) return Date.parse(text);
   const found = DATE_TIME.exec(text);
   if (!found) return undefined;

@@ -18,7 +18,7 @@ export interface VerifyBody {
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // Returns the parsed object, not the copy of zod: the dry run validates exactly what a push would contain.
+  // The result contains the parsed object, not the copy that zod makes. So the dry run validates exactly what was sent.
   return { operation, push: body.push as JsonObject };
 }
 
@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // The OpenAPI document refers to the schema of the body, and that schema has these rules already.
+            // The OpenAPI document refers to the schema of the body, and that schema has the rules of `allOf` already.
             allOf: undefined,
           }),
         }),

@@ -45,8 +45,8 @@ export interface RateLimit {
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: for these milliseconds after its first use, a signature may be used by other requests too. 'off':
-   * other requests may always use it.
+   * SIGNATURE_GRACE: until these milliseconds after the first use of a signature, other requests may use the signature
+   * too. 'off': other requests always may.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
@@ -56,8 +56,9 @@ export interface AdmissionSettings {
 }
 
 /**
- * Milliseconds for which signatures are remembered: longer than the time between two possible uses of one timestamp. A
- * timestamp may differ by 300 s from the clock of a web process, and that clock may be wrong by 300 s.
+ * Milliseconds for which signatures are remembered. A timestamp may differ by 300 s from the clock of a web process,
+ * and that clock may be wrong by 300 s. So all uses of one timestamp lie within 1,200 s. A signature is remembered for
+ * a minute longer.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */

@@ -7,8 +7,8 @@
  */
 
 /**
- * Maximum lines of a client in flight. If other clients have more single pushes in flight, the maximum is the number of
- * these single pushes.
+ * Maximum lines of a client in flight. If other clients have more than WINDOW single pushes in flight, the maximum is
+ * the number of these single pushes.
  */
 const WINDOW = 32;
 /** Number of parts in the window: one part is recorded while another one is applied. */
@@ -23,7 +23,7 @@ const MIN_PART = 12;
  * or a slow server, and the rest of the batch must still end by its deadline.
  */
 const MAX_PART_TIME = 500;
-/** Milliseconds for which a client counts as active after the end of its last single push. */
+/** After the end of a single push, the client of the push counts as active for these milliseconds. */
 const ACTIVE_TIME = 10_000;
 
 /** Lines of a batch that may be recorded and queued now. */
@@ -37,10 +37,10 @@ export interface Part {
 /** Lets one request start its lines. A single push does not wait. */
 export interface WindowAccess {
   /**
-   * Waits until the next lines of the batch may start. The batches of a client start their lines in the order of
-   * arrival.
+   * Waits until the next lines of the batch may start. If several batches of one client wait, the batch that has waited
+   * longest starts its lines first.
    *
-   * @param timeout milliseconds after which all remaining lines start
+   * @param timeout milliseconds after which all remaining lines of the batch start
    */
   take(timeout: number): Promise<Part>;
   /** Called once, when the request has ended. */
@@ -64,13 +64,13 @@ interface WaitingBatch {
 
 export class BatchWindow {
   private readonly singles = new Map<string, Singles>();
-  /** In the order of arrival. */
+  /** The batch that has waited longest comes first. */
   private readonly waiting = new Set<WaitingBatch>();
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Number of batch lines that have not started yet. Includes the waiting lines of a batch whose first lines have
-   * started. Single pushes overtake waiting lines.
+   * Number of batch lines that have not started yet, also of batches whose first lines have started. The load shedder
+   * uses this number, because single pushes overtake the waiting lines.
    */
   linesWaiting = 0;
 
@@ -121,7 +121,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // Without time left, the timer starts all lines of the batch.
+      // If no time is left, the timer starts all remaining lines of the batch.
       if (timeout > 0) this.grant();
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. One value may be set at many places, so the size is computed before the
- * changed body is built.
+ * Sets and removes fields of a parsed body. One value may be set at many places and make the body too large. So the
+ * size of the changed body is computed before the changed body is built.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -36,7 +36,7 @@ const NULL_BYTES = 'null'.length;
  * Makes the changes in a body.
  *
  * @param body this object is modified
- * @param changes a change is ignored if the body does not have its place
+ * @param changes a change is ignored if the body does not have the place of the change
  * @returns the changed body as JSON
  * @throws PushError BODY_TOO_LARGE with the field `set`, if the changed body would have more than `maxBytes`
  */
@@ -77,8 +77,8 @@ const REMOVED = Symbol('removed');
 type Container = Record<string | number, unknown>;
 
 /**
- * Puts the `BodyChange` object, and not its value, at the place. Many bodies share the value, so no other change may
- * modify it.
+ * Puts the `BodyChange` object, and not its value, at the place. So no other change can modify parts of the value,
+ * which many bodies share.
  */
 function setPlace(
   body: object,

@@ -7,8 +7,8 @@
  *   retry from the log entry of the first attempt.
  * - The *prior result* is the result of the first attempt. A worker answers a valid retry with the prior result, after
  *   it has applied the earlier pushes of the same matter.
- * - A key is *reused* if a push with this key and another body was queued before. The later push is a new push, and its
- *   entry is marked KEY_REUSED.
+ * - A push *reuses* a key if the first queued push with the key had another body. The reusing push counts as a new
+ *   push, and its entry is marked KEY_REUSED.
  *
  * `web` and the workers both use this file.
  */
@@ -100,8 +100,8 @@ export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state
 
 /**
  * The fingerprint under which a logged push is resent. A failed push with a key keeps its fingerprint. A failed push
- * without a key gets a fingerprint that all its resends share. If another attempt took effect meanwhile, the resend
- * gets the outcome of that attempt. A push that took effect gets no fingerprint, so that it is applied again.
+ * without a key gets a fingerprint that all its resends share. If an attempt with this fingerprint took effect, the
+ * resend gets the outcome of that attempt. A push that took effect gets no fingerprint, so that it is applied again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -110,11 +110,11 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 
 /**
  * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
- * that the majority has not confirmed, because the loaded matters may already contain their effects. Without these
- * results, the worker would apply a push twice.
+ * that the majority has not confirmed, because the matters that the worker has loaded may contain the effects of these
+ * results. Without these results, the worker would apply a push twice.
  *
  * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result,
- *   and no guard of the commit would detect this
+ *   and no guard of the commit would detect that the result was undone
  */
 export async function findPriorResults(
   lookups: LogLookups,
@@ -144,7 +144,7 @@ export function keyOwnerOf(push: PushMessage): KeyOwner {
   return { systemCode, clientId, operation: operation.op, ...key };
 }
 
-/** Whether the key of a push was queued before with another body. */
+/** Whether the first queued push with the key of this push had another body. */
 export function isKeyReused(push: PushMessage, uses: KeyUses): boolean {
   const first = uses.firstBody(keyOwnerOf(push));
   return first !== undefined && first !== push.bodyHash;

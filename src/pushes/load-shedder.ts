@@ -37,8 +37,8 @@ const MIN_CONCURRENCY = 128;
 /** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push has about a third of its first weight in the measured rate. This is longer
- * than other workers need to take over from a dead worker.
+ * Milliseconds after which a processed push has about a third of its first weight in the measured rate. Other workers
+ * need less than MEMORY to take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */
@@ -71,8 +71,8 @@ export class LoadShedder {
    */
   private readonly maxWait: number;
   /**
-   * Milliseconds. While the oldest push in flight is younger than this, pushes do not pile up, and the limit is
-   * MAX_IN_FLIGHT.
+   * Milliseconds: a tenth of the timeout. While the oldest push in flight is younger than this, pushes do not pile up,
+   * and the limit is MAX_IN_FLIGHT.
    */
   private readonly latencyFloor: number;
 
@@ -101,7 +101,7 @@ export class LoadShedder {
 
   private check(clientId: string, pushes: number, isSingle: boolean): void {
     const [oldest] = this.inFlight;
-    /** Pushes ahead of the last push of this request. A single push overtakes waiting lines. */
+    /** Pushes ahead of the last push of this request. A single push overtakes the waiting lines of batches. */
     const ahead = this.pushes + pushes - 1 - (isSingle ? this.options.linesWaiting() : 0);
     if (!oldest || ahead < MIN_CONCURRENCY) return;
     const perSecond = (this.processed * 1000) / Math.max(this.busy, MIN_BUSY);
@@ -145,7 +145,10 @@ export class LoadShedder {
     return this.byClient.get(clientId) ?? 0;
   }
 
-  /** Called before every change of `inFlight`. Time without pushes in flight does not show how fast workers are. */
+  /**
+   * Updates `processed` and `busy`. Called before every change of `inFlight`. Time without pushes in flight does not
+   * count, because it does not show how fast workers are.
+   */
   private measure(): void {
     const now = this.options.clock();
     const kept = Math.exp((this.measuredAt - now) / MEMORY);

@@ -12,7 +12,7 @@ import type { ReplyInbox } from '../queue/producer';
 import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** Milliseconds for which a request waits after its deadline until the push log confirms the final state. */
+/** Maximum milliseconds that a request waits after its deadline for the push log to confirm the final state. */
 export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
@@ -30,7 +30,10 @@ const MIN_WAIT = 100;
 const RETRY_INTERVAL = 500;
 /** Maximum pushes in one write. */
 const MAX_BATCH = 500;
-/** Maximum unconfirmed pushes of this process. Workers expire all further pushes later, if their entries exist. */
+/**
+ * Maximum pushes for which this process repeats the write of the final state. Workers expire all further pushes later,
+ * if the entries of these pushes exist.
+ */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
@@ -66,8 +69,8 @@ export class PushFinalizer {
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
-    // The call fails if the database is unavailable. It returns undefined if an open transaction locks the entry. In
-    // both cases the write is retried later.
+    // The call fails if the database is unavailable. It returns undefined if the final state is not confirmed, for
+    // example because an open transaction locks the entry. In both cases the write is retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
       // An earlier call for the same push may have passed the log entry, which this call may lack.
@@ -77,8 +80,8 @@ export class PushFinalizer {
   }
 
   /**
-   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire all further pushes
-   * later.
+   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire the remaining
+   * pushes later.
    */
   async stop(): Promise<void> {
     await this.retrying.stop();
@@ -125,7 +128,7 @@ export async function finalizeWaiting(
 
 /** Milliseconds between two lookups of lost replies. */
 const LOOKUP_INTERVAL = 400;
-/** Milliseconds that a push has waited before it is looked up. */
+/** Minimum milliseconds that a push has waited when it is looked up. */
 const LOOKUP_AGE = 1_000;
 /** Maximum number of pushes in one lookup. */
 const MAX_LOOKUPS = 1_000;
@@ -151,8 +154,8 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // If too many pushes wait, a random slice is looked up. Otherwise pushes that wait for a slow worker could fill every
-  // lookup.
+  // If more than MAX_LOOKUPS pushes wait, a random slice is looked up. In a fixed slice, pushes that wait for a slow
+  // worker could fill every lookup.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {

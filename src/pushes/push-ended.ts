@@ -25,7 +25,7 @@ export interface PushEnded {
   readonly isRecorded: boolean;
 }
 
-/** Selects the data of the event that the push counts of a system need. */
+/** Selects the fields that the push counts of a system need. */
 export function toCountedPush({
   clientId,
   systemCode,

@@ -120,7 +120,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Completes the entry of a valid push. A fingerprint that is set later would cause a second update of an index. */
+/** Completes the entry of a valid push. Setting the fingerprint later would cause a second update of an index. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -242,7 +242,7 @@ function errorOf(reason: Reason, systemCode: string, externalId: string): PushEr
 }
 
 /**
- * True if a worker processed the push, with or without an effect. Other final states do not show how fast workers are.
+ * True if a worker processed the push, with or without an effect. Only processed pushes show how fast workers are.
  */
 export function wasProcessed(settlement: Settlement | undefined): boolean {
   if (!settlement || settlement.state === 'EXPIRED') return false;

@@ -83,7 +83,7 @@ export interface PushesDependencies extends ApplyDependencies {
   /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
   readonly findMended: FindMended;
   readonly logRejection: LogRejection;
-  /** Creates ascending request ids for the lines of a batch, with the same time and process as the id of the batch. */
+  /** Creates ascending request ids for the lines of a batch. Each id has the time and process of the batch's id. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly checkReady: SubmitDependencies['checkReady'];
 }

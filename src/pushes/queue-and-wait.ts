@@ -51,7 +51,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** Reasons with which a push can end although its log entry is lost. The state EXPIRED is possible then too. */
+/** A push whose log entry is lost can be rejected with one of these reasons. It can also end as EXPIRED. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -114,9 +114,10 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * Writes the final state of a push that Redis did not confirm as queued, unless a worker has settled it. If a limit
- * rejected the push, the caller gets that reason even while the database is unavailable. If Redis did not answer, the
- * push may be in its partition. Then the caller gets a rejection only if the database confirms it.
+ * Writes the final state of a push that Redis did not confirm as queued, unless a worker has settled the push. If a
+ * limit rejected the push, the caller gets the reason of this rejection even while the database is unavailable. If
+ * Redis did not answer, the push may be in its partition. Then the caller gets a rejection only if the database
+ * confirms the rejection.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -42,7 +42,7 @@ export interface CheckedLine {
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /**
-   * True if an earlier line of the batch has the same operation and key. The later line is rejected, and does not count
+   * True if an earlier line of the batch has the same operation and key. This line is then rejected, and does not count
    * as a retry.
    */
   readonly isRepeated: boolean;
@@ -68,7 +68,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Splitting the batch into lines has already used time of this turn of the event loop.
+  // Starts a new turn of the event loop, because splitting the batch into lines has used time of the current turn.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -96,7 +96,7 @@ interface LineWithKey {
   readonly error: PushError | undefined;
 }
 
-/** @param lineByKey the line number by operation and key, of the earlier lines. The function adds this line */
+/** @param lineByKey the numbers of earlier lines, by operation and key. The function adds the number of `line` */
 function readWithKey(
   line: RawLine,
   limits: BatchLimits,
@@ -127,7 +127,10 @@ export type CheckBodies = (
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** Number of unknown users that all bodies together may report. Further bodies report at most MAX_PROBLEMS each. */
+/**
+ * Number of unknown users that all bodies together may report. After this number is reached, each body reports at most
+ * MAX_PROBLEMS.
+ */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {

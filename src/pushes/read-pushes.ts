@@ -20,7 +20,7 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates ascending request ids for the lines of a batch, with the same time and process as the id of the batch. */
+  /** Creates ascending request ids for the lines of a batch. Each id has the time and process of the batch's id. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
@@ -67,8 +67,8 @@ async function readSingle(
 const NO_FINGERPRINT = () => undefined;
 
 /**
- * Maximum bytes. A larger unreadable batch is recorded without its body, because its client may send the same megabytes
- * again and again.
+ * Maximum bytes of an unreadable batch that is recorded with its body. A larger batch is recorded without its
+ * body, because the client may send the same megabytes again and again.
  */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 

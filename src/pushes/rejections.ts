@@ -1,5 +1,5 @@
 /**
- * The rejection log: records requests that are rejected before their pushes are recorded, at a bounded rate
+ * The rejection log records, at a bounded rate, requests that are rejected before their pushes are recorded
  * (contract 5.3). These are requests of known clients that fail authentication, and push requests that `submit` rejects
  * as a whole, for example because of load.
  */
@@ -26,12 +26,13 @@ import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
 /**
- * Maximum entries of one client that a web process logs at once. A developer who corrects a signature causes many
- * rejections.
+ * Maximum entries of one client that a web process logs at once. It is this large because a developer who corrects a
+ * signature causes many rejections.
  */
 const BURST = 100;
 /**
- * Milliseconds after which one more entry of the client may be logged: with the burst, at most 1,540 in 24 hours.
+ * Milliseconds after which one more entry of the client may be logged. In 24 hours these are 1,440 entries; with the
+ * burst, at most 1,540.
  */
 const INTERVAL = 60_000;
 /** Maximum bytes of a stored body: anyone who knows a client id can cause rejections and must not fill the disk. */
@@ -141,7 +142,7 @@ function createAllowance(clock: Clock): (clientId: string) => boolean {
 /** A signed request that fails authentication. */
 export interface RejectedRequest {
   readonly requestId: string;
-  /** The operation in its log entry. */
+  /** The operation in the log entry of the request. */
   readonly operation: string;
   /** Epoch milliseconds. */
   readonly receivedAt: number;

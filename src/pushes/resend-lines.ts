@@ -13,8 +13,8 @@ export interface ResentLine {
   /** Whether the push is sent again; in a dry run, whether it would be sent again. */
   readonly sent: boolean;
   /**
-   * The id of the new push; in a dry run, the id in the request. If no push is sent, the id of the push that took
-   * effect or resolved the failure. If there is no such push, the id in the request.
+   * If the push is sent: the id of the new push; in a dry run, `resentFrom`. If the push is not sent: the id of the
+   * push that took effect, or that resolved the failure or may resolve it; `resentFrom` if there is none.
    */
   readonly requestId: string;
   readonly externalId: string | undefined;
@@ -26,12 +26,13 @@ export interface ResentLine {
 export interface RequestedPush {
   readonly planned: Planned;
   /**
-   * The places in the request, from 1, of the ids that name this push: each attempt of the push has its own id.
+   * The places in the request, from 1, of the ids of this push. The request can name several ids of one push, because
+   * each attempt of the push has its own id.
    */
   readonly lines: readonly number[];
-  /** The validation of a push that is sent. */
+  /** If the push is sent: the result of its validation. */
   readonly checked?: ValidPush | PushError | undefined;
-  /** If the push took effect before: the log entry of the push that had the effect. */
+  /** If the push is not sent: the log entry of the push `planned.by`. */
   readonly effect?: LogEntry | undefined;
 }
 
@@ -68,7 +69,7 @@ const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
   answer,
 });
 
-/** By the reason for which a push is not sent: the reason in the answer. Only for pushes that did not take effect. */
+/** The reason in the answer, by the reason for which a push is not sent. Only for pushes that did not take effect. */
 const REASONS: Partial<Record<Skipped, Reason>> = {
   STILL_QUEUED: 'STILL_QUEUED',
   RESOLVED_SINCE: 'RESOLVED_SINCE',
@@ -87,7 +88,7 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   if (reason) return { ...ids, answer: new PushError(reason) };
   // The client did not sign this entry, or the entry is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
-  // The majority may not have confirmed the effect yet.
+  // Without a settlement, the majority of the database may not have confirmed the effect yet.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

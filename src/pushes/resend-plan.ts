@@ -21,17 +21,17 @@ export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
   /** The body of the entry, or of the attempt that the caller named. */
   readonly body: Uint8Array;
-  /** Hash and size of `body`. Undefined if values were set in the body. */
+  /** Hash and size of `body`. Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of the entry itself. If a push with a key has no externalId, the service derives one from the key and this
-   * body. So all resends of the push have one matter, even if their bodies differ. Undefined if the body is not stored
-   * or not needed.
+   * The body of `entry`, even if `body` is the body of another attempt. If a push with a key has no externalId, the
+   * service derives one from the key and `firstBody`. So all resends of the push have one matter, even if their bodies
+   * differ. Undefined if the body of `entry` is not stored or not needed.
    */
   readonly firstBody: Uint8Array | undefined;
 }
 
-/** Why an entry is not sent again. If several reasons apply, the first one is reported. */
+/** Why an entry is not sent again. If several reasons apply, the first one in `skipReasonsOf` is reported. */
 export const SKIPPED = {
   NOT_AUTHENTICATED: 'rejected because of its signature or client',
   NOT_A_PUSH: 'not a push',
@@ -54,7 +54,7 @@ export interface SkippedPush {
   readonly kind: 'skipped';
   readonly entry: LogEntry;
   readonly why: Skipped;
-  /** The request id of the push that took effect instead, or that resolved the failure. */
+  /** The request id of the push that took effect, or of the later push that resolved the failure or may resolve it. */
   readonly by?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** By entry: the attempt whose body is sent. For an entry that is not in this map, its own body is sent. */
+  /** The attempt whose body is sent, by entry. If an entry is not in the map, the body of this entry is sent. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
@@ -78,7 +78,7 @@ export interface PlanRules {
  * Plans which entries are sent again.
  *
  * @param entries the oldest first
- * @returns the plan of each entry, in the same order
+ * @returns the plan of each entry, in the order of `entries`
  * @throws PushError BODY_TOO_LARGE, or the driver's error
  */
 export async function planResend(
@@ -109,7 +109,7 @@ export async function planResend(
     if (!body || !isPush(entry)) {
       return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
     }
-    // An entry that was rejected before parsing has no externalId.
+    // The entry of a push that was rejected before parsing has no externalId. The attempt or the body may have one.
     const externalId = entry.externalId ?? attempt.externalId ?? externalIdIn(body);
     const named = externalId === undefined ? entry : { ...entry, externalId };
     const { bodyHash, bodySize } = attempt;
@@ -121,13 +121,13 @@ export async function planResend(
   });
 }
 
-/** Other pushes that may have replaced the entries. */
+/** Other pushes because of which an entry may not need a resend. */
 interface Attempts {
   /** The request id of the resend that took effect, by the request id of the original push. */
   readonly sent: ReadonlyMap<string, string>;
   /** The uses of the idempotency keys of the entries. */
   readonly uses: KeyUses;
-  /** The later push that resolved the entry or may resolve it, by the request id of the entry. */
+  /** The later push that resolved a failed push or may resolve it, by the request id of the failed push. */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 
@@ -167,7 +167,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // Only a push that the client signed for this operation may be sent in the name of the client.
+    // A resend acts in the name of the client, so the client must have signed the push with a secret that may push.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },

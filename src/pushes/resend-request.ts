@@ -1,6 +1,6 @@
 /**
  * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan names the pushes to send.
- * `submit` processes them like the lines of a batch, in the order in which they were received first.
+ * `submit` processes them like the lines of a batch, in the order of their first receipt.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -47,7 +47,7 @@ export interface ClientResendDependencies extends PlanDependencies {
 }
 
 export interface ResendAnswer {
-  /** One per request id, in order. */
+  /** One line per request id, in the order of the request. */
   readonly lines: readonly ResentLine[];
   /** The results of `submit`; empty in a dry run. */
   readonly sent: readonly PushResult[];
@@ -103,8 +103,9 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend. A
- * resend records its pushes before this check, so at least one of two concurrent resends finds the other.
+ * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend that is
+ * still queued. A resend records its pushes before this check, so at least one of two concurrent resends finds the
+ * other resend.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -126,8 +127,8 @@ async function recheck(
 }
 
 /**
- * @returns undefined if the later push is another resend of the same push and took effect. The push is queued then, and
- *   the worker answers it with the result of that resend
+ * @returns undefined if `later` is another resend of the push and took effect. Then the push of `entry` is queued, and
+ *   the worker answers it with the result of `later`
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -167,9 +168,9 @@ async function planRequest(
   });
 }
 
-/** The attempts of a push that a request names. */
+/** All attempts of one push that the request names. */
 interface Named {
-  /** The places of their ids in the request, from 1. */
+  /** The places of the ids of the attempts in the request, from 1. */
   readonly lines: readonly number[];
   /** The latest of these attempts. Its body is sent. */
   readonly attempt: LogEntry;
@@ -186,7 +187,7 @@ async function findNamed(
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
   // A resend of a resend counts as a resend of the first push, so that all resends together have one effect. If the
-  // first entry has expired, the oldest other entry takes its place.
+  // entry of the first push has expired, the oldest entry in `byId` with the same position takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   // If several attempts of a push without an externalId are named, only the latest one is sent.
@@ -204,7 +205,7 @@ async function findNamed(
   return named;
 }
 
-/** Creates the new pushes. Their request ids are close to each other, like those of the lines of a batch. */
+/** Creates the new pushes. Their request ids ascend, like the request ids of the lines of a batch. */
 function pushesOf(
   { newLineIds, timeout }: ClientResendDependencies,
   { requestId: batchId, caller, receivedAt, logged }: PushRequest,

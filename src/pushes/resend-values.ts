@@ -32,7 +32,10 @@ export interface ValuesToSet {
  * a validation reports unknown users only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
-/** Maximum problems of a body that one round reads. A body has at most about 1,000 problems. */
+/**
+ * Maximum problems that one round corrects in a body. The next rounds correct the rest: a body has at most about 1,000
+ * problems.
+ */
 const PROBLEMS_PER_ROUND = 500;
 
 /** Validates the pushes, and corrects their invalid fields with `values`. @throws PushError BODY_TOO_LARGE */
@@ -99,12 +102,12 @@ function withChanges(
   return body.equals(push.body) ? undefined : { ...push, body, digest: undefined };
 }
 
-/** A change for this value has precedence over a change for any value. */
+/** A change whose `from` equals the value has precedence over a change for any value. */
 const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** Limits the problems to MAX_PROBLEMS, as for any other push. An UNKNOWN_USER keeps all its problems (CheckBodies). */
+/** Limits the problems to MAX_PROBLEMS, as in a batch. An error UNKNOWN_USER keeps all problems (see CheckBodies). */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;
@@ -113,7 +116,7 @@ function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError 
 }
 
 /**
- * Validates logged pushes by the current rules. They keep the externalIds that they had.
+ * Validates logged pushes by the current rules. The pushes keep their externalIds.
  *
  * @param maxProblems maximum problems of one body; see CheckBodies
  */
@@ -143,8 +146,8 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The signature is not stored. So a missing externalId is derived from the request id of the original push instead.
-    // A key is used only together with the first body. If that body is not stored, the request id is used too.
+    // A missing externalId is derived from the key and `firstBody`. If one of these two is missing, the externalId is
+    // derived from the request id of the original push instead of the signature, which the log does not store.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

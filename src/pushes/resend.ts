@@ -83,8 +83,9 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 }
 
 /**
- * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, so each
- * push needs a fingerprint. With a fingerprint of this run, the push may take effect again, but only once.
+ * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, and the
+ * fingerprint prevents a second effect. A push that already took effect and may take effect once more gets a
+ * fingerprint of this run (`ofRun`).
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
@@ -96,9 +97,9 @@ function operatorFingerprint(
 }
 
 export interface SelectDependencies extends PlanDependencies {
-  /** Also selects entries that were resent before, or that a later push resolved. */
+  /** True: entries that were resent before, or that a later push resolved, are selected too. */
   readonly again: boolean;
-  /** The operator selected the entries by request id, so resends and replayed retries are selected too. */
+  /** True: the operator named the entries by request id, so resends and replayed retries are selected too. */
   readonly byId: boolean;
 }
 

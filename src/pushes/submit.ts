@@ -44,13 +44,13 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
   readonly batchTimeout: number;
 }
 
-/** The steps in which a resend (resend-request.ts) differs: it reads its pushes from the push log. */
+/** The steps that are different for a resend (resend-request.ts), which reads its pushes from the push log. */
 export interface SubmitSteps {
   /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
   readonly read: typeof readPushes;
   /**
-   * Only for a resend. Called with recorded pushes before they are queued. It rejects a push if another push has
-   * replaced it since the push log was read.
+   * Only a resend has this step. It gets recorded pushes before they are queued. It can reject a push because of a
+   * later push, or of another resend, that arrived after the push log was read.
    */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
@@ -108,8 +108,8 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // Checked before admission. So a request that is rejected here does not count for the rate, and its signature may be
-  // sent again.
+  // This check comes before admission. So a request that is rejected here does not count for the rate, and may be sent
+  // again with the same signature.
   deps.checkReady();
   // The batch window counts the request before the load shedder decides, so that shed single pushes limit batches too.
   // Otherwise batches would use the capacity that shedding frees for single pushes.
@@ -144,8 +144,8 @@ const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
 /**
- * For a request with a query-only key. `checkMayPush` rejects it after admission, so it must not use up the limit of
- * its client.
+ * The permit of a request with a query-only key. `checkMayPush` rejects such a request after admission, so the load
+ * shedder must not count the request as in flight.
  */
 const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
 

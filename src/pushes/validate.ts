@@ -235,13 +235,13 @@ export function checkUsers(
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
-/** Reads the externalId of a body whose other fields may be invalid; undefined if it is missing or invalid. */
+/** Reads the externalId of a body whose other fields may be invalid. Undefined: no externalId, or an invalid one. */
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
 /**
- * Reads the externalId of a body that has not been parsed; undefined if it is missing or invalid, or if the body is no
- * JSON.
+ * Reads the externalId of a body that has not been parsed. Undefined: no externalId, an invalid one, or a body that is
+ * no JSON.
  */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   const body = orRejection(() => parseJsonBody(rawBody));

@@ -7,7 +7,7 @@ import type { MatterDifference } from '../protocol/matter-answers';
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
-  /** The comparison treats null and an empty text as equal, like the digest. */
+  /** The comparison, like the digest, treats null and an empty text as equal. */
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;

@@ -12,7 +12,7 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Limits of concurrent digests, for each system and in total. A digest can read all matters of a system. */
+/** Limits of concurrent digests, for each system and in total, because a digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 /** Maximum buckets in an answer. */
 const MAX_BUCKETS = 100_000;

@@ -20,7 +20,7 @@ export interface FailedSubject {
 
 /** Maximum failed pushes that a group shows as examples. */
 const MAX_SAMPLES = 3;
-/** Maximum groups. Each field name makes a group, and callers can send any number of unknown field names. */
+/** Maximum groups of an answer. Callers can send any number of unknown field names, and each name makes a group. */
 const MAX_GROUPS = 200;
 /** A position in a list, such as `[0]`. */
 const LIST_PLACE = /\[\d+\]/g;
@@ -76,8 +76,8 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
 
 /**
  * Finds the cause of MATTER_NOT_FOUND: the upsert that should have created the matter. This is the last failed upsert
- * before the push that did not find the matter. An earlier failed upsert is not the
- * cause, because the caller may have corrected its error since.
+ * before the push that did not find the matter. The failed upserts before that upsert are not the cause: the caller may
+ * have corrected their errors.
  */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
@@ -123,7 +123,7 @@ function toGroup(
 ): FailureGroup {
   const [reason, field] = JSON.parse(name) as [string, string | null];
   const entries = [...group.values()].flat();
-  // Ids are in the order of receipt.
+  // Newest first: request ids ascend in the order of receipt.
   entries.sort((a, b) => (String(a._id) < String(b._id) ? 1 : -1));
   const [newest, oldest] = [entries[0], entries.at(-1)] as [LogEntry, LogEntry];
   const ofGroup = [...group].map(([{ mended }, own]) => ({ entries: own, mended }));

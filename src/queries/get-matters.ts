@@ -1,4 +1,4 @@
-/** The query `matters/get` returns the matters with the external ids of its body. */
+/** The query `matters/get` returns the matters whose external ids the body of the query lists. */
 
 import { PushError, problem } from '../protocol/errors';
 import type { GotMatters } from '../protocol/matter-answers';

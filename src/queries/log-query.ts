@@ -48,8 +48,8 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid only for its own query, which includes the order. The default order is left out, because
-    // cursors from versions without `oldestFirst` must stay valid.
+    // A cursor is valid only for the filter and the order for which it was made. `cursorQuery` omits the default order,
+    // because cursors from versions without `oldestFirst` must stay valid.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);

@@ -32,7 +32,7 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
 
 /**
  * @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body, or SCOPE_NOT_ALLOWED
- *   with a field that the key may not use
+ *   with a field that the query key may not use
  */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
@@ -45,7 +45,7 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
     query: async (signed: SystemQuery): Promise<ChangesPage> => {
       const asked = read.query(signed.body);
-      // The result of this search would reveal words of titles to a key that may not see titles.
+      // A search by `titleContains` would reveal words of titles to a key that may not see titles.
       if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
         throw fieldNotAllowed('titleContains');
       }

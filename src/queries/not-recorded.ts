@@ -18,9 +18,9 @@ export function isCountable(filter: LogFilter): boolean {
 }
 
 /**
- * The query of the push counts for a filter. The window begins at a whole minute, because the counts are kept by
- * minute. Every push without a log entry was rejected. Therefore a filter for accepted pushes, or for a state other
- * than REFUSED, finds no such push.
+ * The query for the number of pushes that match a filter and have no log entry. The window begins at a whole minute,
+ * because the counts are kept by minute. Every push without a log entry was rejected. So a filter for accepted pushes,
+ * or for a state that is not REFUSED, finds none of these pushes.
  */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;

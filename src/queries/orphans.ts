@@ -1,6 +1,6 @@
 /**
  * The query `matters/orphans` returns orphans: open matters of the ledger that are not in a list from their source
- * system.
+ * system. In this file, drafts count as open.
  */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';

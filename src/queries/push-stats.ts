@@ -92,7 +92,7 @@ function createStartOf(by: StatsBucket, timeZone: string): StartOf {
 const startOfDay = (at: number, timeZone: string) => dayAt(at, timeZone).start;
 const lengthOf = (by: StatsBucket) => ({ minute: MINUTE, hour: HOUR, day: DAY })[by];
 
-/** The window of a query, extended to whole buckets. @throws PushError VALIDATION_FAILED if it is too long */
+/** The window of a query, extended to whole buckets. @throws PushError VALIDATION_FAILED if the window is too long */
 function windowOf(
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
   by: StatsBucket,

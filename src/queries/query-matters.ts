@@ -11,7 +11,8 @@ import { weightOf } from './weight';
 /**
  * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
  * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
- * query for changes starts COMMIT_LAG before now (`firstWatermark`). It may return some matters again.
+ * query for changes starts COMMIT_LAG before the first page of this query (`firstWatermark`). So the next query may
+ * return some matters again.
  */
 const COMMIT_LAG = 30_000;
 /** Maximum matters that the query reads for one page, including matters of other bizTypes. */
@@ -55,8 +56,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A cursor is valid only for its own query. A query without a search has no element for the search, because cursors
-    // from versions without searches must stay valid.
+    // A cursor is valid only for the query that returned it. Without a search, `cursorQuery` has no element for the
+    // search, because cursors from versions without searches must stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -111,8 +112,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 
 /**
  * The watermark: `updatedFrom` of the next query for changes. It is computed for the first page and stays the same for
- * all pages. While the caller reads the pages, a worker may commit a change whose `updatedAt` belongs to an earlier
- * page. The next query for changes returns such a change.
+ * all pages. While the caller reads the pages, a worker may commit a change whose `updatedAt` belongs to a page that
+ * the caller has already read. The next query for changes returns this change.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));

@@ -33,7 +33,7 @@ export function createSharing(worker: BalancedWorker, id: string) {
      * partitions.
      */
     ownedPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
-    /** @param workers the number of partitions that each worker owns, by id; live workers that take partitions */
+    /** @param workers how many partitions a worker owns, by worker id; only live workers that take partitions */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
       if (!alive.has(id)) return;
@@ -74,7 +74,7 @@ const TOLERATED_PART = 0.1;
  * Computes the share of one worker.
  *
  * @param id of this worker
- * @param owned the number of partitions that each worker owns, by worker id; live workers that take partitions
+ * @param owned how many partitions a worker owns, by worker id; only live workers that take partitions
  * @returns no releases and no limit if `owned` does not contain this worker
  */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
@@ -129,12 +129,14 @@ export interface SweepOptions {
 }
 
 /**
- * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker owns such
- * a partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition. A partition can need
- * the sweep after a crash between appending a push and scheduling the job, a lost wake-up message, or a failed job.
- * Redis can also lose the job or the owner of a partition in a failover, while it keeps the pushes.
+ * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker owns a
+ * partition that was found, the sweep starts a batch. Otherwise the sweep schedules the job of the partition.
  *
- * Each shard has its own loop, because the Cluster node of another shard may be unavailable.
+ * A partition can need the sweep after a lost wake-up message, after a failed job, or after a crash between appending a
+ * push and scheduling the job. In a failover, Redis can also lose the job or the owner of a partition, but keep the
+ * pushes.
+ *
+ * Each shard has its own loop, so that an unavailable Cluster node delays only the sweeps of the shards on this node.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   const { partitions, worker, shards, id, alive, logger, metrics } = options;

@@ -13,8 +13,8 @@ import type { Reply } from './replies';
 
 /**
  * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the
- * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: its
- * session was replaced, or another batch has changed its documents.
+ * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: the
+ * session of the abandoned batch was replaced, or another batch has changed the same documents.
  */
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */
@@ -58,7 +58,7 @@ export class BatchRunner {
   private lastBatchMs = 0;
   /** Maximum pushes of the next batch. */
   private batchLimit: number;
-  /** Pushes of all running batches. */
+  /** Number of pushes in all running batches. */
   private pushes = 0;
   /** Its signal is aborted from `abandon` until `resume`. */
   private abandonment = new AbortController();
@@ -82,7 +82,7 @@ export class BatchRunner {
   /**
    * Applies the first pushes of a partition, in one batch with pushes of other partitions.
    *
-   * @throws the error of the batch, even if another partition caused it
+   * @throws the error of the batch, even if another partition of the batch caused the error
    */
   async run(wanted: WantedPartition): Promise<RunResult> {
     const result = await this.batches.add(wanted);
@@ -157,7 +157,7 @@ export class BatchRunner {
     try {
       const work = unlessAbandoned(processBatch(batch), signal);
       const replies = await withTimeout(work, processingTimeout, () => {
-        // The database may be too slow for so many pushes: a batch of the same size would time out again.
+        // The next batch is smaller, because the database may be too slow for as many pushes as in this batch.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`the batch did not end within ${processingTimeout} ms`);
       });

@@ -26,8 +26,8 @@ export {
 export type { Reply } from './replies';
 
 /**
- * Milliseconds without pushes after which a worker releases a partition. After an earlier release, the next push would
- * need a new job, which costs more than keeping an idle partition.
+ * Milliseconds without pushes after which a worker releases a partition. After a release, the next push needs a new
+ * job. A new job costs more than keeping an idle partition.
  */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
@@ -86,7 +86,7 @@ export class GroupWorker {
     return this.paused;
   }
 
-  /** Starts batches of the held partitions, and schedules the jobs of the other partitions. */
+  /** Starts batches for those of the given partitions that are held, and schedules jobs for those that are not. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();
@@ -113,8 +113,8 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // If a shard was at its limit and is now below it, BullMQ still fetches a job only after an active job has ended.
-    // So the worker releases one partition of each such shard.
+    // `limit` returns the shards whose limit was reached and has now been raised. In these shards, BullMQ fetches a new
+    // job only after an active job has ended. So the worker releases one partition of each of these shards.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
@@ -153,14 +153,14 @@ export class GroupWorker {
 
   /**
    * Works on the partition of a job until the partition must be released. After a suspension of the process or an
-   * outage of Redis, the process may receive another job of a held partition. The earlier job then ends, and only the
-   * last job continues.
+   * outage of Redis, the process may receive a second job of a partition that it holds. The first job then ends, and
+   * only the second job continues.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
       if (this.lastJobs.get(partition) !== job) return;
-      // Another worker has to take the partition: BullMQ starts the new job when this one ends.
+      // A paused worker leaves the partition to another worker: BullMQ starts the new job when this job ends.
       if (this.paused) await this.options.jobs.schedule([partition]);
       else await this.hold(partition);
     };
@@ -201,8 +201,8 @@ export class GroupWorker {
   }
 
   /**
-   * Releases idle partitions, and partitions whose last batch or release failed, if they have no pushes. The sweep
-   * finds the partitions that still have pushes.
+   * Releases partitions without pushes: idle partitions, and partitions whose last batch or release failed. If an idle
+   * partition has pushes, a batch starts. The sweep finds partitions with pushes whose last batch or release failed.
    */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;

@@ -9,8 +9,8 @@ import { probePrimary } from './probe';
 /** Milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
 /**
- * Number of missing test messages after which the subscriber reconnects. A single message may be late, because the
- * process is busy.
+ * Number of missing test messages after which the subscriber reconnects. It is more than 1, because a busy process may
+ * receive a single message late.
  */
 const MAX_MISSING = 2;
 /** A test message: it contains neither replies nor partitions. */
@@ -29,7 +29,8 @@ interface EchoSources {
 /**
  * Publishes test messages to the channel of this process, and reconnects the subscriber if it receives none. After a
  * failover, the connection of the subscriber may lead to the former primary, which forwards no new messages and
- * reports no error. A connection to a replica stays, because a replica forwards the messages of its primary.
+ * reports no error. A subscriber that is connected to a replica stays connected, because the replica forwards the
+ * messages of its primary.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;

@@ -58,7 +58,10 @@ export interface SeenProcess extends ProcessRecord {
  * `SharingWorker.interval`.
  */
 const INTERVAL = 2_000;
-/** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
+/**
+ * Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval, which is
+ * 1.5 times INTERVAL.
+ */
 const SILENT = 4.5 * INTERVAL;
 /**
  * Milliseconds without a heartbeat after which a worker counts as dead: the other workers then share its partitions.
@@ -117,7 +120,7 @@ interface HeartbeatOptions {
   readonly type: 'web' | 'worker';
   /** The name of the process. */
   readonly name: string;
-  /** Identifies one run of the process. A worker owns partitions under the same id. */
+  /** Identifies one run of the process. A worker owns partitions under this id. */
   readonly id: string;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
@@ -157,7 +160,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   lifecycle.onStop('heartbeat', async () => {
     if (!loop) return;
     await loop.stop();
-    // One transaction: if only the heartbeat were removed, no process would ever remove the record.
+    // One transaction for all entries: if only the heartbeat were removed, no process would ever remove the record.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
     // If Redis is unavailable, the record stays until it expires.
     await leave.exec().catch(() => undefined);
@@ -165,7 +168,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   return {
     /** Writes a heartbeat now. @throws the connection's error */
     beat,
-    /** Starts the heartbeats after the process has started. @param read returns the fields of `OwnRecord` */
+    /** Starts the regular heartbeats of a process that has started. @param read returns the fields of `OwnRecord` */
     start: (read: typeof readOwn, sharing?: SharingWorker): void => {
       readOwn = read;
       worker = sharing;

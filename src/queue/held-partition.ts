@@ -1,6 +1,6 @@
 /**
- * A partition whose job is active in this worker: applies its pushes in batches, and waits for notifications of new
- * pushes.
+ * A partition whose job is active in this worker. The class applies the pushes of the partition in batches, and waits
+ * for notifications of new pushes.
  */
 import { BatchAbandoned, type BatchRunner } from './batch-runner';
 
@@ -55,7 +55,7 @@ export class HeldPartition {
     }
   }
 
-  /** Waits for a notification. Resolves at once if one arrived since the last call. */
+  /** Waits for a notification. Resolves at once if a notification has arrived since the last call. */
   private async nextNotification(): Promise<void> {
     this.waitingSince = performance.now();
     if (!this.isNotified) {

@@ -61,7 +61,7 @@ export function openJobQueues(
   return Array.from({ length: keys.shards }, (_, shard) => {
     const own = { ...options, connection: redis, prefix: keys.bullPrefix(shard) };
     const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, own);
-    // The connection logs its own loss. Without a listener BullMQ prints every reconnection attempt.
+    // Without a listener, BullMQ prints every reconnection attempt. The connection itself logs its loss.
     queue.on('error', () => undefined);
     return queue;
   });
@@ -69,8 +69,8 @@ export function openJobQueues(
 
 /**
  * Milliseconds until the lock of a job expires, and milliseconds between two checks for expired locks. Another worker
- * takes the job of a dead worker after at most LOCK_DURATION + STALLED_INTERVAL. This sum is less than the 3 s that
- * the service promises. BullMQ renews a lock after half of its duration.
+ * takes the job of a dead worker after at most LOCK_DURATION + STALLED_INTERVAL. This sum is less than the 3 s
+ * within which the service promises recovery. BullMQ renews a lock after half of LOCK_DURATION.
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
@@ -78,14 +78,14 @@ const STALLED_INTERVAL = 500;
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
-/** Milliseconds until such a ping fails. */
+/** Milliseconds without an answer after which such a ping fails. */
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker no longer waits for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
 /** A worker may take any number of jobs, because its batches limit its load. */
 const UNLIMITED = 100_000;
 
-/** The folded log limits these lines, because BullMQ reports each reconnection attempt of each connection. */
+/** `foldedLog` limits these log lines, because BullMQ reports each reconnection attempt of each connection. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
@@ -143,8 +143,8 @@ export class JobWorkers {
    * Limits the number of active jobs.
    *
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns shards that were at their limit and are now below it. The BullMQ worker of such a shard fetches no job
-   *   until one of its active jobs ends
+   * @returns the shards that had reached the old limit and have not reached the new limit. In each of these
+   *   shards, BullMQ fetches no further job for this process until an active job of this process ends
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -166,11 +166,11 @@ export class JobWorkers {
 
   /**
    * Resolves when the last active job has ended. If Redis does not answer, `close` stops waiting after the last
-   * batch. Otherwise it could wait forever: BullMQ's worker does not close while Redis is unavailable or hangs
-   * (bullmq issue 4656). The early end is safe, because other workers take the jobs when their locks have expired.
+   * batch. Otherwise `close` could wait forever: BullMQ's worker does not close while Redis is unavailable or hangs
+   * (bullmq issue 4656). Not waiting is safe: other workers take the jobs when the locks of the jobs have expired.
    *
    * @param isBusy whether a batch runs; while it does, `close` waits even if Redis does not answer
-   * @param others other tasks that must end too
+   * @param others tasks, besides the jobs, that must end
    * @returns true if all jobs and tasks have ended; false if Redis does not answer and some may still run
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {

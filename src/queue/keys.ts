@@ -1,6 +1,6 @@
 /**
- * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. Each shard of
- * the queue has its own tag, and all other keys have the tag of the namespace.
+ * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. The keys of a
+ * shard have the tag of this shard. The keys that belong to no shard have the tag of the namespace.
  */
 import { crc32 } from 'node:zlib';
 
@@ -56,14 +56,14 @@ export async function onEachShard<T>(
   );
 }
 
-/** The layout as Redis stores it: shards and partitions of each, with a blank between them. */
+/** The layout as Redis stores it: the number of shards, a blank, and the number of partitions of each shard. */
 export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
 /**
- * Version of the formats of partition items and of owners (records.ts). Processes with different versions share
- * neither partitions nor jobs. So during an upgrade, only `sourceUpdatedAt` keeps the pushes of a matter in order
- * (docs/runbook.md, "Upgrading").
+ * Version of the formats of partition items and of owners (records.ts). Processes with different FORMATs share neither
+ * partitions nor jobs. So during an upgrade to another FORMAT, only `sourceUpdatedAt` keeps the pushes of a matter in
+ * order (docs/runbook.md, "Upgrading").
  */
 const FORMAT = 6;
 
@@ -94,12 +94,11 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** By partition, the bytes of its pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /**
-     * By partition that holds many pushes, the pushes and bytes of each client (commands/client-tally.lua). Processes
-     * of an earlier version do not update the tally. A reader deletes a tally that does not match its partition, so
-     * the key needs no new FORMAT.
+     * By partition, its tally (commands/client-tally.lua). Processes of an earlier version do not update tallies. A
+     * script that reads a tally deletes it if its number of pushes is wrong, so the key needs no new FORMAT.
      */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /** By partition, its owner, then the earlier owners that it fenced; each as `ownerText` writes it. */
+    /** By partition: its owner, then its fenced owners, with blanks between them. Each has the form of `ownerText`. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
@@ -113,8 +112,8 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** By id of each worker that takes partitions: the number of partitions that it owns. */
     workers: `${tag}:workers:${FORMAT}`,
     /**
-     * By worker: the time since which the database has answered all its pings, and the time at which the worker
-     * reported this.
+     * By worker: the time since which the database has answered all pings of the worker, and the time at which the
+     * worker reported this.
      */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     /** Channel on which one web process listens for replies. */
@@ -125,8 +124,8 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
      */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
     /**
-     * How much of its rate a client has used. For a query key, `of` is the client id, a blank and the key id; otherwise
-     * it is the client id.
+     * How much of the rate of a client is used. For a query key, `of` is the client id, a blank and the key id.
+     * Without a query key, `of` is the client id.
      */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,
@@ -138,7 +137,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     probe: `${tag}:probe`,
     /** Shards and partitions of the queue: commands/agreements.ts. */
     layout: `${tag}:layout`,
-    /** The database of the namespace while processes run: commands/agreements.ts. */
+    /** The database that the running processes of the namespace use: commands/agreements.ts. */
     database: `${tag}:database`,
   };
 }

@@ -48,7 +48,7 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
 
 /**
  * Checks periodically, until `stop`, whether an operator has paused the queue of partition jobs with BullMQ's API or
- * a dashboard. It logs the start and the end of a pause. During a pause no worker gets a job. The service itself
+ * a dashboard. The watch logs the start and the end of a pause. During a pause no worker gets a job. The service itself
  * never pauses this queue: `matterctl queue pause` pauses a single client, in the client directory.
  */
 export function watchQueuePause(

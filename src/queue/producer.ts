@@ -57,13 +57,13 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Maximum pushes and bytes of one append, because Redis runs no other command meanwhile. */
+/** Maximum pushes and bytes of one append. The limits keep it short: Redis runs no other command meanwhile. */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /**
- * Minimum weight of a push; the weight of a larger push is its number of bytes. So the weight limit MAX_BYTES also
- * limits an append to MAX_APPEND pushes. The lines of a caller's batch are appended together, even if they exceed the
- * limit.
+ * The weight of a push is its number of bytes, but at least MIN_WEIGHT. MAX_APPEND pushes of MIN_WEIGHT have the weight
+ * MAX_BYTES. So the weight limit MAX_BYTES also limits an append to MAX_APPEND pushes. The pushes of one `enqueue` call
+ * are appended together, even if they exceed the limit.
  */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
@@ -83,7 +83,7 @@ export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
   // One append at a time keeps the order in which this web process accepted the pushes. Each shard has its own batcher,
-  // because the Cluster node of another shard may be unavailable.
+  // so that an unavailable Cluster node does not delay the shards on the other nodes.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),
@@ -139,8 +139,8 @@ async function appendAll(
   metrics.batch('queue', pushes.length);
   try {
     const { appended, toSchedule } = await partitions.append(shard, pushes);
-    // The append has already notified the owners of the other partitions. If scheduling fails, no push is lost, because
-    // the sweep schedules the jobs later.
+    // `toSchedule` has only partitions without an owner, because the append itself notifies the owners. If scheduling
+    // fails, no push is lost, because the sweep schedules the jobs later.
     jobs.schedule(toSchedule).catch((error: Error) => {
       foldedLog(logger)(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
     });
@@ -157,9 +157,8 @@ async function appendAll(
 }
 
 /**
- * If a partition rejects a push, it also rejects the later pushes of the client in the same append. If the `previous`
- * line of a rejected line was rejected too, this function changes the result of the later line to
- * `SKIPPED_AFTER_FAILURE`.
+ * Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. Both lines
+ * are rejected because a partition that rejects a push also rejects the client's later pushes in the same append.
  */
 function skipBehindRejected(
   pushes: readonly PushMessage[],

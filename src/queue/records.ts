@@ -28,7 +28,7 @@ export interface PushMessage {
 export interface WaitingPush extends PushMessage {
   /** After this time the push must not be applied. */
   readonly deadline: number;
-  /** When it was appended to its partition. */
+  /** When the push was appended to its partition. */
   readonly queuedAt: number;
 }
 
@@ -93,9 +93,9 @@ export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
 }
 
 /**
- * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The append script writes both
- * times, so that all times in a partition come from the clock of Redis. `replyAndRemove` compares the header of the
- * last push of the batch with the partition.
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. Both times are Redis
+ * time, epoch milliseconds. `replyAndRemove` compares headers, to check whether the last push of the batch is still at
+ * its position in the partition.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;
@@ -126,9 +126,9 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * The owner of partitions: the worker, and the database sessions in which it commits. A worker that takes a partition
- * from an owner that did not release it ends the open transactions of these sessions. If Redis has lost the owners,
- * the worker finds the sessions by the heartbeats in `src/storage/sessions`.
+ * The owner of partitions: the worker, and the database sessions in which it commits. If the owner does not release a
+ * partition, the next owner ends the open transactions of these sessions. If Redis has lost the owners, the next owner
+ * finds the sessions by the heartbeats in `src/storage/sessions`.
  */
 export interface Owner {
   /** Identifies one run of a process: letters and digits. The name of its wake-up channel ends with this id. */

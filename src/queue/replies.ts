@@ -18,7 +18,7 @@ export interface Reply<S> {
 
 /**
  * The id of the last entry of each message. This entry contains the time of sending instead of a settlement. Web
- * processes of earlier versions ignore it, because no push has this id.
+ * processes of earlier versions ignore the entry, because no push has this id.
  */
 const SENT_AT = '';
 

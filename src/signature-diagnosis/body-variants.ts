@@ -10,13 +10,19 @@ export interface BodyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** Whether the variant has the same content in another form. The finding then shows the first difference. */
+  /**
+   * Whether the variant has the content of the sent body in another form. If it has, the finding shows the first
+   * difference.
+   */
   readonly hasSameContent: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Maximum bytes of a body whose variants are all made. For a larger body only the empty one is tried, to save time. */
+/**
+ * Maximum bytes of a sent body for which all variants are made. For a larger body, the only variant is the empty body,
+ * to save time.
+ */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -25,7 +31,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Yields each variant once, with the first mistake that gives it. The generator makes a variant only when the consumer
  * requests the variant, because making it may take milliseconds.
  *
- * @returns a generator that yields undefined for a variant with the bytes of an earlier one
+ * @returns a generator that yields undefined for a variant with the bytes of the sent body or of an earlier variant
  */
 export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
@@ -79,7 +85,7 @@ function* lineVariants(text: string): Generator<Found> {
 }
 
 function* jsonVariants(json: JsonNode): Generator<Found> {
-  // The sent body is a JSON string: the caller may have signed the text in it and then serialized this text again.
+  // If the sent body is one JSON string, the caller may have signed the text in the string.
   if (json.kind === 'string') yield ['BODY_ENCODED', 'the text within the string', json.value];
   for (const { cause, how, style } of WRITERS) {
     const written = writeJson(json, style);

@@ -53,7 +53,7 @@ const MAX_DIGESTS = 20_000;
 const SLICE = 2;
 /** Milliseconds of a pause, in which the process serves other requests. */
 const PAUSE = 4;
-/** Probable forms of a signature that does not have 64 characters, by its length. */
+/** Probable forms of a signature that does not have 64 characters, by the length of the signature. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',
@@ -65,7 +65,7 @@ const LENGTHS: Readonly<Record<number, string>> = {
   128: 'it is as long as SHA-512 in hex',
 };
 
-/** Diagnoses without pauses. Only tests use it. */
+/** Diagnoses without pauses. Only tests use this function. */
 export function diagnose(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],
@@ -98,7 +98,7 @@ export async function diagnoseInSlices(
  */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** @returns a function that works for `slice` milliseconds; it returns the diagnosis when it is finished */
+/** @returns a function that searches for `slice` milliseconds. It returns undefined until the search has ended */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

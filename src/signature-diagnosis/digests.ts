@@ -96,11 +96,14 @@ const AROUND: readonly (readonly [string, string])[] = [
 ];
 
 const LEADING_ZEROS =
-  'only those before the first other digit, as new BigInteger(1, bytes) does in Java';
+  'only zeros before the first other digit are missing, as by new BigInteger(1, bytes) in Java';
 const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
 const SIGN_BIT = 0x80;
 
-/** The hex digits of the digest as a number in two's complement. The number is negative if its first bit is set. */
+/**
+ * The hex digits of the digest as a number in two's complement. The number is negative if the first bit of the digest
+ * is set.
+ */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);
   const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
@@ -135,7 +138,7 @@ const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // The next two forms: the caller decoded the bytes of the digest as UTF-8, although some bytes are not UTF-8.
+  // In the next two forms, the caller decoded the bytes of the digest as UTF-8, although some bytes are not UTF-8.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
@@ -149,7 +152,7 @@ const OTHER_FORMS: readonly Form[] = [
     write: (it) => [...it].map((byte) => byte.toString(16)).join(''),
   },
   {
-    ...{ cause: 'SIGNATURE_UNPADDED', how: 'and bytes with their sign', lengths: [32, 256] },
+    ...{ cause: 'SIGNATURE_UNPADDED', how: 'and each byte as a signed number', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
   // One digest in sixteen starts with a zero, so most requests of a caller with this mistake succeed.

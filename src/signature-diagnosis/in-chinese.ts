@@ -196,7 +196,8 @@ function findingInChinese(finding: Finding): Finding {
 }
 
 /**
- * The translated detail of a finding; undefined if there is none. The detail follows the explanation of the catalogue.
+ * The translated detail of a finding; undefined if the finding has no detail. In a finding, the detail follows the
+ * explanation of the catalogue.
  */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;

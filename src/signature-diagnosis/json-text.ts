@@ -1,4 +1,4 @@
-/** Serializes JSON as the libraries of other programming languages do: layout, escapes, order of members, numbers. */
+/** Serializes JSON as libraries of several programming languages do: layout, escapes, order of members, numbers. */
 import type { JsonMember, JsonNode } from './json-tree';
 
 /** How a serializer writes JSON. */
@@ -74,7 +74,7 @@ const quoteWith =
   (pattern: RegExp, write: (char: string) => string): Quote =>
   (text) =>
     JSON.stringify(text).replace(pattern, write);
-// Unicode escapes with lower-case and with upper-case hex digits.
+// `unicode` writes an escape with lower-case hex digits, `upperUnicode` with upper-case hex digits.
 const unicode = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const upperUnicode = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
 
@@ -92,7 +92,7 @@ export const slashedAscii = quoteWith(/\/|[\u0080-\uffff]/g, (char) =>
   char === '/' ? '\\/' : unicode(char),
 );
 export const html = quoteWith(/[<>&\u2028\u2029]/g, unicode);
-/** Writes the same escapes as Go up to version 1.21. */
+/** Writes the escapes that Go wrote up to version 1.21. */
 export const htmlOld: Quote = (text) =>
   html(text).replace(/\\\\|\\[bf]/g, (found) =>
     found === '\\b' ? '\\u0008' : found === '\\f' ? '\\u000c' : found,
@@ -120,7 +120,7 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** Maximum entries per bucket. A HashMap with more entries doubles the number of its buckets. */
+/** Maximum average of entries per bucket. A HashMap with more entries doubles the number of its buckets. */
 const LOAD = 0.75;
 
 /** The order in which a Java HashMap yields its entries. Many callers serialize a HashMap. */

@@ -1,5 +1,5 @@
 /**
- * Lists the writers: JSON serializers of other languages and libraries, with which callers write bodies. If several
+ * Lists the writers: JSON serializers of several languages and libraries, with which callers write bodies. If several
  * writers give the same text, the diagnosis reports the first one.
  */
 import type { Cause } from './causes';
@@ -26,7 +26,7 @@ import {
 
 const isWhole = (text: string) => /^-?\d+$/.test(text);
 
-/** Writes a number as JavaScript does, and as Go does with `any`. All numbers are doubles, so `1.0` becomes `1`. */
+/** Writes a number as a double, so `1.0` becomes `1`. JavaScript does this, and Go does it with `any`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
 /** Writes a number as Python does: whole numbers are unchanged, other numbers have the form of `repr`. */
@@ -102,7 +102,7 @@ const ONE_LINE: readonly Writer[] = [
   }),
 ];
 
-/** Writers that write one line with the fields in another order. */
+/** Writers that write one line with the fields sorted by name, or in the order of a HashMap. */
 const REORDERED: readonly Writer[] = [
   sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),

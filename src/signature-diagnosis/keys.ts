@@ -14,7 +14,7 @@ export interface KeyVariant {
   /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
   /**
-   * True: the key is a query key. The search does not combine query keys with other mistakes, because the console signs
+   * True: the key is a query key. The search does not combine query keys with mistakes, because the console signs
    * correctly with query keys. Besides, a client may have many query keys.
    */
   readonly isQueryKey?: boolean;
@@ -113,7 +113,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // The whole text is checked before it is decoded, because `Buffer.from` ignores invalid characters.
+  // The whole secret is checked before it is decoded, because `Buffer.from` ignores invalid characters.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }

@@ -1,5 +1,6 @@
 /**
- * Searches for the mistakes with which a caller computed its signature: at most two, and a wrong form of the signature.
+ * Searches for the mistakes with which a caller computed its signature: at most two, and in addition a wrong form of
+ * the signature.
  */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -15,8 +16,8 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * A running search. It yields true for each digest that it computes, and false for each other step. At the end, it
- * returns the findings, or undefined if no known mistake gives the signature.
+ * A running search. It yields true for each digest that it computes, and false for a step without a digest. At the
+ * end, it returns the findings, or undefined if no known mistake gives the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
@@ -102,14 +103,14 @@ type Name = keyof Deviation;
 interface Kind {
   /** Common mistakes. The search tries them first alone, and later together with common mistakes of another kind. */
   readonly common: () => Iterable<Deviation | undefined>;
-  /** Other mistakes. The search tries them only alone. */
+  /** Mistakes that are not common. The search tries them only alone. */
   readonly others: () => Iterable<Deviation>;
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * The pairs of kinds that are tried together, in this order. The variants of the first kind of a pair are made only
- * once for this pair. Therefore bodies are the first kind: making them takes the most time.
+ * The pairs of kinds that are tried together, in this order. Bodies are always the first kind of a pair. Making body
+ * variants takes the most time, and the search makes the variants of the first kind only once for each pair.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -126,7 +127,10 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 export interface Trials {
   /** The valid secrets. They are the keys for deviations without a wrong key. */
   readonly keys: readonly KeyVariant[];
-  /** The first deviation is empty: no mistake. Undefined stands for a body variant that equals an earlier one. */
+  /**
+   * The first deviation is empty: no mistake. Undefined stands for a body variant with the bytes of the sent body or of
+   * an earlier variant.
+   */
   readonly deviations: Iterable<Deviation | undefined>;
 }
 

@@ -4,12 +4,12 @@
  */
 import type { Cause } from './causes';
 
-/** A signing text with a mistake, as one template before the body and one template after the body. */
+/** A signing text with a mistake, as two templates: one for the text before the body, one for the text after it. */
 export interface SigningText {
   readonly cause: Cause;
   /** Detail of the mistake, for the finding. */
   readonly how: string;
-  /** Template of the text before the body, with placeholders such as `{client}` (`Signed`). */
+  /** Template of the text before the body, with placeholders such as `{client}`. `Signed` has their values. */
   readonly before: string;
   /** Template of the text after the body. */
   readonly after: string;
@@ -46,7 +46,7 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** The separators with which a mistake is common (`isCommon`), unless a call of `joined` names others. */
+/** Default of the parameter `likely` of `joined`: the line feed, and no separator at all. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [
@@ -137,9 +137,10 @@ export function signingTexts(clientId: string): SigningText[] {
 }
 
 /**
- * Makes a text for each separator and each order of fields. The line feed is the first separator.
+ * Makes a text for each separator and each order of fields. The texts with the correct separator, the line feed, come
+ * first.
  *
- * @param likely separators with which the mistake is common (`isCommon`)
+ * @param likely the texts with these separators are marked as common mistakes (`isCommon`)
  */
 function joined(
   cause: Cause,

@@ -11,7 +11,7 @@ export interface TimeVariant {
   readonly isCommon: boolean;
 }
 
-/** Units other than seconds, by the number of digits that a present time has in this unit. */
+/** Units other than seconds. The key is the number of digits of the current epoch time in that unit. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -19,7 +19,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 };
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between two reads of the clock by a caller, one for the signature and one for the header. */
+/** Maximum seconds between the signed time and the time in the header, if a caller reads its clock for each of them. */
 const APART = 5;
 
 /**

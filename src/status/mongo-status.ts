@@ -25,7 +25,7 @@ export interface MongoStatus {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** Names missing indexes, because of which the service rejects pushes although MongoDB answers; null if none. */
+  /** Message that lists the missing indexes; null if none is missing. The service rejects pushes until they exist. */
   readonly problem: string | null;
   readonly clients: readonly ClientWithoutKeys[];
   readonly recent: RecentPushes;
@@ -35,7 +35,7 @@ export interface MongoStatus {
 /** The failed pushes of the last day that `matterctl log resend` can send again. */
 export interface Resendable {
   readonly count: number;
-  /** Whether the search stopped at its limit, so that there may be more. */
+  /** Whether the search stopped at its limit (`MAX_ENTRIES`). There may then be more such pushes. */
   readonly isCut: boolean;
   /** Number of these pushes by the reason of their failure. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -43,7 +43,7 @@ export interface Resendable {
 
 /**
  * Milliseconds for which the result of the search for failed pushes is cached. The search is expensive, and the status
- * is read more often.
+ * is read more often than once in this time.
  */
 const CACHE_TTL = 30_000;
 
@@ -97,7 +97,7 @@ export class MongoStatusReader {
     } catch (error) {
       // The next call connects again.
       this.#opened = undefined;
-      // The message of DatabaseSetupError names MONGO_URL. The user may not have set it, so only the cause is thrown.
+      // The message of DatabaseSetupError names MONGO_URL, which may not be set. So only the cause is thrown.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -115,13 +115,13 @@ const DAY = 86_400_000;
 /** Maximum entries that are read for each system, newest first. */
 const MAX_ENTRIES = 500;
 
-/** Reasons after which the service may accept the same push: codes from 500 on, and RATE_LIMITED. */
+/** A push that failed for one of these reasons may succeed if it is sent again: codes from 500 on, and RATE_LIMITED. */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;
 });
 
-/** @returns a function that searches the failed pushes of the systems */
+/** @returns a function that counts the resendable pushes of the given systems */
 function createFindResendable(
   connection: Connection,
 ): (systemCodes: readonly string[]) => Promise<Resendable> {
@@ -160,8 +160,8 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
 }
 
 /**
- * Finds the requests whose bodies are stored. `selectPushes` only checks whether a body exists, so it gets a
- * placeholder.
+ * Finds the requests whose bodies are stored. `selectPushes` only checks whether a body exists, so the result contains
+ * a placeholder instead of each body.
  */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));

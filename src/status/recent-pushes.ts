@@ -52,7 +52,7 @@ export const isFailure = (result: string): boolean =>
 /** @throws the driver's error */
 export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
-  // The window ends a minute after now, because the clocks of web processes may be ahead of this clock.
+  // The window ends a minute after now, because the clocks of web processes may be ahead of the clock of this process.
   const window = { from, to: now + MINUTE };
   const { counts } = await createPushCountReader(connection).read(window, 'minute');
   return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };

@@ -122,7 +122,7 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why the server is unreachable, or why pushes are rejected although it answers; null if neither is the case. */
+  /** Why the server is unreachable, or why pushes are rejected although the server answers; otherwise null. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
@@ -132,7 +132,7 @@ export interface ServerStatus {
 }
 
 export interface ServerOutage {
-  /** ISO-8601, by the clock of a process. */
+  /** The earliest start that a process has reported, by the clock of that process; ISO-8601. */
   readonly since: string;
   /** Duration in milliseconds; null during the outage. */
   readonly lastedMs: number | null;
@@ -171,7 +171,7 @@ export interface ServiceStatus {
   readonly servers: readonly ServerStatus[];
   readonly processes: readonly ProcessStatus[] | null;
   readonly partitions: readonly PartitionView[] | null;
-  /** Pushes of the last minutes by result; `spanMs`: length of this time in milliseconds. */
+  /** Pushes of the last `spanMs` milliseconds, by result. */
   readonly flow: { readonly spanMs: number; readonly results: readonly ResultStatus[] } | null;
   readonly clients: readonly ClientStatus[] | null;
   /** The failed pushes of the last day that an operator can resend. */

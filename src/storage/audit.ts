@@ -136,10 +136,10 @@ export interface EntryOptions {
 }
 
 /**
- * Writes the entry, runs `work`, and writes its result into the entry.
+ * Writes the entry, runs `work`, and writes the result of `work` into the entry.
  *
  * @param work makes the change, and reports its result for the entry; it may report a partial result before it throws
- * @throws NoAuditTrailError if the trail cannot be written, and the errors of `work`
+ * @throws NoAuditTrailError if the entry cannot be written before `work`; otherwise the errors of `work`
  */
 export async function withAuditEntry<T>(
   connection: Connection,

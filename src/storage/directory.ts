@@ -34,14 +34,14 @@ export * from './directory/user-admin';
 export * from './directory/user-model';
 export * from './directory/users';
 
-/** Milliseconds for which a web process caches the clients that it read. */
+/** Milliseconds for which a web process caches the clients that it read. If reads are slow, this time is longer. */
 const CACHE_TTL = 1_000;
 /** Maximum clients in memory. A portal has dozens of clients. */
 const MAX_CLIENTS = 10_000;
 
 /**
- * Problems with client records use the folded log, because each read of the clients finds and logs the same problem
- * again.
+ * Problems with client records use the folded log, which limits repeated lines. Without this limit, each read of the
+ * clients would log the same problem again.
  */
 const TOO_MANY = {
   level: 'error',
@@ -59,7 +59,7 @@ const MAX_NAMED = 20;
 export interface UsableSecret {
   readonly id: string;
   readonly secret: string;
-  /** Present if the secret is a query key. A secret of the client itself has no such restrictions. */
+  /** Scope and expiry, if the secret is a query key. Absent if it is a secret of the client itself. */
   readonly queryKey?: QueryKeyTerms;
 }
 
@@ -87,7 +87,7 @@ export interface KnownClient {
 }
 
 export interface ClientDirectory {
-  /** Finds a client. The result may be up to a second old. */
+  /** Finds a client. The result may be up to a second old, or up to five seconds if reads of the clients are slow. */
   find(clientId: string): Promise<KnownClient | undefined>;
   /**
    * Reads the clients again and finds a client, so that `web` does not reject a client or secret that was just created.
@@ -161,7 +161,7 @@ type OpenSecret = (
  * Caches decrypted secrets, so that a read of the clients decrypts only new secrets. A secret that the last read did
  * not contain leaves the cache.
  *
- * @returns a function to call at the start of each read; its result decrypts the secrets of this read
+ * @returns a function to call at the start of each read. It returns a function that decrypts the secrets of this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   /** Returns no secret if SECRET_KEYS no longer contains the encryption key of the secret. */

@@ -1,6 +1,7 @@
 /**
  * Erases personal data that the ledger and the push log keep. The parties of matters stay: they are data of the source
- * systems, which remove them with a push. Each command reads few documents, so that it ends before the socket timeout.
+ * systems, which remove them with a push. Each database command reads few documents, so that it ends before the socket
+ * timeout.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
@@ -27,7 +28,7 @@ export interface Erased {
 }
 
 export interface ErasureOptions {
-  /** True: counts only. */
+  /** True: counts the documents to erase, and erases nothing. */
   readonly dryRun: boolean;
   /**
    * Called at the start and after each batch, with the numbers of erased documents and of searched documents so far.
@@ -35,9 +36,9 @@ export interface ErasureOptions {
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
-/** Matters or log entries that one command reads or changes. */
+/** Maximum matters or log entries that one command reads or changes. */
 const BATCH = 1_000;
-/** Bodies that one command deletes. A body can have megabytes. */
+/** Maximum bodies that one command deletes: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
 /**
  * Options of a single command. A cursor with several batches must not use them, because the time limit would apply to

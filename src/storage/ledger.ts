@@ -94,10 +94,10 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
 }
 
 /**
- * Start of the times in matter ids. An id has 63 bits: 41 for milliseconds since this instant, 10 for the worker
- * number, 12 for a sequence. The ids of a worker always increase, even if its clock is set back. Each worker leases its
- * own number (`queue/commands/worker-number.ts`). If two workers had the same number, the ledger would reject
- * duplicate ids.
+ * The instant from which matter ids count time. An id has 63 bits: 41 for milliseconds since this instant, 10 for the
+ * worker number, 12 for a sequence. The ids of a worker always increase, even if its clock is set back. Each worker
+ * leases its own number (`queue/commands/worker-number.ts`). If two workers had the same number, the ledger would
+ * reject duplicate ids.
  */
 const EPOCH = Date.UTC(2024, 0, 1);
 const WORKER_BITS = 10n;

@@ -33,8 +33,8 @@ export class SessionReplaced extends Error {
 /** Milliseconds between two heartbeats, randomly extended by up to half. */
 const INTERVAL = 700;
 /**
- * Maximum sessions whose transactions the pool still has to end. MongoDB has already ended the transactions of older
- * sessions.
+ * Maximum retired sessions whose transactions the pool still has to end. Above the maximum, the pool forgets the
+ * sessions that were retired first: MongoDB has already ended their transactions.
  */
 const MAX_RETIRED = 50;
 /** An id that no session has. The pool uses this id to test whether MongoDB permits `killSessions`. */
@@ -95,7 +95,9 @@ export class SessionPool {
     });
   }
 
-  /** Retires the session at an index, so that its transaction fails. The next `idOf` starts another session there. */
+  /**
+   * Retires the session at an index, so that its transaction fails. The next `idOf` of this index starts a new session.
+   */
   replace(index: number): void {
     const old = this.pool.get(index);
     this.pool.delete(index);
@@ -149,8 +151,9 @@ export class SessionPool {
   }
 
   /**
-   * Records the session in the database and ends its failed transaction, which stays open if MongoDB never received the
-   * abort. If MongoDB rejects `killSessions`, a new transaction in the same session ends the failed one.
+   * Records the session in the database, and ends the last transaction of the session if that transaction failed. A
+   * failed transaction stays open if MongoDB never received the abort. If MongoDB rejects `killSessions`, a new
+   * transaction in the same session ends the failed one.
    */
   private async makeReady(pooled: PooledSession): Promise<void> {
     if (!pooled.isRecorded) await this.heartbeat();
@@ -159,7 +162,10 @@ export class SessionPool {
     else await pooled.commit((session) => this.heartbeats.readOwn(session));
   }
 
-  /** Ends failed transactions of other sessions of this pool, because they may lock documents of the next batch. */
+  /**
+   * Ends failed transactions of the free sessions of this pool. These transactions may lock documents of the next
+   * batch.
+   */
   private async makeOthersReady(): Promise<void> {
     const failed = [...this.pool.values()].filter((one) => one.mayBeOpen && one.isFree());
     await Promise.all(failed.map((one) => one.exclusively(() => this.makeReady(one))));
@@ -168,7 +174,7 @@ export class SessionPool {
   /** Maintains the sessions at every interval, independently of commits. */
   private async maintain(): Promise<void> {
     await this.heartbeat();
-    // The test at the start logs a missing permission before the first worker dies.
+    // This test runs at the start of the process. So a missing permission is logged before the first worker dies.
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {

@@ -43,7 +43,7 @@ async function readLines(state: RequestState, limits: BatchLimits) {
   return lines;
 }
 
-/** @param timeout milliseconds for the answer */
+/** @param timeout milliseconds in which the check of all lines must end */
 export function verifyBatchRoute(reader: BatchReader, timeout: number): Middleware<RequestState> {
   return async ({ req, state }) => {
     const { rawBody, language } = state;
@@ -98,7 +98,7 @@ export function renderLine(
   };
 }
 
-/** @returns the longest Retry-After of the retryable lines in seconds; undefined if no such line has one */
+/** @returns the longest Retry-After of the retryable lines, in seconds; undefined if none of them has a Retry-After */
 export function longestWait(results: readonly { readonly answer: unknown }[]): number | undefined {
   const waits = results.flatMap(({ answer }) =>
     answer instanceof PushError && answer.retryable ? (answer.retryAfter ?? []) : [],

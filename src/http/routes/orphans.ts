@@ -1,6 +1,6 @@
 /**
- * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
- * caller's system in the ledger whose ids are not in the list.
+ * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts that the
+ * ledger has for the caller's system but the list does not contain.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -14,16 +14,16 @@ import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
 /**
- * Maximum concurrent requests of one client, and of all clients. A list of a million ids takes some hundred megabytes
- * of memory.
+ * Maximum concurrent requests of one client, and of all clients. They are few, because a list of a million ids takes a
+ * hundred megabytes of memory or more.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** The same limits for unknown client ids. Their requests have slots of their own, so they block no existing client. */
+/** The limits for unknown client ids. Their requests have separate slots, so that they block no known client. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
-/** An id that no client can have, because an empty header is rejected. */
+/** A client id that no client can have, because a request with an empty X-Client-Id is rejected. */
 const NO_CLIENT = '';
 
-/** Creates the upload. It parses the list of ids into `ctx.state.ids`. @param bodyLimit maximum bytes of the body */
+/** Creates an upload that parses the list of ids into `ctx.state.ids`. @param bodyLimit maximum bytes of the body */
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
@@ -35,7 +35,7 @@ export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.byte
     return unknown.acquire(clientId);
   };
   const begin: StreamedUpload['begin'] = ({ res, state }, clientId, isKnown) => {
-    // The slot is released when the last line is sent or the client has disconnected.
+    // The slot is released when the last line of the answer is sent or the client has disconnected.
     onResponseEnd(res, acquire(clientId, isKnown));
     state.ids = createIdLines();
     return state.ids.take;
@@ -49,7 +49,7 @@ export interface OrphansRouteDependencies {
   /** @throws PushError if the service is not ready to read the next group of lines */
   readonly checkReady: () => void;
   readonly database: Pick<Reach, 'guard'>;
-  /** Milliseconds for each group of lines. */
+  /** Maximum milliseconds to read one group of lines. */
   readonly timeout: number;
 }
 
@@ -61,7 +61,7 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
   };
 }
 
-/** Limits the time for each group of lines. Reads no further group if the service is not ready. */
+/** Limits the time to read each group of lines. Stops before the next group if the service is not ready. */
 async function* withTimeLimit(
   groups: LineGroups,
   { checkReady, database, timeout }: Omit<OrphansRouteDependencies, 'find'>,

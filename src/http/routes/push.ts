@@ -38,9 +38,9 @@ function acceptedOf([result]: readonly PushResult[]): AcceptedPush {
 }
 
 /**
- * Submits the pushes of a request, and sets `ctx.state.pushes` for metrics and logs. Single pushes and batches use it.
+ * Submits the single push or the batch of a request, and sets `ctx.state.pushes` for metrics and logs.
  *
- * @param readLines reads the lines of a batch
+ * @param readLines reads the lines of a batch; absent for a single push
  */
 export async function submitRequest(
   ctx: RequestContext,
@@ -73,8 +73,8 @@ export function storeEnded(
 }
 
 /**
- * Converts an HTTP request into a `PushRequest`. Each field is named, because spreading several objects takes many
- * times as long.
+ * Converts an HTTP request into a `PushRequest`. The code names each field, because spreading several objects is many
+ * times slower.
  */
 export function requestOf(
   { req, path, state }: RequestContext,

@@ -29,7 +29,7 @@ export function queryRoute(
   };
 }
 
-/** Releases the slot in the bulkhead when the query ends, even if its caller has disconnected before. */
+/** Holds a slot of the bulkhead until the query ends, even if the caller disconnects earlier. */
 async function answerInBulkhead(
   bulkhead: Bulkhead,
   answer: AnswerQuery,

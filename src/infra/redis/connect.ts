@@ -25,7 +25,7 @@ const COMMAND_TIMEOUT = 2_000;
 
 /**
  * Milliseconds to wait for an answer to a command before the process reconnects. A network can drop a connection
- * without an error. The value must exceed the longest blocking command, which BullMQ sends (`drainDelay` in
+ * without an error. The value must exceed the longest duration of a blocking command of BullMQ (`drainDelay` in
  * `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
@@ -55,7 +55,8 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
 }
 
 /**
- * Connects a subscriber. It reconnects and subscribes again after an outage. In a Cluster, it connects to one node.
+ * Connects a subscriber. After an outage the subscriber reconnects and subscribes again. In a Cluster, the subscriber
+ * connects to one node.
  *
  * @param commands a command connection of this process. In a Cluster, the subscriber also tries the nodes that
  *   `commands` knows, because REDIS_URL may not list all nodes
@@ -99,7 +100,8 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
  * Redis stops a script at its first command that needs memory, unless the script has already written. This `DEL` of a
  * missing key needs no memory, but counts as a write.
  *
- * The script must have a key and may add only little data. From Redis 7 on, `flags=allow-oom` does the same.
+ * The script must have a key and may add only little data. From Redis 7 on, the script flag `allow-oom` has the same
+ * effect as this prefix.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
@@ -183,8 +185,8 @@ function watchOf(use: string, logger: Logger): Watch {
 
 /**
  * Returns a function that decides by an error whether ioredis must reconnect. A server that has become a replica
- * rejects writes but keeps its connections. A replica without a primary can reject scripts with MASTERDOWN instead of
- * READONLY.
+ * rejects writes with READONLY but keeps its connections. A replica without a primary can reject scripts with
+ * MASTERDOWN instead.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

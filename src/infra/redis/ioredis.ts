@@ -17,7 +17,7 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   // A sentinel returned no primary: for example, because it does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
   // A dying server closes its connections without an error, so `error` does not report this loss. If this process
-  // closed the connection itself, ioredis does not reconnect.
+  // closes the connection itself, ioredis does not emit `reconnecting`.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -34,8 +34,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is unreachable, the next
   // attempt to connect to that node reports the loss again.
   cluster.on('refresh', back);
-  // ioredis may have found the node in order to send a command. This command opens the connection itself. So
-  // `connectNode` runs after it, by `setImmediate`.
+  // ioredis may have added the node in order to send it a command. Sending that command opens the connection.
+  // `setImmediate` lets ioredis send the command before `connectNode` runs.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -47,7 +47,7 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
  * commands until the node is connected.
  */
 function connectNode(node: Redis): void {
-  // The event `node error` reports a failure.
+  // A failure is ignored here, because the event `node error` reports it.
   if (node.status === 'wait') node.connect().catch(() => undefined);
 }
 
@@ -94,16 +94,17 @@ export function collectFailures(redis: Redis | Cluster): () => string {
 }
 
 /**
- * The text of an error. The error of a Cluster contains the error of the last node, and only the latter states the
- * cause. If all addresses of a host failed, the error has a code and no text.
+ * The text of an error. The error of a Cluster contains the error of the last node (`lastNodeError`), and only the
+ * node's error states the cause. If all addresses of a host failed, the error has a code and no text.
  */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
 }
 
 /**
- * A Cluster connection that stops refreshing its slots when it is closed. ioredis itself starts another refresh timer
- * after each refresh, even if the connection was closed meanwhile. That timer would run until the process ends.
+ * A Cluster connection that stops refreshing its slots when it is closed. ioredis itself starts a new refresh timer
+ * after each refresh, even if the connection was closed during the refresh. The timers would run until the process
+ * ends.
  */
 export class ClusterConnection extends Cluster {
   private isClosed = false;
@@ -131,8 +132,8 @@ export class ClusterConnection extends Cluster {
 
 /**
  * The Cluster connection for the blocking commands of BullMQ. If a command gets no answer, BullMQ reconnects and waits
- * for the promise of `connect`. The class `Cluster` does not always settle this promise. Without the correction, the
- * worker could wait forever and take no more jobs of the shard.
+ * for the promise of `connect`. The class `Cluster` does not always settle this promise. Without this subclass, a
+ * worker could wait forever and take no more jobs from a shard of the queue.
  */
 export class BlockingCluster extends ClusterConnection {
   constructor(
@@ -188,7 +189,7 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 
 /**
  * Keeps the status `end` of an ended Cluster connection. If a node closes its connection after the end, ioredis changes
- * the status to `close`. Without the correction, the status would stay `close` forever.
+ * the status to `close`. Without this function, the status would stay `close` forever.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

@@ -8,8 +8,8 @@ export interface RedisTime {
   /** Corrects the time with a timestamp from an answer of Redis; epoch milliseconds. */
   note(stamp: number): void;
   /**
-   * Milliseconds by which the Redis clock is ahead of `clock` according to the last timestamp; negative if it is
-   * behind. 0 if there is no timestamp yet, or if the clocks are synchronized.
+   * Milliseconds by which the Redis clock is ahead of `clock`, computed from a timestamp of Redis; negative if the
+   * Redis clock is behind. 0 if there is no timestamp yet, or if the clocks are synchronized.
    */
   aheadOf(clock?: () => number): number;
 }
@@ -20,7 +20,8 @@ export interface RedisTime {
  */
 const MAX_EXTRAPOLATION = 60_000;
 /**
- * Clocks that differ by fewer milliseconds count as synchronized, because a slow answer alone causes some difference.
+ * Milliseconds. Clocks with a smaller difference count as synchronized, because a slow answer alone causes a
+ * difference.
  */
 const SYNCHRONIZED = 5_000;
 
@@ -34,8 +35,8 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // The delay in the network makes each timestamp too old. A timestamp later than the computed time had a shorter
-    // delay, so it is more accurate.
+    // The delay in the network makes each timestamp too old. If `stamp` is later than the time that is
+    // computed from the known timestamp, `stamp` had a shorter delay and replaces the known timestamp.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

@@ -66,7 +66,7 @@ export function redisUrlProblem(url: string): string | undefined {
 
 /** @throws RedisUrlProblem if the URL is invalid */
 export function parseRedisUrl(url: string): RedisAddress {
-  // This function does not use the class `URL`, which rejects several hosts.
+  // This function does not use the class `URL`, which rejects a URL with several hosts.
   const parts =
     /^(rediss?)(?:[-+](sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/.exec(
       url,
@@ -136,7 +136,10 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/** Reads `/db`. A Sentinel group has `/name`, `/name/db`, or `/db` with the name in `sentinelMasterId`. */
+/**
+ * Reads the path of REDIS_URL: `/db` or nothing. For a Sentinel group, the path begins with `/name`, unless the option
+ * `sentinelMasterId` contains the name.
+ */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;

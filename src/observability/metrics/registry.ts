@@ -121,8 +121,8 @@ export function createMetrics(
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
   const groupedCalls = byName(GROUPED_CALLS, (batch) => batchSize.labels({ batch }));
   const count = (path: string, headAt: number, outcome: string, reason: string) => {
-    // Only the paths of signed endpoints are counted. Callers choose other paths freely, so the number of label values
-    // would have no limit.
+    // Only requests to signed endpoints are counted. Callers can invent any number of other paths, and each path would
+    // need label values of its own.
     const operation = endpointAt(path)?.name;
     if (operation === undefined) return;
     requests.inc({ operation, outcome, reason });

@@ -1,6 +1,6 @@
 /**
- * Creates the spans of database commands, from the events of the driver. A span has the names of command and collection,
- * but no values.
+ * Creates the spans of database commands, from the events of the driver. A span has the names of the command and of its
+ * collection, but no values.
  */
 import {
   type Attributes,

@@ -21,7 +21,7 @@ import { createTracing } from './spans';
  * process longer.
  */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a span. The span of a batch has links to the other traces of its pushes. */
+/** Maximum links of a span. The span of a batch is in the trace of one push, and links to the traces of the others. */
 const MAX_LINKS = 500;
 /** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
 const MAX_PROBLEM = 200;
@@ -80,7 +80,7 @@ const INTERVAL = 60_000;
 /**
  * Limits the calls of `report` to one a minute.
  *
- * @param report gets the number of suppressed calls since its last call
+ * @param report also gets the number of calls that were suppressed since `report` was last called
  * @param clock a monotonic clock in milliseconds
  * @returns a function that calls `report` at once, or only counts the call if `report` was called in the last minute
  */

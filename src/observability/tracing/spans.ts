@@ -35,7 +35,7 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // Without a trace, the work runs in the root context, because the active context may belong to other work.
+      // If no point has a trace, the work runs in the root context: the active context may belong to no point.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
@@ -117,7 +117,7 @@ async function traceBatch<R extends TracedReply>(
     for (const { id, settlement } of replies) recordResult(spans.get(id), settlement);
     return replies;
   } catch (error) {
-    // The spans of this attempt end with the error. A repeated batch gets new spans.
+    // The spans of the pushes end with the error. If the worker repeats the batch, the pushes get new spans.
     for (const span of spans.values()) recordFailure(span, error);
     throw error;
   } finally {

@@ -21,7 +21,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryPushLog',
     title: ['Search the push log', '查询推送日志'],
     about: [
-      'The newest entry comes first, unless `oldestFirst` is true. A page searches at most 5,000 entries: only `nextCursor: null` means the end. Entries are counted up to 10,000.',
+      'The newest entry comes first, unless `oldestFirst` is true. A page searches at most 5,000 entries, so it may be short: only `nextCursor: null` means the end. Entries are counted up to 10,000.',
       '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
     ],
     body: {

@@ -87,7 +87,7 @@ export const BATCH_ANSWER: BatchData = {
   ],
 };
 
-/** The answer to the same batch if the second line fails. */
+/** The answer to BATCH_LINES if the second line fails. */
 export const PARTIAL_ANSWER: BatchData = {
   total: 2,
   succeeded: 1,

@@ -1,4 +1,4 @@
-/** Converts a matter to the form of answers. */
+/** Converts a matter to the form that answers contain. */
 import type { Matter } from '../../domain/matter';
 import { type MatterView, matterView } from '../../protocol/matter-view';
 import { formatLocal } from '../../protocol/time';

@@ -1,7 +1,7 @@
 /**
  * Finds external ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id
- * to a number, or the ids differ only in blanks or invisible characters. An upsert of such an id would create a second
- * matter. Pure. The console in `browser/console` imports this file too.
+ * to a number, or the id of the file and the id of the ledger differ only in blanks or invisible characters. An upsert
+ * with the id of the file would create a second matter. Pure. The console in `browser/console` imports this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -13,10 +13,10 @@ export interface Doubt {
   readonly probableId: string | undefined;
 }
 
-/** How a spreadsheet shows a long number, for example `1.23E+17` or, in other languages, `1,23E+17`. */
+/** How a spreadsheet shows a long number, for example `1.23E+17` or, with a decimal comma, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
 /**
- * Number of leading digits that a spreadsheet keeps in a number. The spreadsheet replaces the other digits with zeros.
+ * Number of leading digits that a spreadsheet keeps in a number. The spreadsheet replaces all later digits with zeros.
  */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
@@ -29,7 +29,7 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
  * @param ofFile all ids of the file
- * @param open ids of the open matters of the ledger that are not in the file
+ * @param open ids of the open matters (also drafts) of the ledger that are not in the file
  * @returns a function that returns the doubt about an id of the file; undefined if there is none. Call it only for ids
  *   that the ledger does not have
  */
@@ -53,17 +53,18 @@ export function createDoubtFinder(
   };
 }
 
+/** The ids of the file, and the open ids: the ids in `open` of `createDoubtFinder`. */
 class SeenIds {
-  /** Open ids of the ledger, and ids of the file with blanks, by their form without blanks (`lookAlike`). */
+  /** Open ids, and ids of the file with blanks, by their form without blanks (`lookAlike`). */
   readonly alike = new Map<string, string>();
-  /** Open ids of the ledger with leading zeros, by their form without these zeros. */
+  /** Open ids with leading zeros, by their form without these zeros. */
   readonly #byNumber = new Map<string, string>();
-  /** Open ids of the ledger with more than 15 digits, by their length and first 15 digits. */
+  /** Open ids with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
   /** Number of digits of the longest open id with leading zeros. */
   #longestWithZeros = 0;
-  // The two flags are set if an id of the file has lost its zeros or is rounded. Then other ids of the same form are
-  // doubtful too, even if the ledger has no open matter for them.
+  // The first flag is set if an id of the file has lost its leading zeros, the second one if an id of the file is
+  // rounded. Then all ids that may be damaged in the same way are doubtful, even if no open id matches them.
   #haveLostZeros = false;
   #areRounded = false;
 

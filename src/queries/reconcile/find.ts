@@ -78,8 +78,8 @@ export function doubtDifference(
 
 /**
  * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file.
- * Otherwise every matter of a spreadsheet without seconds would differ, and a push with the time of the file would be
- * stale.
+ * Without this replacement, every matter of a spreadsheet without seconds would differ, and a push with the time of the
+ * file would be stale.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

@@ -92,7 +92,8 @@ interface RowCorrection {
  * the push has the type or title of the ledger.
  *
  * A row without a title does not state the whole matter, so its push has the time of the ledger. With the time of the
- * row, a later resend of a lost push would be stale. The ledger would then lack the content of the lost push.
+ * row, a push that never arrived would be stale when it is sent again. The ledger would never get the content of the
+ * stale push.
  */
 function rowLine(
   row: Row,
@@ -112,7 +113,8 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // A deadline that is equal within the precision of the file is not sent: the file may have left out the seconds.
+      // If the deadlines of file and ledger are equal within the precision of the file, no deadline is sent: the file
+      // may have left out the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       // `parties` is the complete list without the removed parties. The service rejects `removeParties` with

@@ -14,7 +14,7 @@ import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
 import { createRedisKeys, layoutText, type QueueLayout, type RedisKeys } from '../keys';
 
-/** Milliseconds after its last heartbeat for which a process counts as alive. */
+/** A process counts as alive until this many milliseconds after its last heartbeat. */
 const SILENT = 9_000;
 
 /** @returns undefined for a text that is no layout */
@@ -26,7 +26,7 @@ function readLayout(text: string | null): QueueLayout | undefined {
 }
 
 /**
- * Records the layout of this process, or checks it.
+ * Records the layout of this process, unless the queue has another layout and is in use.
  *
  * @param namespace REDIS_NAMESPACE
  * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS, if the queue has another layout and is in use; or the
@@ -41,6 +41,7 @@ export async function agreeOnLayout(
   const agree = (replaceable: string) => run([keys.layout], [layoutText(keys), replaceable]);
   const inUse = (layout: QueueLayout) => {
     const { own, count, difference } = compare(keys, layout);
+    // This process can take the number of the queue (`count`), or the queue can get the number of this process (`own`).
     return new Error(
       `${difference} and is in use: set ${count}, or wait until no push is queued, ` +
         `stop all processes, and start them with ${own}`,
@@ -51,7 +52,7 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Another process may record a third layout meanwhile.
+  // Meanwhile, another process may have recorded a third layout.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
@@ -61,7 +62,7 @@ export async function agreeOnLayout(
  * `worker` record it.
  *
  * @param namespace REDIS_NAMESPACE
- * @throws Error that names the setting that differs from the queue, or the connection's error
+ * @throws Error that names the setting to correct, or the connection's error
  */
 export async function requireLayout(
   redis: RedisConnection,

@@ -8,13 +8,13 @@ import { encodePush, type TimedPush } from '../records';
 
 /**
  * What one partition may hold. A client that is alone in a partition may use the whole limit. A client that shares
- * the partition may use half of the limit (contract 6.7). Even after one client has filled the partition, the other
- * clients together can use half of the limit.
+ * the partition may use half of the limit (contract 6.7). After one client has filled the partition, the other clients
+ * together can still add half of the limit, so the partition exceeds the limit.
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;
-  /** PARTITION_BYTES; an empty partition accepts a larger push. */
+  /** PARTITION_BYTES. An empty partition also accepts one push that is larger than this limit. */
   readonly bytes: number;
 }
 
@@ -22,21 +22,22 @@ export interface PartitionLimits {
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * From this number of pushes or bytes on, a partition has a tally of its clients. The numbers are low, so that the
- * first count is short: Redis runs no other command meanwhile.
+ * From this number of pushes or bytes on, a partition has a tally of its clients. The numbers are low, so that making
+ * the tally is quick: Redis counts all pushes of the partition and runs no other command meanwhile.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * If a partition rejects one push, it also rejects the later pushes of the same client in the same call. If Redis
- * rejects the call because its memory is full (`isOutOfMemory`), no push is appended.
+ * Creates the function that appends pushes. If a partition rejects a push, it also rejects the client's later pushes
+ * in the same call of this function. If Redis rejects the call because the memory of Redis is full (`isOutOfMemory`),
+ * no push is appended.
  *
- * @param time the Redis time if the queue has one shard; each reply of Redis corrects this time
- * @returns a function that appends pushes. It returns the result for each push, and the partitions that were empty
- *   and have no owner: these need a partition job. The script itself notifies the owners of other partitions that
- *   were empty
+ * @param time the Redis time, which each append corrects. If the queue has several shards, this time is not used: each
+ *   shard has its own time
+ * @returns a function that returns the result for each push, and the partitions that were empty and have no owner.
+ *   These partitions need a partition job. If a partition was empty and has an owner, the script notifies the owner
  */
 export function createAppendPushes(
   redis: RedisConnection,

@@ -1,6 +1,7 @@
 /**
  * The partitions: ordered lists of waiting pushes in Redis, and all commands on them. A worker owns a partition from
- * its first read until its release. The commands throw the connection's error, unless they return it.
+ * the first time it reads the partition until it releases the partition. If Redis does not answer, some commands return
+ * the connection's error, and all others throw the error.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -21,7 +22,7 @@ import { createAppendPushes, type PartitionLimits } from './append-pushes';
 
 export type Partitions = ReturnType<typeof createPartitions>;
 
-/** @param time the Redis time if the queue has one shard; each append corrects this time */
+/** @param time the Redis time, which each append corrects; not used if the queue has several shards */
 export function createPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -41,14 +42,14 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch. In each shard, the last partition that is read may exceed the limit. */
+/** Maximum bytes of one batch. In each shard, the last partition that is read may bring the batch above the maximum. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
 
 /**
- * The answer of the script. `items` and `bytes` have one element per partition; a number instead of a list of items
- * means LOST.
+ * The answer of the script. `items` and `bytes` have one element per partition. A number instead of a list of items
+ * means that another worker owns the partition.
  */
 type ReadAnswer = [
   now: number,
@@ -61,8 +62,8 @@ type ReadAnswer = [
 /**
  * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions.
  * The partitions share MAX_BATCH_BYTES evenly. If large pushes use up these bytes, the batch contains no pushes of
- * some partitions. `unread` has the partitions that another worker owns, and the partitions of a shard that does not
- * answer.
+ * some partitions. In the returned batch, `unread` has the partitions that another worker owns, and the partitions of
+ * shards that do not answer.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
@@ -109,8 +110,8 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 /**
  * Publishes the replies of a batch, then removes its pushes, with one script for each shard. It removes nothing from
  * a partition that no longer begins with the pushes of the batch. This happens if another worker has taken the
- * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads its pushes again and
- * finds that they are settled.
+ * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads the pushes in this
+ * shard again and finds that they are settled.
  *
  * @returns for each partition how many pushes it still holds, or the error of its shard
  */
@@ -172,8 +173,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Records that Redis knows the owners of the partitions of some shards. The caller first ends the open transactions
- * of all other workers, because Redis does not know the earlier owners.
+ * Records that Redis knows the owners of the partitions of some shards from now on. Before this call, the caller ends
+ * the open transactions of all other workers, because a new or emptied Redis does not know the earlier owners.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -184,8 +185,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 
 /**
  * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions.
- * `FAILED`: all partitions, after a failed batch. After such a release, the next owner of a partition with pushes
- * first ends the open transactions of this worker.
+ * `FAILED`: all partitions, after a failed batch. After a release with `FAILED`, the next owner of a partition with
+ * pushes first ends the open transactions of the worker that released it.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
@@ -226,8 +227,8 @@ const SWEEP_ALL_EVERY = 400;
 
 /**
  * Finds the partitions of one shard that need a worker. They have pushes but no owner, or their owner makes no
- * progress, or they are empty and their owner is dead. Each call checks the partitions that worker `id` owns. In each
- * interval of SWEEP_ALL_EVERY, one call also checks all other partitions.
+ * progress, or they are empty and their owner is dead. Each call checks the partitions that the sweeping worker owns.
+ * In each interval of SWEEP_ALL_EVERY, one call of one worker also checks all other partitions.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');

@@ -1,5 +1,5 @@
 /**
- * The number of a worker, which is a part of the matter ids that the worker makes. The worker leases the number in
+ * Each worker has a number. The matter ids that the worker makes contain this number. The worker leases the number in
  * Redis and renews the lease. If Redis was emptied, two workers may have the same number. Then the unique `_id` of
  * the ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this
  * protection is incomplete, because `_id` is unique within each shard only (docs/portal.md).
@@ -15,7 +15,10 @@ import type { RedisKeys } from '../keys';
 
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
-/** Milliseconds between two renewals, randomly extended by up to half. docs/scaling.md promises at most 5 s. */
+/**
+ * Milliseconds between two renewals, randomly extended by up to half. docs/scaling.md promises that two workers have
+ * the same number for at most 5 s.
+ */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
 const RETRY_EVERY = 500;
@@ -52,7 +55,7 @@ export async function leaseWorkerNumber(
   const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
   /** Takes or renews a lease. @returns false if another worker has the number */
   const lease = async (number: number) => {
-    // Computed before the request to Redis, so that the lease never ends earlier in Redis than in this process.
+    // `until` is computed before the request, so that the lease never ends earlier in Redis than in this process.
     const until = performance.now() + LEASE;
     return (await run([keys.workerNumber(number)], [token, LEASE])) === 1 && { number, until };
   };

@@ -1,6 +1,6 @@
 /**
- * A worker that reaches the database reports this in Redis. A worker that does not reach the database reads these
- * reports, to check whether another worker reaches it.
+ * A worker that reaches the database reports this in Redis. A worker that does not reach the database reads the
+ * reports of the other workers, to check whether another worker reaches the database.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -9,7 +9,7 @@ import type { RedisKeys } from '../keys';
 
 export type WorkerReach = ReturnType<typeof createWorkerReach>;
 
-/** @param id of the worker; each run of a process has another id */
+/** @param id of the worker; each run of a process has a new id */
 export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: string) {
   const report = defineScript<number>(redis, __dirname, 'report-reach');
   const findOther = defineScript<number>(redis, __dirname, 'find-other-reach');

@@ -1,16 +1,16 @@
 /**
- * Finds stuck partition jobs. It reads the partitions twice, because a healthy partition may have no job, or a job
- * without a lock, for a moment. Between the two reads, a sweep can repair the suspected partitions.
+ * Finds stuck partitions. `findStuck` reads the partitions twice, because for a moment a healthy partition may have no
+ * job, or a job without a lock. Between the two reads, a sweep can repair the suspected partitions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from '../balance';
 import type { PartitionView } from './view';
 
 export const STUCK = {
-  NO_JOB: 'its pushes wait, but it has no job: no worker sweeps, or its jobs fail',
+  NO_JOB: 'it has pushes but no job: no worker schedules one, or each scheduled job fails',
   PAUSED: 'the queue was paused with BullMQ: run "matterctl queue unpause"',
   NOT_TAKEN: 'its job waits, and no worker takes jobs',
-  LOCK_GONE: 'its worker stopped renewing its lock, and no other worker takes over',
+  LOCK_GONE: 'the worker of its job stopped renewing the lock, and no other worker takes over',
 } as const;
 
 export interface StuckPartition {
@@ -50,7 +50,7 @@ export async function findStuck(
 }
 
 /**
- * Finds stuck partition jobs for code that reads the partitions repeatedly. A partition is stuck if all reads during
+ * Finds stuck partitions for code that reads the partitions repeatedly. A partition is stuck if all reads during
  * at least PAUSE milliseconds found the same suspicion and no progress.
  *
  * @param clock monotonic, milliseconds

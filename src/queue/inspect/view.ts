@@ -43,10 +43,10 @@ export interface PartitionView extends PartitionState {
 }
 
 export interface PushesView {
-  /** The group with the oldest push comes first. */
+  /** Counts by group (all pushes of one matter). The group with the oldest push comes first. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions that hold more pushes than the maximum: only their first pushes were counted. */
+  /** Partitions that hold more pushes than the `max` of the call: only their first pushes were counted. */
   readonly cutPartitions: readonly number[];
 }
 
@@ -59,9 +59,9 @@ export interface QueueView {
 }
 
 const MAX_PUSHES = 10_000;
-/** Maximum jobs of one state and shard that are read; a partition has at most one in each state. */
+/** Maximum jobs that are read for each state and shard. A partition has at most one job in each state. */
 const MAX_JOBS = 5_000;
-/** Pushes in one reply of Redis: a limit is necessary because a push may be large. */
+/** Maximum pushes in one reply of Redis. A maximum is necessary because pushes may be large. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {

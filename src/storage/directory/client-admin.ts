@@ -35,7 +35,7 @@ interface LastUse {
   readonly lastUsedAt: Date | null;
 }
 
-/** A client for operators, without its secrets. */
+/** A client as operators see it. For each secret, it has the id and the times, but not the secret itself. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
   /** Rate of the client; null: the rate of the settings applies. */
@@ -70,7 +70,7 @@ export interface ClientAdmin {
    * Sets `rate` and `burst` of a client. A value that is absent in `limit` does not change. If `limit` is null, the
    * values of the settings apply again.
    *
-   * @returns the values of the client; null if only those of the settings apply
+   * @returns the values that are set for the client; null if none is set
    * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;

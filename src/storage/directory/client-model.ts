@@ -1,4 +1,4 @@
-/** The record of a client, which is a system that may push (contract 1.1), and reads of single records. */
+/** Defines the record of a client, which is a system that may push (contract 1.1). Also reads single records. */
 import { type Connection, type Model, Schema } from 'mongoose';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
@@ -44,7 +44,7 @@ export interface ClientRecord {
   type: 'CONFIDENTIAL' | 'PUBLIC';
   systemCode: string | null;
   enabled: boolean;
-  /** At most two secrets: the current one, then the previous one of a rotation. */
+  /** At most two secrets: the current one, then the one that the last rotation replaced. */
   secrets: ClientSecret[];
   /**
    * Absent if the client never had a query key. Expired keys stay for at least a day, for the diagnosis of rejected
@@ -113,7 +113,7 @@ export interface StoredSecret {
   readonly secret: string;
   /** Expiry in epoch milliseconds; absent if the secret does not expire. */
   readonly endsAt?: number;
-  /** The console signs correctly with query keys, so the diagnosis checks only whether the key has expired. */
+  /** The console signs correctly with query keys, so the diagnosis only checks whether a query key has expired. */
   readonly isQueryKey?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Changes of secrets (contract 3.5). Operators can rotate the secret of a client, and reseal all secrets and query keys:
- * encrypt them with another key.
+ * Changes of secrets (contract 3.5). Operators can rotate the secret of a client, and reseal all secrets and query
+ * keys. To reseal a secret is to encrypt it again, with the first key of SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -41,8 +41,8 @@ export async function rotateSecret(
   const oldEndsAt = new Date(now + overlap);
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // The filter contains the secret that was read. So one of two concurrent rotations fails. A rotation also never
-  // restores the old form of a secret that was just encrypted again.
+  // The filter contains the secret that was read. So one of two concurrent rotations fails. If the secret was
+  // resealed after the read, the rotation fails too, because it would restore the old encrypted form.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -64,7 +64,7 @@ export interface Resealed {
   readonly keyId: string;
   /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
-  /** Valid secrets under other encryption keys, counted by key id. If empty, these keys can be removed. */
+  /** Number of valid secrets under each key except the first, by key id. If empty, these keys can be removed. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -74,15 +74,15 @@ export interface ResealProgress {
   readonly total: number;
 }
 
-/** Maximum passes over all clients. A later pass finds the secrets that a concurrent rotation has changed. */
+/** Maximum passes over all clients. If a rotation changes a secret during a pass, the next pass finds the secret. */
 const MAX_PASSES = 3;
 
 /**
  * Reseals one secret after the other, without a change of the secret itself. The command can be interrupted, repeated,
  * and run during rotations. It also reseals expired secrets, because the diagnosis of rejected signatures uses them.
  *
- * `left` counts valid secrets that are still encrypted with another key. The key of such a secret is not in the key
- * ring, or a process with another first key has just written the secret.
+ * `left` counts valid secrets that are still not encrypted with the first key. The key ring lacks the key of such a
+ * secret, the secret is damaged, or a process whose SECRET_KEYS begin with another key has just written it.
  */
 export async function resealSecrets(
   connection: Connection,

@@ -15,7 +15,7 @@ export interface KeyRing {
   /**
    * Decrypts a secret.
    *
-   * @throws Error if its encryption key is not in the key ring, the text is damaged, or the client differs
+   * @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` got another client id
    */
   open(sealed: string, clientId: string): string;
 }

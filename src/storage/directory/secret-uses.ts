@@ -1,6 +1,6 @@
 /**
- * Records the last use of each secret, so that an operator who rotates a secret sees whether a caller still signs with
- * it. The web process writes the uses in the background, so a push does not wait for them.
+ * Records the last use of each secret. So an operator who rotates a secret sees whether a caller still signs with the
+ * old one. The web process writes the uses in the background, so a push does not wait for them.
  */
 
 import type { Connection } from 'mongoose';
@@ -15,7 +15,7 @@ export interface SecretUse {
 }
 
 export interface SecretUses {
-  /** Records that a request was signed with the secret now. */
+  /** Records the current time as the last use of the secret. */
   note(use: { readonly clientId: string; readonly secretId: string }): void;
   /** Writes the remaining uses if the database is available, and stops. */
   stop(): Promise<void>;
@@ -27,17 +27,18 @@ const INTERVAL = 1_000;
 const PAUSE = 60_000;
 
 /**
- * Writes a use within two seconds if the last write for this secret is more than a minute ago, and otherwise after this
- * minute. A killed process loses at most the uses of the last minute. A process that stops normally loses no use.
+ * Writes the last use of each secret at most once a minute. A use more than a minute after the last write is written
+ * within two seconds. A killed process loses at most the uses of the last minute. A process that stops normally loses
+ * no use.
  */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
-  /** Time of the last write for each secret, within the last minute. */
+  /** Start of the last write for each secret, if that write is less than a minute ago. */
   const written = new Map<string, number>();
 
   const write = async (uses: readonly SecretUse[]): Promise<void> => {
     if (uses.length === 0) return;
-    // The pause begins at the start of the write, so that a slow write does not delay the next one.
+    // `PAUSE` counts from the start of the write, so that a slow write does not delay the next one.
     const at = clock();
     const writes = uses.map(({ _id, lastUsedAt }) => ({
       updateOne: { filter: { _id }, update: { $max: { lastUsedAt } }, upsert: true },

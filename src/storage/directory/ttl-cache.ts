@@ -13,12 +13,13 @@ export interface TtlCache<V> {
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts without a pause. Afterwards it may start one load after each pause. */
+/** Maximum loads that `getFresh` starts in a row. Afterwards, `getFresh` may start one load per pause. */
 const BURST = 5;
 /**
- * The pause between loads is this multiple of the duration of the last load, but at least SHORTEST_PAUSE and at most
- * LONGEST_PAUSE. One slow load does not predict the next one, so the pause has a maximum. `get` renews a value at the
- * earliest half a pause after the start of its load, so that loads take at most about a fifth of the time.
+ * The pause limits how often loads start. It is this multiple of the duration of the last load, but at least
+ * SHORTEST_PAUSE and at most LONGEST_PAUSE. The pause has a maximum, because a load may be faster than the last one.
+ * `get` starts a load at the earliest half a pause (five durations) after the start of the last successful load. So
+ * loads take at most a fifth of the time. Only loads slower than half a second take more, because of LONGEST_PAUSE.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
@@ -28,8 +29,9 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old one. `get`
  * starts no load while another one runs, unless the running load has taken longer than `ttl`.
  *
- * @param load reads the value. If it fails, callers that wait for it get its error, and the cache keeps the old value
- * @param ttl minimum lifetime of a value in milliseconds from the start of its load; a longer pause extends it
+ * @param load reads the value. If a load fails, the callers that wait for it get the error, and the old value stays
+ * @param ttl lifetime of a value in milliseconds, from the start of its load. If the pause is longer, the pause is the
+ *   lifetime
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,
@@ -66,7 +68,7 @@ export function createTtlCache<V>(
     return cached.value;
   };
   const mayLoad = (now: number): boolean => {
-    // At least zero, so that a clock that was set back does not reduce the number of allowed loads.
+    // If the clock was set back, the elapsed time is negative. It counts as zero, so that `allowed` does not fall.
     allowed = Math.min(BURST, allowed + Math.max(0, now - allowedAt) / pause);
     allowedAt = now;
     if (allowed < 1) return false;

@@ -71,7 +71,7 @@ const NAMES_PER_COMMAND = 10_000;
  * do not change.
  *
  * @returns the number of changed users
- * @throws DirectoryError with the unknown users, before any change
+ * @throws DirectoryError that names the unknown users, before any user is changed
  */
 export async function setUsersEnabled(
   connection: Connection,

@@ -9,11 +9,11 @@ import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user that it read. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Maximum usernames of one query, because MongoDB limits its size and one query serves several callers. */
+/** Maximum usernames of one query. One query serves several callers, and MongoDB limits the size of a query. */
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
-  /** Returns the usernames without an enabled portal user, in their order and without duplicates. */
+  /** Returns the usernames without an enabled portal user, in the given order and without duplicates. */
   unknown(usernames: readonly string[]): Promise<string[]>;
   /**
    * For unknown usernames: the login of an enabled user that differs only in case or surrounding blanks, if there is
@@ -25,8 +25,8 @@ export interface UserDirectory {
 }
 
 /**
- * Caches users for a few seconds. The directory reads unknown and disabled users again each time, so that a push can
- * name a user immediately after the import.
+ * Caches users for a few seconds. `unknown` reads unknown and disabled users again at each call, so that a push
+ * can name a user immediately after the import.
  */
 export function createUserDirectory(
   connection: Connection,

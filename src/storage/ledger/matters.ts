@@ -111,8 +111,9 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// Each index serves the reads that its comment names. Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN),
-// done (ASSIGNEE, CONCLUDED), copies (CC), notices (RECIPIENT).
+// The comment above each of the following indexes names the reads that use the index.
+// Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices
+// (RECIPIENT).
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
@@ -121,11 +122,11 @@ matterSchema.index(
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 // The drafts of a portal user.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
-// Pages of the matters of a system that changed since an instant.
+// Pages of a system's matters, in the order of their last changes.
 matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
 // The open matters of one system, by external id.
 matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
-// The digest of a system over a range of days.
+// The query `matters/digest` over matters whose `sourceUpdatedAt` is in a range of days.
 matterSchema.index({ systemCode: 1, sourceUpdatedAt: 1 }, { name: 'source_days' });
 
 export function matterModel(connection: Connection): Model<MatterRecord> {

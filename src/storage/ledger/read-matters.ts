@@ -24,7 +24,7 @@ export interface MatterReader {
   forComparison(systemCode: string, externalIds: readonly string[]): AsyncIterable<ComparedMatter>;
   /** Matters that changed in a window, in the order of (updatedAt, matterId). */
   changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
-  /** Finds the positions of the matters that match a filter, oldest or newest change first. */
+  /** Finds the positions (`ChangePosition`) of the matters that match a filter, oldest or newest change first. */
   readonly search: SearchMatters;
   /** The matters with these matter ids, in no defined order. */
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
@@ -33,12 +33,12 @@ export interface MatterReader {
   /**
    * Matters that are not deleted, in no defined order.
    *
-   * @param window only matters whose `sourceUpdatedAt` is in this window; matters without this field are left out
+   * @param window if set, only matters that have a `sourceUpdatedAt` in this window
    */
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
-/** Time limits in milliseconds: for one page, for a read that the service aggregates, for a stream to a caller. */
+/** Time limits in milliseconds: for one page, for the matters of a digest, for a stream to a caller. */
 const PAGE_TIMEOUT = 10_000;
 const COUNT_TIMEOUT = 60_000;
 const STREAM_TIMEOUT = 600_000;
@@ -96,8 +96,8 @@ export function createMatterReader(connection: Connection): MatterReader {
 }
 
 /**
- * The condition of a window. The condition always has a lower bound, so that it excludes nulls even if the window has
- * no bounds.
+ * The condition that an instant is in a window. The condition always has a lower bound, so that it excludes nulls even
+ * if the window has no bounds.
  */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };

@@ -44,17 +44,17 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * An index range with at most this number of matters counts as small. Also the maximum ids in one lookup, and the
-   * maximum matters that a search by title checks in the order of changes. A search by title checks fewer matters
-   * than other searches, because it compares words with long texts.
+   * An index that selects at most this number of matters counts as small. One lookup has at most this number of ids.
+   * A search by title checks at most this number of matters in the order of changes. It checks fewer matters than a
+   * search without a title, because it compares words with long texts.
    */
   readonly maxFew: number;
-  /** Maximum matters that other searches check in the order of changes. */
+  /** Maximum matters that a search without a title checks in the order of changes. */
   readonly maxChecked: number;
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Ids in the first lookup, which usually fills one page. */
+/** Ids in the first lookup. The matters that this lookup finds usually fill one page. */
 const FIRST_LOOKUP = 500;
 /** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
 const COMMAND_TIMEOUT = 10_000;
@@ -102,7 +102,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns all ids from the first index that selects few matters; undefined if every index selects more */
+/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if no index does */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;
@@ -231,8 +231,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of the matters in a window. If `after` is set, the first range is the matters that follow this
- * position within its instant. The second range is the later instants, or the earlier instants if newest first.
+ * The index ranges of the matters in a window. If `after` is set, the first range has the matters with the instant of
+ * `after` that follow `after`. The second range has the later instants, or with `newestFirst` the earlier instants.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

@@ -26,7 +26,7 @@ export interface UnloggedPush {
 /**
  * Inserts entries and their bodies. Every entry that is not in the result is in the database: on the primary if its
  * state is QUEUED, on a majority otherwise. If the insert of the entry or of the body failed, the push counts as
- * failed and is not queued. MongoDB deletes a body without an entry after its retention.
+ * failed and is not queued. If only the body was inserted, MongoDB deletes the body after its retention.
  *
  * @param pushes pushes with the same deadline
  * @returns the entries that were not inserted in time, with their last errors
@@ -60,13 +60,13 @@ const MAX_BATCH = 500;
  * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.
  */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push, so that one limit of weight covers both the number of pushes and their bytes. */
+/** The weight of a push is the size of its body, at least this value. So MAX_BYTES allows at most MAX_BATCH pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /**
  * Milliseconds that an insert runs before a second insert may start beside it. A normal insert is faster than this.
  */
 const HEAD_START = 50;
-/** Share of the time of a push that is reserved for the queue and the worker. */
+/** Share of the time between receipt and deadline that is reserved for the queue and the worker. */
 const RESERVE = 0.2;
 const TOO_LATE = new Error('entry not inserted: its deadline has passed');
 /** Milliseconds before the first retry. The pause doubles with each retry, plus a random part of up to half. */
@@ -147,9 +147,9 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 }
 
 /**
- * The insert of a QUEUED entry waits only for the primary. The later commit of a worker updates the entry, and waits
- * until a majority has the entry. If an election removes the entry before that, no commit succeeds and the push has
- * no effect. The insert of any other entry waits for a majority, because no later write does: such an entry is final.
+ * The insert of a QUEUED entry waits only for the primary. A worker's commit then updates the entry, and waits until a
+ * majority has it. If an election removes the entry before the commit, the commit fails and the push has no effect.
+ * An entry with a final state has no later commit, so its insert waits for a majority.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
@@ -183,7 +183,7 @@ const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 
 /**
- * Inserts one document of each item. A failed document does not affect the others.
+ * Inserts one document for each item. A failed document does not affect the others.
  *
  * @returns the entries of the items that failed, with their errors
  */
@@ -205,8 +205,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB also
-      // waits for the write concern before it reports this error.
+      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB
+      // waits for the write concern before it reports this error, so the document counts as confirmed.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

@@ -14,21 +14,18 @@ export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
 /**
- * If the console resends a push that has no idempotency key, it makes a key: this prefix and the request id of the
- * push.
+ * If the console resends a push that has no idempotency key, the console makes one: this prefix and the request id of
+ * the push.
  */
 const CONSOLE_KEY = 'console/';
 
 /**
- * The request id that orders a push among the pushes of its matter. A resend has the request id of the original push.
+ * The request id that orders a push among the pushes of its matter. For a resend, it is the id of the original push.
  */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
-/**
- * The idempotency key with which a failed push is sent again. With the same key, all attempts together have one
- * effect.
- */
+/** The idempotency key with which a failed push is sent again, so that all attempts together have one effect. */
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
@@ -51,7 +48,7 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
 
 /**
  * Whether two pushes are attempts of one push that names no matter. The service assigns an external id to the resend
- * of such a push.
+ * of such a push, so a resend with an assigned id names no matter either.
  */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
@@ -62,15 +59,15 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 
 /**
  * Whether a later push with the same idempotency key is an attempt of a failed push. A key identifies a push of one
- * client and operation. A key of the console contains the request id, so it identifies the push even if another client
- * sends it.
+ * client and operation. A key of the console (`CONSOLE_KEY`) contains the request id of a push. So this key identifies
+ * the push even if another client sends it.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the first of some later pushes that resolves a failed push.
+ * Finds the candidate that resolves a failed push. If several do, the result is the one that was received first.
  *
  * @param resendRequestId request id of a resend request whose pushes do not count
  */
@@ -86,14 +83,15 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // Unless `resendRequestId` is set, a queued attempt of the same push does not count: the attempt may fail, and if
-    // it succeeds, a further attempt changes nothing.
+    // Unless `resendRequestId` is set, a queued resend of the failed push does not count, because it may fail. If it
+    // succeeds, sending the push once more changes nothing.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts that name no matter have no order: each of them would create a matter.
+    // Attempts that name no matter have no order, because each of them would create a matter. So the resend of an
+    // earlier attempt counts too.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

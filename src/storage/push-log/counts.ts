@@ -38,7 +38,7 @@ export interface PushCounts {
 
 export interface PushCountsOptions {
   readonly logger: Logger;
-  /** Returns the start of the hour of an instant in the time zone of the portal; epoch milliseconds. */
+  /** Returns the start of the hour that contains an instant, in the time zone of the portal; epoch milliseconds. */
   readonly hourOf: (at: number) => number;
   /** Milliseconds between two writes, randomly extended by up to half. */
   readonly interval?: number;
@@ -57,8 +57,8 @@ interface Pending extends CountedPush {
 const INTERVAL = 3_000;
 const MINUTE = 60_000;
 /**
- * Maximum counts that wait for the database, one for each minute, client, operation and result. A push that needs a
- * further count is not counted.
+ * Maximum counts that wait for the database. Each combination of minute, client, operation and result has one count. At
+ * the maximum, a push with a new combination is not counted.
  */
 const MAX_PENDING = 20_000;
 const COUNTS_PER_COMMAND = 500;
@@ -70,7 +70,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 class PushCounter implements PushCounts {
   private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
-  /** Number of calls since the last write whose pushes were not counted, because of `MAX_PENDING`. */
+  /** Since the last write: number of calls whose pushes were not counted because of `MAX_PENDING`. */
   private lost = 0;
   private readonly writing: PollLoop;
 
@@ -137,8 +137,8 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The driver has tried the write twice. The next write repeats only the failed counts; the database has the
-        // other counts.
+        // The driver has tried this command twice. The next write repeats only the failed counts of this command, and
+        // the counts that no command has sent yet. The database has all other counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -44,8 +44,8 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   _id: Types.ObjectId;
   state: LogState;
   /**
-   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a rejected or expired
-   * push.
+   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a rejected or
+   * expired push.
    */
   result?: string;
   /** The first 20 problems of a rejected body. */
@@ -101,13 +101,13 @@ export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 export const RESENT_INDEX = 'resends';
 
 // The index is sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have
-// this field.
+// `expireAt`.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
 // Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, because ids are in
 // the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// The index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
-// database half as much as with a full index.
+// This index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
+// database half as much as with an index of all pushes.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -125,7 +125,7 @@ export function entryModel(connection: Connection): Model<LogEntry> {
 }
 
 // The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only the
-// hash of the header. The signature diagnosis compares this hash with possible mistakes.
+// hash of the header. The signature diagnosis compares this hash with the hashes of signatures with possible mistakes.
 
 export interface SentSignature {
   /** The header X-Timestamp, if it looks like a time. */

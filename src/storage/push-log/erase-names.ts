@@ -8,13 +8,13 @@ import type { LogEntry } from './entry';
 export interface NameErasure {
   readonly username: string;
   readonly mentions: Mentions;
-  /** True: counts only. */
+  /** True: `eraseNames` only counts the entries. */
   readonly dryRun: boolean;
 }
 
 /**
- * The lists of an entry whose texts can contain usernames: unknown usernames, and similar ones that the service
- * suggested (`TEXTS.unknownUser`).
+ * The fields of an entry that are lists of texts. The texts can name users that the service does not know, and similar
+ * usernames that the service suggested (`TEXTS.unknownUser`).
  */
 const TEXT_LISTS = ['problems', 'warnings'] as const;
 type TextList = (typeof TEXT_LISTS)[number];
@@ -74,10 +74,10 @@ async function eraseFromChanges(
 
 type Texts = Pick<Problem, 'message' | 'english'>;
 
-/** @returns the entries whose texts name the user, and the new texts by the old `message` */
+/** @returns the ids of the entries whose texts name the user, and by each old `message` the new texts */
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // The names follow the first colon. The text before the colon stays, because a user could be named like one of its
-  // words.
+  // In a text, the names follow the first colon. The words before the colon stay, because a username could equal one of
+  // these words.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
   const ids: Types.ObjectId[] = [];
@@ -94,7 +94,7 @@ function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn 
   return { ids, texts };
 }
 
-/** Replaces single texts, not the lists, because a worker can add a warning at the same time. */
+/** Replaces single texts, not the whole lists, because a worker can add a warning to a list meanwhile. */
 async function replaceTexts(
   collection: Entries,
   ids: Types.ObjectId[],

@@ -24,12 +24,12 @@ interface EntrySettler {
 
 /**
  * Settles the pushes that are still queued, and reads the final state of each push. Either this call or a worker has
- * written that state. No worker can apply a push after its final state is written. If an election has removed the log
- * entry of a push, `Finalize` inserts `PushToSettle.entry` with the final state. If `entry` is absent, `Finalize`
- * writes nothing for this push and returns the given settlement.
+ * written that state. No worker can apply a push after its final state is written. An election may have removed the log
+ * entry of a push. Then `Finalize` inserts `PushToSettle.entry` with the final state. If the push has no
+ * `PushToSettle.entry`, `Finalize` inserts nothing and returns the given settlement.
  *
  * @returns the final state of each push, in the order of `pushes`. Undefined in three cases: a transaction locks the
- *   entry, the majority did not confirm the write in time, or a lost entry could not be inserted
+ *   entry, the majority did not confirm the write in time, or the removed entry could not be inserted
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
@@ -39,8 +39,8 @@ export type Finalize = (
 /** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
 /**
- * If a transaction locks entries, each push is settled with its own command. The constants are the maximum of
- * concurrent commands, and the milliseconds in which new commands may start.
+ * If a transaction locks entries, each push is settled with its own command. At most MAX_CONCURRENT of these commands
+ * run at a time. After RETRY_ALONE_TIMEOUT milliseconds, no further command starts.
  */
 const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
@@ -89,7 +89,9 @@ async function insertLost(
   return new Set([...failures.keys()].map(({ _id }) => String(_id)));
 }
 
-/** @returns `locked` or `unconfirmed` if the command ran out of time. The caller retries only `locked` pushes. */
+/**
+ * @returns `settled`, or why the command ran out of time (`timeoutCause`). The caller settles `locked` pushes again.
+ */
 async function trySettle(
   pushLog: EntrySettler,
   pushes: readonly PushToSettle[],
@@ -127,15 +129,15 @@ async function settleEach(
 
 // Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
 // data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Request ids are in the
-// order of receipt, so each entry is checked once, after its deadline. The database stores how far the check has come
-// (`Progress.mark`), and all workers share this mark. The check reads the index of ids. An index of the state would
-// cost an update with each settlement.
+// order of receipt, so each entry is checked once, after the deadline of its push. The database stores how far the
+// check has come (`Progress.mark`), and all workers share this mark. The check reads the index of ids. It needs no
+// index of the state, which MongoDB would have to update at each settlement.
 
 /**
  * Checks the entries that were received before the time `before` and that no call has checked yet. Expires each entry
  * that is still QUEUED. One call checks at most 250,000 entries.
  *
- * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier have passed
+ * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received before it have passed
  * @param stopping ends the check early; the next call continues with the following entries
  * @returns the number of entries that this call expired
  */
@@ -147,7 +149,7 @@ export type ExpireLost = (
 
 interface Progress {
   readonly _id: string;
-  /** All entries with a lower id were checked. */
+  /** All entries with ids below the mark were checked. */
   readonly mark: Types.ObjectId;
 }
 
@@ -162,7 +164,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
   const entries = nativeCollection<LogEntry>(entryModel(connection));
   const progress = stateCollection<Progress>(connection);
 
-  /** The id after the next `ENTRIES_PER_STEP` entries, or `end` if there are fewer. */
+  /** The id of the entry after the next `ENTRIES_PER_STEP` entries; `end` if fewer entries are left. */
   const endOfStep = async (from: Types.ObjectId, end: Types.ObjectId) => {
     const [next] = await entries
       .find({ _id: { $gte: from, $lt: end } }, { hint: '_id_', maxTimeMS: TIMEOUT })

@@ -18,7 +18,7 @@ export interface LogFilter {
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
   readonly operation?: string | undefined;
-  /** Outcomes or reasons, one of which the entry must have. */
+  /** The entry must have one of these outcomes or reasons. */
   readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
   /** True: only rejected and expired pushes. False does not restrict the search. */
@@ -37,15 +37,15 @@ export interface LogFilter {
 /** An index of `entry.ts`, and how a search uses it. */
 interface IndexUse {
   readonly name: string;
-  /** The fields of the index before the id, each with the value or values that the search needs. */
+  /** The fields that the database compares besides the id, each with the value or values that the search needs. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that need no other data than this index. */
+  /** The fields of the filter that `indexFields` checks completely, so that the search need not check them. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
 /**
  * Whether an entry matches the filter. The function does not check the window and the request id, because a search
- * reads only entries of the right range of ids.
+ * reads only entries whose ids match both.
  */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
@@ -65,7 +65,7 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 
 /**
  * Whether an entry is a batch that was rejected as a whole. The batch names no matter, and its lines have no entries,
- * so no search can find a later push that resolves it. Therefore the batch does not count as still failed.
+ * so no search can find a later push that resolves the batch. Therefore the batch does not count as still failed.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
@@ -80,8 +80,8 @@ export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
 export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
 /**
- * The index of a search. The search names it as a hint, because MongoDB sometimes chooses another index and then reads
- * much of the log.
+ * The index of a search. The search passes the name of the index as a hint. Without the hint, MongoDB sometimes chooses
+ * an index with which it reads much of the log.
  */
 export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
@@ -96,7 +96,7 @@ export function indexUse(filter: LogFilter): IndexUse {
   const results = result === undefined ? undefined : [...new Set([result].flat())];
   // Outcomes need no index: most entries have one of a few outcomes, so a page fills quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // MongoDB merges the ranges of the reasons in the order of ids.
+  // In the index, the entries of each reason are one range. MongoDB merges the ranges in the order of ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }

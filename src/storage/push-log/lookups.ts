@@ -1,4 +1,4 @@
-/** Finds earlier entries of the push log while a push, a query or a resend is processed. */
+/** Finds the entries of the push log that the processing of a push, a query or a resend needs. */
 
 import { type Connection, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -6,14 +6,14 @@ import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry';
 import { type Settlement, settlementOf } from './settlement';
 
 /**
- * Milliseconds after the first push in which a retry with the same key and body gets the result of the first push
+ * For this many milliseconds after the first push, a retry with the same key and body gets the result of the first push
  * (contract 5.1).
  */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
 /**
- * Reads with these options return only writes that the majority has confirmed, because answers to callers depend on
- * them.
+ * Reads with these options return only writes that the majority has confirmed. Answers to callers depend on these
+ * reads.
  */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
@@ -36,7 +36,7 @@ export interface LogLookups {
    * By idempotency fingerprint, the entry of the first persisted push. The entry has only the fields
    * PRIOR_ENTRY_FIELDS.
    *
-   * @param since epoch milliseconds; only pushes that were settled later count
+   * @param since epoch milliseconds; only pushes that were settled after this time count
    * @param level `local` includes pushes that the majority has not confirmed
    */
   priorEntries(
@@ -45,13 +45,13 @@ export interface LogLookups {
     level?: 'majority' | 'local',
   ): Promise<Map<string, LogEntry>>;
   /**
-   * Entries by request id, of one client only. Other and unknown ids are left out. An entry that the majority has not
-   * confirmed counts as QUEUED.
+   * The entries of one client with these request ids. Unknown ids and ids of other clients are left out. An entry that
+   * the majority has not confirmed counts as QUEUED.
    */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
   /** By request id of a push, the request id of its resend. Only resends that succeeded count. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
-  /** Earlier uses of idempotency keys. */
+  /** Finds the uses of idempotency keys. */
   readonly keyUses: FindKeyUses;
 }
 
@@ -142,8 +142,8 @@ export interface KeyUses {
   /** Hash of the body of the first queued push with the key; undefined if no push was queued. */
   firstBody(owner: KeyOwner): string | undefined;
   /**
-   * Request id of the persisted push with the key and body of this entry. It is the entry itself, or an earlier or
-   * later attempt.
+   * Request id of the persisted push with the key and body of this entry. The persisted push is the entry itself, or an
+   * earlier or later attempt.
    */
   effectOf(entry: LogEntry): string | undefined;
   /** The number of an entry among the uses of its key, from 1; undefined if it is not among the first 100. */
@@ -224,16 +224,16 @@ function toUses(found: readonly KeyUse[]): KeyUses {
 }
 
 /**
- * Whether two pushes with the same key and body are the same push. A later use is a retry of `push`. An earlier use
- * counts only while a retry still gets its result.
+ * Whether a use with the key and body of `push` is the same push. A use after `push` is a retry of `push`. A use before
+ * `push` counts only if `push` was received while a retry still got the result of that use.
  */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
 /**
- * A push that was rejected before it was queued does not use its key: the client may correct the body and send it
- * again.
+ * A push that was rejected before it was queued does not use its key: the client may correct the body and send the push
+ * again with the same key.
  */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 

@@ -51,7 +51,10 @@ const FIELDS = {
   batchId: 1,
 };
 const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/** The fields that link a resolving push to a failed push, each with its index. `resendsOf` uses `resentFrom` too. */
+/**
+ * The fields that link a resolving push to a failed push, each with its index. `resendsOf` uses a third link,
+ * `resentFrom`.
+ */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
@@ -62,7 +65,10 @@ const VALUES_PER_COMMAND = 1_000;
  * separate command.
  */
 const EXTRA_PUSHES = 4_000;
-/** Maximum pushes that such a command reads, oldest first. If there are more pushes, the newest push is read too. */
+/**
+ * Maximum pushes that the separate command of one value reads, oldest first. If the value has more pushes, the newest
+ * push is read too.
+ */
 const OLDEST_PER_VALUE = 100;
 /** Maximum concurrent reads, so that connections remain for other work. */
 const MAX_CONCURRENT = 20;
@@ -103,7 +109,7 @@ interface LaterReads {
   readonly field: LinkField;
 }
 
-/** @returns by the value of `field`, pushes after the oldest failed push; some may precede other failed pushes */
+/** @returns by the value of `field`, pushes after the oldest failed push; some may precede newer failed pushes */
 async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],
@@ -152,7 +158,10 @@ function read(
     .toArray();
 }
 
-/** Finds the resends of failed pushes without an external id. Other resends are found by their external id. */
+/**
+ * Finds the resends of failed pushes without an external id. All other failed pushes share their external id with their
+ * resends.
+ */
 async function resendsOf(
   collection: LaterReads['collection'],
   systemCode: string,

@@ -87,8 +87,8 @@ export interface PeriodCounts {
   /** The counts, newest hour first. */
   readonly counts: readonly PeriodCount[];
   /**
-   * Start of the oldest hour in `counts`, epoch milliseconds, if the window had too many documents. Undefined if the
-   * whole window was read.
+   * Set if the window had too many documents: start of the oldest hour that was read completely, epoch milliseconds.
+   * `counts` has no earlier hours. Undefined if the whole window was read.
    */
   readonly cutAt: number | undefined;
 }

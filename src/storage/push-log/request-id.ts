@@ -1,13 +1,13 @@
 /**
  * Request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of receipt. So
  * the index of ids serves every time window, page and order of the log. The time in an id comes from the Redis clock,
- * because workers compare it with the Redis clock when they expire lost pushes.
+ * because workers compare this time with the Redis clock when they expire lost pushes.
  */
 import { randomBytes } from 'node:crypto';
 
 /**
- * Random bytes of each process. Together with the counter of the process, these bytes make ids of the same millisecond
- * unique.
+ * Number of random bytes of each process. Together with the counter of the process, these bytes make ids of the same
+ * millisecond unique.
  */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
@@ -54,7 +54,7 @@ export function idsOfSameOrigin(id: string): readonly [first: string, last: stri
   return [prefix.padEnd(DIGITS, '0'), prefix.padEnd(DIGITS, 'f')];
 }
 
-/** The smallest id of an instant, which is the bound of a time window. @param at epoch milliseconds */
+/** The smallest id of an instant. Searches use it as the bound of a time window. @param at epoch milliseconds */
 export function firstIdAt(at: number): string {
   return timePart(Math.max(0, at)).padEnd(DIGITS, '0');
 }

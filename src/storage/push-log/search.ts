@@ -43,12 +43,14 @@ export interface LogSearch {
 
 /** Maximum entries that a page or a count reads if no index answers its filter alone. */
 const MAX_CHECKED = 5_000;
-/** Maximum entries of one command; more for a count, which reads only a few fields of each. */
+/**
+ * Maximum entries that one command reads: CHUNK for a search; COUNT_CHUNK for a count, which reads only a few fields.
+ */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
- * Minimum entries of the first command if the search must check each entry, because no index answers the filter
- * alone.
+ * Minimum entries that the first command of a page reads if no index answers the filter alone. Then the search must
+ * check each entry.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
@@ -169,7 +171,10 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/** The ids that the window, the request id and the batch of the filter allow, and that follow the previous page. */
+/**
+ * The range of ids that the window, the request id and the batch of the filter allow, and that follows the previous
+ * page.
+ */
 function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
@@ -184,7 +189,7 @@ function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst
 }
 
 /**
- * The conditions that the index alone answers: its fields and a range of ids. A search across systems has only the
+ * The conditions that the database checks: `indexFields` and a range of ids. A search across systems has only the
  * range.
  */
 function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {

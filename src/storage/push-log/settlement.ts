@@ -90,7 +90,7 @@ export interface PushToSettle {
   readonly queuedAt?: number;
   /** The changes to the matter, if any. */
   readonly changes?: readonly FieldChange[];
-  /** As in LogEntry, in epoch milliseconds. */
+  /** `sourceUpdatedAt` of a stale push, and the newer `sourceUpdatedAt` of its matter; epoch milliseconds. */
   readonly stale?: { readonly sent: number; readonly stored: number };
 }
 
@@ -109,9 +109,9 @@ export interface Settling {
 /**
  * Settles the entries that are still queued, within the transaction `by.session` if it is set.
  *
- * @returns the number of entries that this call settled. If it is smaller than the number of pushes, a push was settled
- *   before or has lost its entry. The caller must then not commit the transaction, because such a push must not take
- *   effect
+ * @returns the number of entries that this call settled. If this number is smaller than the number of pushes, a push
+ *   was settled before or has lost its entry. The caller must then not commit the transaction, because that push must
+ *   not take effect
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 

@@ -27,7 +27,8 @@ export const modelsOf = (connection: Connection): readonly CollectionModel[] =>
   ].map((make) => make(connection));
 
 /**
- * Compares the required indexes with the indexes of the database, because a backup can be restored without them.
+ * Compares the required indexes with the indexes of the database. A database that was restored from a backup may lack
+ * indexes.
  *
  * @returns the indexes that the database lacks, as `collection.index`
  */

@@ -61,8 +61,8 @@ async function setRetention(
 }
 
 /**
- * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and the number of these
- * runs.
+ * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and how many times it has
+ * done so with these statuses.
  */
 interface Derived {
   readonly _id: string;
@@ -72,8 +72,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * Number of releases that derive the phases after a change of the setting. The second release corrects the matters that
- * processes with the old setting wrote after the first one.
+ * Number of releases that derive the phases after a change of CONCLUDED_STATUSES. After the first release, processes
+ * with the old statuses may still write matters. The second release corrects these matters.
  */
 const RUNS = 2;
 

@@ -1,6 +1,6 @@
 /**
- * Parts of the session pool. `PooledSession` runs transactions. `createKillSessions` ends the transactions of other
- * sessions. `SessionHeartbeats` finds dead processes and their sessions.
+ * Parts of the session pool. `PooledSession` runs transactions. `createKillSessions` ends the transactions of given
+ * sessions of any process. `SessionHeartbeats` finds dead processes and their sessions.
  */
 import { randomBytes } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
@@ -118,14 +118,14 @@ export interface SessionHeartbeat {
   readonly sessions: readonly string[];
 }
 
-/** A process counts as dead if this many checks in a row find the same heartbeat. */
+/** A process counts as dead if this many checks in a row find its heartbeat unchanged. */
 const MISSED_CHECKS_UNTIL_DEAD = 4;
 
 /** The heartbeats of this process and of the others, in the database. */
 export class SessionHeartbeats {
   private readonly records: mongo.Collection<SessionHeartbeat>;
   private readonly me = randomBytes(8).toString('hex');
-  /** The last heartbeat of each process by its id, and the number of checks since the heartbeat changed. */
+  /** By the id of a process: its last heartbeat, and the number of checks since the heartbeat changed. */
   private known = new Map<string, { heartbeat: number; unchangedChecks: number }>();
 
   /** @param name name of this process, which other processes log when they end its transactions */
