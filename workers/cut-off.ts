@@ -86,8 +86,9 @@ export class CutOff {
   }
 
   /**
-   * True after enough failed pings, if another worker already reached the database when the last of these pings began.
-   * The other worker must have reported this after that ping began.
+   * True after enough failed pings, if another worker reaches the database. The database must have answered all pings
+   * of the other worker since the last failed ping of this worker began. The last report of the other worker must be
+   * newer than the start of that failed ping.
    */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());

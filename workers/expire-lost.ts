@@ -1,7 +1,7 @@
 /**
  * Expires log entries that are still QUEUED long after the deadline of their push. Usually the web process that
- * received the push died before it could finalize the push. No partition has the push: it was never queued, or Redis
- * lost it. An expired push cannot be applied later.
+ * received the push died before it could finalize the push, and no partition has the push: it was never queued, or
+ * Redis lost it. An expired push cannot be applied later.
  */
 import { type Clock, type PollLoop, startPollLoop } from '../src/concurrency/timing';
 import type { Logger } from '../src/infra/logger';

@@ -64,8 +64,8 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Registered before the step 'partition jobs under way', because the last registered step runs first. So the expiry
-  // stops after the last batch and does not delay this batch.
+  // Stop steps run one after another, the last registered first. The expiry is registered before the step 'partition
+  // jobs under way', so that this step does not wait for the expiry.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({

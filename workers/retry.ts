@@ -50,12 +50,12 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 const MIN_RETRY_TIME = 1_000;
 /**
  * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So a slow
- * database has more time for retries. The retries always end at the latest MAX_RETRY_TIME after the start of the batch.
+ * database has more time for retries. The time ends at the latest MAX_RETRY_TIME after the start of `applyGroups`.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
- * Maximum milliseconds from the start of the batch to the end of its retries. The batch runner abandons a batch only
- * after a longer time.
+ * Maximum milliseconds from the start of `applyGroups` to the end of the time for retries. The batch runner abandons a
+ * batch only after a longer time.
  */
 const MAX_RETRY_TIME = 5_000;
 

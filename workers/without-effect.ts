@@ -1,9 +1,9 @@
 /**
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
- * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
- * commit such a push after this batch has committed later pushes of the same matter. The functions return the remaining
- * pushes, which may take effect.
+ * matter in the same batch of a caller. Each of these pushes gets a final state (exception: `splitBehindEarlier`).
+ * Otherwise an earlier owner could still commit such a push after this batch has committed later pushes of the same
+ * matter. The functions return the remaining pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -55,7 +55,7 @@ export async function finalizeLate(
 /**
  * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is
  * missing if an election removed it before the majority had it, it was older than PUSH_LOG_RETENTION, or an old backup
- * was restored. Without an entry, no guard prevents a second effect.
+ * was restored. No commit with such a push succeeds, because a commit must settle the entry of each push.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier commit of this batch or `web` has settled
  */
@@ -70,8 +70,8 @@ export async function separateSettled(
   const failedIds = [...withoutEntry.map(({ id }) => id), ...failed.map(([id]) => id)];
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
   const { remaining, skipped } = splitBehind(queued, new Set(failedIds));
-  // After an election, an entry may exist although it was not found. So `finalize` also settles the pushes without an
-  // entry.
+  // After an election, the entry of a push in `withoutEntry` may exist although `settlements` did not find it. So
+  // `finalize` also gets these pushes, and settles the entries that exist.
   const ended = await finalize([...withFinalState(withoutEntry, UNAVAILABLE), ...skipped]);
   return { remaining, states: new Map([...settled, ...ended]) };
 }

@@ -106,10 +106,10 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
 const MIN_SECRETS = 2;
 
 /**
- * The secrets to try, filled up with dummies to a fixed number. So a rejection takes the same time whether the client
- * is unknown, has one secret, two secrets or query keys.
+ * The secrets to try, filled up with dummies to `minSecrets`, but at least to MIN_SECRETS. So a rejection takes the
+ * same time whether the client is unknown, has one secret, two secrets or query keys.
  *
- * @param minSecrets minimum length of the result
+ * @param minSecrets minimum length of the result: the largest number of secrets and query keys that any client has
  */
 export function secretsToTry(
   client: KnownClient | undefined,

@@ -94,7 +94,7 @@ const TICKS = 10;
 
 /**
  * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during the block is
- * read before the limit ends.
+ * read before the limit ends, unless only the last tick was left.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 /**
- * Reads and writes CSV files of spreadsheets. The reader accepts three separators, a first line `sep=` with the
- * separator, quotes and CRLF. It gets the text in parts of any size. Pure; the console imports this file too.
+ * Reads and writes CSV files of spreadsheets. The reader detects a comma, semicolon or tab as the separator. A first
+ * line such as `sep=|` states the separator instead. The reader accepts quotes, LF, CR and CRLF, and gets the text in
+ * parts of any size. Pure; the console imports this file too.
  */
 const [QUOTE, LF, CR] = [34, 10, 13];
 /**
@@ -198,7 +199,7 @@ function separatorOf(text: string): string {
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
  * Matches a place inside a cell where a formula would begin if the spreadsheet's separator is not the comma. Quotes
- * around the cell do not prevent this: such a spreadsheet may see them in the middle of a cell, where they are text.
+ * around the cell do not prevent this. For such a spreadsheet, the quotes may be inside a longer cell, as normal text.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */

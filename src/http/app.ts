@@ -79,7 +79,8 @@ export interface AppOptions {
 }
 
 /**
- * Every request passes these middlewares from top to bottom. The router adds the middlewares of the requested endpoint.
+ * A request passes the middlewares below from top to bottom, until a route or a page handles the request. The router
+ * adds the middlewares of the requested endpoint.
  */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { listeners, auth, always200, pathPrefix, health, tracing } = options;

@@ -39,8 +39,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 
 /**
  * Calls `end` once: when the response was sent or its connection closed, or immediately if that has already happened.
- * If the connection closes while the response waits for an earlier response, the response has no event. So the socket
- * is observed too.
+ * If the connection closes while the response waits for an earlier response, the response emits no `close` event. So
+ * this function listens to the socket too.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;

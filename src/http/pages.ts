@@ -54,7 +54,7 @@ const EXAMPLES = [
 interface Demo {
   /** Path of the file with the credentials of this client. tools/local/prepare-data.ts writes this file. */
   readonly file: string;
-  /** Host names of this service; the secret is not served under other names. */
+  /** Host names of this service. The secret is served only under these names, localhost and IP addresses. */
   readonly ownNames: readonly string[];
 }
 

@@ -45,7 +45,7 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
     // answer of many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // The connection closes in two cases. If a body has an unread rest, Node would parse the rest as the next request.
+    // The connection closes in two cases. If a body has an unread rest, Node could take the next request for this rest.
     // If this process is going to stop, the client must reconnect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
@@ -68,8 +68,8 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // `null` means that the request was rejected before its body was read. The body is read now, so that the client can
-  // receive the answer and reuse the connection.
+  // If `readableFlowing` is null, the request was rejected before its body was read. The body is read now, so that the
+  // client can receive the answer and reuse the connection.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
   setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
@@ -138,8 +138,8 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
 }
 
 /**
- * Requests for documents are unsigned and have no rate limit, because they are cheap: most come from caches or get a
- * 304.
+ * Requests for documents are unsigned. They have no rate limit, because they are cheap: a cache answers most of them,
+ * or the service answers 304.
  */
 function sendDocument(ctx: RequestContext, document: PlainDocument): void {
   const { status, headers, body } = answerDocument(document, ctx.headers);

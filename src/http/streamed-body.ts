@@ -53,8 +53,9 @@ export interface StreamedUpload {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Creates a middleware with the same checks as `koaHmacAuth`, in the same order: the headers before the body is read,
- * the client after the body is read. So no answer reveals anything about a client before the signature is verified.
+ * Creates a middleware with the same checks as `koaHmacAuth`, in the same order. This middleware checks the headers
+ * before it reads the body, and the client after it has read the body. So no answer reveals anything about a client
+ * before the signature is verified.
  *
  * @throws (the middleware) the errors of `koaHmacAuth` and of `upload.begin`; PushError BODY_TOO_LARGE,
  *   UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or BODY_INCOMPLETE

@@ -67,10 +67,7 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /**
-   * How long after the first use of a signature `web` accepts the signature with a different path or idempotency key;
-   * `off`: always.
-   */
+  /** How long after its first use a signature is accepted with another path or idempotency key; `off`: always. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),

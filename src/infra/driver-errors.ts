@@ -77,8 +77,8 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. If the
- * result is false, the push counts as retryable (contract 6.5): new MongoDB versions add unknown error codes.
+ * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. Every
+ * other database error counts as retryable (contract 6.5), even if this file does not know its code.
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
@@ -165,7 +165,7 @@ type Codes = ReadonlySet<number | undefined>;
 
 /**
  * Error codes with which a server reports that it is not the primary, changes its role, shuts down, or cannot reach
- * another member or shard. The driver labels these errors only if the command was a write.
+ * another member or shard. Such an error has the label `RetryableWriteError` only if the command was a write.
  */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard

@@ -44,7 +44,7 @@ export function percentile(durations: Durations, share: number): number | undefi
  * Estimates a duration in a bucket, as if the durations of the bucket were spread evenly over a logarithmic scale.
  * Exception: in bucket 0, as if they were spread evenly from 0 to 1 ms.
  *
- * @param fraction share of the bucket's durations that are not longer than the result, above 0 and at most 1
+ * @param fraction position in the bucket, above 0 and at most 1: 0.5 means that half of its durations are shorter
  */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);

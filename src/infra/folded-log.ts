@@ -7,8 +7,8 @@ import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
 /**
- * Maximum kinds per second that have a count of their own. Above this maximum, all kinds with the same level and text
- * share one count. Thus even a large number of client ids or reasons produces few lines.
+ * Maximum kinds per second that have a count of their own. Further kinds with the same level and text share one count.
+ * Thus even a large number of client ids or reasons produces few lines.
  */
 const MAX_KINDS = 200;
 

@@ -19,19 +19,19 @@ export type Stage = (typeof STAGES)[number];
 export const GROUPED_CALLS = ['log', 'queue'] as const;
 export type GroupedCall = (typeof GROUPED_CALLS)[number];
 
-/** Result of a request that was not rejected: the outcome of a push, or the answer to a query. */
+/** Result of a push or a request that ended without an error. Queries, dry runs and batches have `ANSWERED`. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
 /** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
 export interface Metrics {
   /**
-   * A request was answered and not rejected.
+   * A request was answered without an error. The lines of a batch may have errors; `lines` reports them.
    *
    * @param path path of the request; only the paths of signed endpoints are counted
    * @param headAt when the head of the request arrived, epoch milliseconds
    */
   answered(path: string, headAt: number, outcome: Success): void;
-  /** A request was rejected. The parameters are as in `answered`. */
+  /** A request ended with `error`. The other parameters are as in `answered`. */
   rejected(path: string, headAt: number, error: PushError): void;
   /**
    * `count` lines of a batch ended with the result `end`. Each line counts as a push, but has no duration of its own.
@@ -54,7 +54,7 @@ export interface Metrics {
    * in `workers/failures.ts`).
    */
   conflict(): void;
-  /** A failed commit is tried again. A commit of several matters is divided into smaller commits. */
+  /** A commit failed. Its unsettled pushes are committed again: those of several matters in smaller commits. */
   retried(): void;
   /** A partition job failed; the sweep schedules it again. */
   jobFailed(): void;

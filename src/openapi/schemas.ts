@@ -67,8 +67,8 @@ function queryBodies(): Schemas {
 /** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // `schemas` is called only once for each row, because each call creates new schema objects. The document contains a
-  // reference to a named schema only where `queryAnswers` uses the object from `ofQueries`.
+  // The document refers to a named schema only where an answer uses the same schema object. A call of `schemas` can
+  // create new objects. So it is called once for each row, and `queryAnswers` uses the objects in `ofQueries`.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

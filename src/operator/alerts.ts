@@ -18,7 +18,7 @@ export interface ShownAlert {
   readonly value: number | null;
 }
 
-/** Limit of each alert: seconds, a share, or pushes per second. An alert is shown if its value exceeds its limit. */
+/** Limits of the alerts with a value: seconds, a share or pushes per second. An alert is shown only above its limit. */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
   MatterPushOldestWaiting: 5,

@@ -126,8 +126,8 @@ function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Reje
 }
 
 /**
- * Whether the request comes from the operator page, or from a program. A browser sends the origin of the page in the
- * headers; a program sends no origin.
+ * True for a request of the operator page, and for a request of a program. A browser sends Sec-Fetch-Site or Origin; a
+ * program sends neither header.
  */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];

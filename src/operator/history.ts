@@ -62,7 +62,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       const from = to - HISTORY;
       return { from, to, ...(await read(from, to)) };
     },
-    /** Adds the records of this process, and the events of the current status, to a result of `read`. */
+    /** Adds to a result of `read`: the samples and outages of this process, and the events that the status shows. */
     complete: (
       { audit, ...rest }: Read & Pick<History, 'from' | 'to'>,
       status: ServiceStatus,

@@ -20,7 +20,7 @@ const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;
 
-/** @param parts `hasPort` is false if the process has no internal port; then the page answers 404 */
+/** @param parts `hasPort` is false if the process has no internal port; then no request reaches the page */
 export function createOperator(parts: OperatorParts & { readonly hasPort: boolean }): Operator {
   const { hasPort, redis, keys, logger } = parts;
   const handles = (path: string) => PATHS.test(path);

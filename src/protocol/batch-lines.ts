@@ -1,6 +1,6 @@
 /**
- * Splits the bytes of a batch into lines and parses the lines. A problem in one line does not affect the other lines
- * (contract 7.1).
+ * Splits the bytes of a batch into lines and parses the lines. A wrong line does not affect the other lines (contract
+ * 7.2). Exceptions: the whole batch is rejected if it is not UTF-8, or if its JSON array is broken.
  */
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -37,7 +37,7 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line breaks of a batch, per line that BatchLimits allows. This limits the number of empty lines. */
+/** Maximum line breaks of a batch, as a multiple of `BatchLimits.lines`. This limits the number of empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;

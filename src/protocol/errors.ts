@@ -99,7 +99,7 @@ export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: num
 }
 
 /**
- * The error of a query with a field that needs access to bodies, if the query key that signed it has no such access
+ * The error of a query with a field that needs access to bodies. The query key that signed the query has no such access
  * (contract 3.5).
  */
 export function fieldNotAllowed(field: string): PushError {

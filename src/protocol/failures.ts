@@ -34,7 +34,7 @@ export function failuresSchema(timeZone: string) {
     stillFailed: nullIsAbsent(z.boolean()).meta({
       ...absentMeans(false),
       ...describe(
-        'True: only failures that no later push has mended, without batches rejected as a whole',
+        'True: only failures that no later push has mended; batches rejected as a whole are omitted',
         '为 true 时只返回之后没有成功推送的，不含被整体拒绝的批次',
       ),
     }),
@@ -52,13 +52,13 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Matters of the failed pushes. Pushes without a matter count once per idempotency key, and without a key one by one',
+      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; a push without both counts as one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
   stillFailed: count().meta(
     describe(
-      'Failed pushes that no later push has mended, without batches rejected as a whole',
+      'The part of `matters` whose last failure no later push has mended; batches rejected as a whole do not count',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
   ),

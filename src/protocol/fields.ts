@@ -22,7 +22,7 @@ import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } f
 /**
  * The pattern of a text that is not blank.
  *
- * @param forbidden characters that the text must not contain, as in a character class
+ * @param forbidden characters that the text must not contain, written like the inside of a character class
  */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
@@ -95,7 +95,7 @@ export const bizStatus = z
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // A value above the maximum length is not parsed: it may be as long as the whole body and consist of brackets.
+  // A longer value is not parsed, because nested brackets as long as the whole body would take too much time.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 

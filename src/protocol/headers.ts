@@ -30,12 +30,12 @@ export function etagOf(bytes: Buffer): string {
 const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 
 /**
- * Protects responses that need no signature from DNS rebinding. In this attack, a foreign page makes its own host name
- * resolve to this server, and reads the responses. The Host header then has the foreign host name.
+ * Protects the answers to unsigned requests against DNS rebinding. In this attack, a foreign page makes its own host
+ * name resolve to this server, and reads the answers. The Host header then has the foreign host name.
  *
  * @param header the Host header; undefined in a request of HTTP/1.0, which no browser sends
  * @param ownNames host names of this service, from the settings
- * @returns whether the host is an IP address, localhost, or one of these names
+ * @returns whether the host is an IP address, localhost, or one of `ownNames`
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;

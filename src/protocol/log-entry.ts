@@ -207,7 +207,7 @@ export const ENTRY_FIELDS = {
   idempotencyFingerprint: internalField(TEXT),
   /** The reason, if the state is REFUSED or EXPIRED. The queries for failures search this field. */
   failure: internalField(TEXT),
-  /** When the database removes the entry. Absent: after PUSH_LOG_RETENTION. */
+  /** When the database removes the entry. If the field is absent, the entry is removed after PUSH_LOG_RETENTION. */
   expireAt: internalField(INSTANT),
 } as const;
 

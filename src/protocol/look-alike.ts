@@ -6,7 +6,7 @@
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** @returns the id without blanks at the ends and zero-width characters: the same text for ids that look alike */
+/** @returns the id without zero-width characters and without blanks at its ends: the same for ids that look alike */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
 /** A character of an id that readers overlook. */

@@ -94,7 +94,7 @@ export const matterDiff = z
       .array(differingMatter)
       .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
   })
-  .meta(describe('The comparison of all lines', '有差异的行，按发送顺序'));
+  .meta(describe('The comparison of all lines', '所有行的比较结果'));
 export type MatterDiff = Answer<typeof matterDiff>;
 
 const digest = z.object({
@@ -104,7 +104,7 @@ const digest = z.object({
     .regex(/^[0-9a-f]{16}$/)
     .meta(
       describe(
-        'XOR over all matters of the first 8 bytes of SHA-256(line), as 16 hex digits. The line of a matter: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
+        'The first 8 bytes of SHA-256(line) of each matter, combined by XOR, as 16 hex digits. The line of a matter: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
         '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
       ),
     ),

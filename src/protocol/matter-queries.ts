@@ -131,7 +131,7 @@ function diffRow(timeZone: string) {
       .optional()
       .meta(
         describe(
-          'The original status in the source system; null or empty: none',
+          'The original status code in the source system; null or empty: none',
           '来源系统的原始状态码；null 或空表示没有',
         ),
       ),
@@ -193,7 +193,7 @@ function* readDiff(
 
 const dayOfUpdate = (position: 'first' | 'last') =>
   describe(
-    `The ${position} day of \`sourceUpdatedAt\` to count, in the time zone of the portal`,
+    `The ${position} day to count, by \`sourceUpdatedAt\` in the time zone of the portal`,
     'sourceUpdatedAt 所在的日期（门户时区），含当天',
   );
 

@@ -82,12 +82,12 @@ const STATUS: Bilingual = [
 /** Description of `bizStatus` in the body of each operation. */
 export const PUSHED_STATUS = {
   upsert: describe(
-    `${STATUS[0]} A new matter without it gets PENDING; null sets PENDING.`,
+    `${STATUS[0]} A new matter without the field gets PENDING; null sets PENDING.`,
     `${STATUS[1]}新事项不传时为 PENDING；传 null 恢复为 PENDING。`,
   ),
   status: describe(...STATUS),
   reopen: describe(
-    `${STATUS[0]} Without it, the status becomes REOPENED.`,
+    `${STATUS[0]} If the field is absent, the status becomes REOPENED.`,
     `${STATUS[1]}此时为 REOPENED。`,
   ),
 };
@@ -175,7 +175,7 @@ export function withoutTexts(matter: MatterView): MatterAnswer {
   return others;
 }
 
-/** A line of `matters/orphans`. */
+/** A line of the answer to `matters/orphans`, except its last line. */
 export const orphanView = matterView
   .pick({
     externalId: true,
@@ -195,7 +195,7 @@ export const orphanView = matterView
   );
 export type OrphanView = Answer<typeof orphanView>;
 
-/** The last line of `matters/orphans`. */
+/** `data` in the last line of the answer to `matters/orphans`. */
 export const orphanCount = z
   .object({
     listed: count().meta(describe('Number of different ids in the list', '列表中不同的业务主键数')),

@@ -35,8 +35,9 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * A list. The schema checks the length before the elements, so that a far too long list causes only one error. An
- * unchecked element has the type of a checked one: the types of `@matter-push/client` are derived from this schema.
+ * A list. The schema checks the length before the elements, so that a far too long list causes only one error.
+ * `unchecked` has the input type of an element, because a test compares this type with the types of
+ * `@matter-push/client`.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;

@@ -24,7 +24,7 @@ export const pushData = z
       .optional()
       .meta(
         describe(
-          'Accepted values that look wrong; at most 20 unknown fields',
+          'Accepted values that look wrong. Of unknown fields, only the first 20 are listed',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),
@@ -49,7 +49,7 @@ export const verified = z
       .array(warning)
       .meta(
         describe(
-          'Accepted values that look wrong; at most 20 unknown fields',
+          'Accepted values that look wrong. Of unknown fields, only the first 20 are listed',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),

@@ -16,7 +16,7 @@ const BY = describe(
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'One name, or a list of names of which one must match. With both outcome and reason, pushes that match either of them count. REPLAYED: a retry returned an earlier outcome.',
+  'One name, or a list of names of which one must match. If outcome and reason are both present, a push must match at least one of them. REPLAYED: a retry returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
@@ -115,7 +115,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: there were too many pushes to count all of them; only those after `from` are counted',
+          'False: there were too many pushes to count all of them; the numbers start at `from` of this answer',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

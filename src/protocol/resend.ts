@@ -104,7 +104,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push. If no push is sent, as in a dry run: the id of the push that took effect, or if there is none, the id in `resentFrom`.',
+        'The id of the new push. If no push is sent, as in a dry run: the id of the push that took effect, or of a queued push that may resolve the failure; if there is neither, the id in `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),

@@ -174,7 +174,7 @@ export function unusedText(isRejected: boolean) {
   return {
     systemCode: text(
       `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,
-      `the service takes the system code from the client${en}`,
+      `comes from the registration of the client, not from the body${en}`,
     ),
     notApplicable: (operation: string) =>
       text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),

@@ -161,8 +161,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Rejects the valid lines that come after a failed line of the same matter (SKIPPED_AFTER_FAILURE). Queues the
- * remaining valid pushes without an answer, waits for their final states, and sets their answers.
+ * Rejects the valid lines that come after a failed line of the same matter (SKIPPED_AFTER_FAILURE). Queues the other
+ * valid pushes that have no answer yet, waits for their final states, and sets their answers.
  *
  * @returns the number of pushes that were queued
  */

@@ -69,8 +69,8 @@ export class BatchWindow {
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Number of batch lines that have not started yet, also of batches whose first lines have started. The load shedder
-   * uses this number, because single pushes overtake the waiting lines.
+   * Number of batch lines that have not started yet, also of batches whose first lines have started. A single push does
+   * not wait for these lines, so the load shedder does not count them against it.
    */
   linesWaiting = 0;
 
@@ -121,7 +121,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, the timer starts all remaining lines of the batch.
+      // A batch whose time is over must not get only a part of its lines here: its timer starts all of them at once.
       if (timeout > 0) this.grant();
     });
   }

@@ -36,7 +36,8 @@ const NULL_BYTES = 'null'.length;
  * Makes the changes in a body.
  *
  * @param body this object is modified
- * @param changes a change is ignored if the body does not have the place of the change
+ * @param changes a change is ignored if the body lacks the object of the changed field, or the changed list element.
+ *   A field that is missing in its object is added
  * @returns the changed body as JSON
  * @throws PushError BODY_TOO_LARGE with the field `set`, if the changed body would have more than `maxBytes`
  */

@@ -3,8 +3,8 @@
  *
  * - The *fingerprint* is a digest of client, operation, idempotency key and body. Two pushes with the same
  *   fingerprint are attempts of the same push.
- * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. `web` answers an invalid
- *   retry from the log entry of the first attempt.
+ * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. If a retry is
+ *   no longer valid, `web` answers it from the log entry of the first attempt.
  * - The *prior result* is the result of the first attempt. A worker answers a valid retry with the prior result, after
  *   it has applied the earlier pushes of the same matter.
  * - A push *reuses* a key if the first queued push with the key had another body. The reusing push counts as a new

@@ -37,8 +37,8 @@ const MIN_CONCURRENCY = 128;
 /** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push has about a third of its first weight in the measured rate. Other workers
- * need less than MEMORY to take over from a dead worker.
+ * Milliseconds after which a processed push has about a third of its first weight in the measured rate. MEMORY is
+ * longer than other workers need to take over from a dead worker, so the rate does not fall to almost zero meanwhile.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */

@@ -73,7 +73,7 @@ export class PushFinalizer {
     // example because an open transaction locks the entry. In both cases the write is retried later.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // An earlier call for the same push may have passed the log entry, which this call may lack.
+      // Keeps the log entry that an earlier call for the same push may have provided: `push` may lack it.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;

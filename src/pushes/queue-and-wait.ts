@@ -31,7 +31,8 @@ export interface PushToQueue {
  * @param pushes in order
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
- * @returns the final states; undefined for each one that the database does not confirm. The promise never rejects
+ * @returns the final states; undefined for a push without a reply if the database does not confirm its final state.
+ *   The promise never rejects
  */
 export type QueueAndWait = (
   pushes: readonly PushToQueue[],

@@ -128,8 +128,8 @@ export type CheckBodies = (
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /**
- * Number of unknown users that all bodies together may report. After this number is reached, each body reports at most
- * MAX_PROBLEMS.
+ * Number of unknown users that all bodies together report in full. After this number is reached, each further body
+ * still reports up to MAX_PROBLEMS of its unknown users.
  */
 const MAX_USER_PROBLEMS = 10_000;
 

@@ -13,8 +13,8 @@ export interface ResentLine {
   /** Whether the push is sent again; in a dry run, whether it would be sent again. */
   readonly sent: boolean;
   /**
-   * If the push is sent: the id of the new push; in a dry run, `resentFrom`. If the push is not sent: the id of the
-   * push that took effect, or that resolved the failure or may resolve it; `resentFrom` if there is none.
+   * If `sent` is true: the id of the new push; in a dry run, `resentFrom`. If `sent` is false: the id of the push that
+   * took effect, or of the later push that resolved or may resolve the failure. Without such a push: `resentFrom`.
    */
   readonly requestId: string;
   readonly externalId: string | undefined;
@@ -88,7 +88,7 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   if (reason) return { ...ids, answer: new PushError(reason) };
   // The client did not sign this entry, or the entry is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
-  // Without a settlement, the majority of the database may not have confirmed the effect yet.
+  // If `effect` has no settlement, the majority may not have confirmed this log entry yet.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

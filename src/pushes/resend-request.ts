@@ -55,7 +55,8 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError if a dry run is not admitted, or its plan cannot be read. All other rejections are in the answer
+ * @throws PushError if a dry run is not admitted, may not push, or cannot be planned. All other rejections are in the
+ *   answer
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -168,15 +169,18 @@ async function planRequest(
   });
 }
 
-/** All attempts of one push that the request names. */
+/** Attempts of the same push. The request contains the request id of each of them. */
 interface Named {
-  /** The places of the ids of the attempts in the request, from 1. */
+  /** The places of these request ids in the request, from 1. */
   readonly lines: readonly number[];
   /** The latest of these attempts. Its body is sent. */
   readonly attempt: LogEntry;
 }
 
-/** @returns the pushes of the caller that the request names, by the log entry that is sent again */
+/**
+ * @returns the pushes of the caller that the request names. Each key is the entry of the first push, or of the latest
+ *   attempt if the push has no externalId
+ */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -187,7 +191,7 @@ async function findNamed(
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
   // A resend of a resend counts as a resend of the first push, so that all resends together have one effect. If the
-  // entry of the first push has expired, the oldest entry in `byId` with the same position takes its place.
+  // log no longer has the entry of the first push, the oldest entry in `byId` with the same position takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   // If several attempts of a push without an externalId are named, only the latest one is sent.

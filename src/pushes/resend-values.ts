@@ -146,8 +146,8 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // A missing externalId is derived from the key and `firstBody`. If one of these two is missing, the externalId is
-    // derived from the request id of the original push instead of the signature, which the log does not store.
+    // A missing externalId is derived from the key and `firstBody`, or from `signature` if one of the two is missing.
+    // The log does not store signatures, so the request id of the original push takes the place of the signature.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

@@ -19,7 +19,8 @@ export type FindOrphans = (
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
 /**
- * Number of open matters that are checked for one group. The HTTP route sends the groups and limits the time of each.
+ * Number of open matters that are checked for one group. The HTTP route sends each group by itself and limits the time
+ * to read it.
  */
 const GROUP_SIZE = 500;
 

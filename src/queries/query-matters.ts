@@ -11,8 +11,8 @@ import { weightOf } from './weight';
 /**
  * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
  * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
- * query for changes starts COMMIT_LAG before the first page of this query (`firstWatermark`). So the next query may
- * return some matters again.
+ * query for changes starts at the watermark: COMMIT_LAG before the request for the first page (`firstWatermark`). So
+ * the next query may return some matters again.
  */
 const COMMIT_LAG = 30_000;
 /** Maximum matters that the query reads for one page, including matters of other bizTypes. */
@@ -75,7 +75,7 @@ export function createQueryMatters(
   };
 }
 
-/** The conditions of a search; undefined if the query has no conditions except a window of changes and a bizType. */
+/** The conditions and order of a search; undefined if the query has at most a window of changes and a bizType. */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
   const { newestFirst } = query;

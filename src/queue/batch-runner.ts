@@ -13,8 +13,8 @@ import type { Reply } from './replies';
 
 /**
  * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the
- * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: the
- * session of the abandoned batch was replaced, or another batch has changed the same documents.
+ * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: the batch
+ * can no longer use its session, or another batch has changed the same documents.
  */
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */

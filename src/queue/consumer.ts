@@ -201,8 +201,9 @@ export class GroupWorker {
   }
 
   /**
-   * Releases partitions without pushes: idle partitions, and partitions whose last batch or release failed. If an idle
-   * partition has pushes, a batch starts. The sweep finds partitions with pushes whose last batch or release failed.
+   * Releases idle partitions, and partitions whose last batch or release failed. A partition that has pushes is not
+   * released. If such a partition is idle, its wake-up message may be lost, so a batch starts. If its last batch or
+   * release failed, the sweep finds it.
    */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;

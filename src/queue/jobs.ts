@@ -143,8 +143,8 @@ export class JobWorkers {
    * Limits the number of active jobs.
    *
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that had reached the old limit and have not reached the new limit. In each of these
-   *   shards, BullMQ fetches no further job for this process until an active job of this process ends
+   * @returns the shards that had reached the old limit but not the new one. BullMQ does not notice the room in these
+   *   shards: it fetches the next job for this process only when an active job of this process ends
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {

@@ -94,8 +94,9 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** By partition, the bytes of its pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /**
-     * By partition, its tally (commands/client-tally.lua). Processes of an earlier version do not update tallies. A
-     * script that reads a tally deletes it if its number of pushes is wrong, so the key needs no new FORMAT.
+     * By partition, its tally (commands/client-tally.lua). Processes of an earlier version do not update tallies. If
+     * the number of pushes in a tally is wrong, the script that reads the tally deletes it. So the key needs no new
+     * FORMAT.
      */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /** By partition: its owner, then its fenced owners, with blanks between them. Each has the form of `ownerText`. */

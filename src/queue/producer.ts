@@ -157,8 +157,9 @@ async function appendAll(
 }
 
 /**
- * Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. Both lines
- * are rejected because a partition that rejects a push also rejects the client's later pushes in the same append.
+ * Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. A
+ * partition that rejects a push also rejects the client's later pushes in the same append. So the line after a rejected
+ * line of the same matter is never queued.
  */
 function skipBehindRejected(
   pushes: readonly PushMessage[],

@@ -35,7 +35,7 @@ export interface WaitingPush extends PushMessage {
 /** A push, and how long its caller still waits. */
 export interface TimedPush {
   readonly push: PushMessage;
-  /** The result of `encodePush`, if the caller has it already. */
+  /** The result of `encodePush` for this push, if the code that appends the push already has it. */
   readonly text?: string;
   /** Milliseconds from now; afterwards the push must not be applied. */
   readonly timeout: number;
@@ -78,7 +78,7 @@ export interface Batch {
    * batch.
    */
   readonly unknownShards: readonly number[];
-  /** Redis time of the read, epoch milliseconds. */
+  /** Redis time of the read, epoch milliseconds: the latest of the times of the shards that were read. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
   /**

@@ -96,7 +96,7 @@ const AROUND: readonly (readonly [string, string])[] = [
 ];
 
 const LEADING_ZEROS =
-  'only zeros before the first other digit are missing, as by new BigInteger(1, bytes) in Java';
+  'only the zeros at the very start are missing, as by new BigInteger(1, bytes) in Java';
 const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
 const SIGN_BIT = 0x80;
 

@@ -128,7 +128,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   'the last one': '最后一个',
   'the first one': '第一个',
   'the client id': 'client id',
-  'signed in seconds, sent in a smaller unit': '签名用秒，发送的更长',
+  'signed in seconds, sent in a smaller unit': '签名用秒，发送的单位更小',
   'signed in milliseconds, sent in seconds': '签名用毫秒，发送用秒',
   'a fraction was signed': '签名带小数',
   'no timestamp was signed': '签名中没有时间戳',
@@ -177,7 +177,7 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, base64$/, '，base64'],
 ];
 
-/** Translates the explanations and fixes of all findings. Codes, counts and the difference of bodies do not change. */
+/** Translates the explanations and fixes of all findings. A diagnosis has no other sentences. */
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
   return { ...diagnosis, findings: diagnosis.findings.map(findingInChinese) };
 }
@@ -196,8 +196,8 @@ function findingInChinese(finding: Finding): Finding {
 }
 
 /**
- * The translated detail of a finding; undefined if the finding has no detail. In a finding, the detail follows the
- * explanation of the catalogue.
+ * The translated detail of a finding; undefined if the finding has no detail. The explanation of a finding is the
+ * English explanation of its cause, and if there is a detail, a colon and the detail.
  */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;

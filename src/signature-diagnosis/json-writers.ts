@@ -29,7 +29,7 @@ const isWhole = (text: string) => /^-?\d+$/.test(text);
 /** Writes a number as a double, so `1.0` becomes `1`. JavaScript does this, and Go does it with `any`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
-/** Writes a number as Python does: whole numbers are unchanged, other numbers have the form of `repr`. */
+/** Writes a number as Python does: integers are unchanged, but `-0` becomes `0`; floats have the form of `repr`. */
 export function asPython(text: string): string {
   if (isWhole(text)) return text === '-0' ? '0' : text;
   const value = Number(text);

@@ -42,7 +42,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns the digest; undefined if it needs a body or a timestamp that is not known */
+/** @returns the digest; undefined if the timestamp is not known, or if the text needs a body that is not known */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -109,8 +109,8 @@ interface Kind {
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * The pairs of kinds that are tried together, in this order. Bodies are always the first kind of a pair. Making body
- * variants takes the most time, and the search makes the variants of the first kind only once for each pair.
+ * The pairs of kinds that are tried together, in this order. In a pair with bodies, bodies are the first kind. Making
+ * body variants takes the most time, and the search makes the variants of the first kind only once for each pair.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -125,7 +125,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets. They are the keys for deviations without a wrong key. */
+  /** The valid secrets. They are the keys for the deviations without `key`. */
   readonly keys: readonly KeyVariant[];
   /**
    * The first deviation is empty: no mistake. Undefined stands for a body variant with the bytes of the sent body or of

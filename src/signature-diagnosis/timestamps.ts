@@ -25,7 +25,7 @@ const APART = 5;
 /**
  * Finds a mistake in the header X-Timestamp.
  *
- * @param timestamp undefined if the header did not look like a time
+ * @param timestamp the header from the log; undefined if the log does not have it, because it did not look like a time
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(

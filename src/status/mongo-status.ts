@@ -97,7 +97,7 @@ export class MongoStatusReader {
     } catch (error) {
       // The next call connects again.
       this.#opened = undefined;
-      // The message of DatabaseSetupError names MONGO_URL, which may not be set. So only the cause is thrown.
+      // The message of DatabaseSetupError names MONGO_URL, but the URL may be from an option. So the cause is thrown.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }

@@ -5,7 +5,7 @@ import { isReason, PushError } from '../protocol/errors';
 import { createPushCountReader, type PeriodCount } from '../storage/push-log';
 
 export interface RecentPushes {
-  /** Length of the window in milliseconds. */
+  /** Milliseconds from the start of the window until now. */
   readonly spanMs: number;
   /** The results, most frequent first. */
   readonly results: readonly ResultStatus[];
@@ -39,7 +39,7 @@ export const NO_PUSHES: ClientPushes = {
 };
 
 const MINUTE = 60_000;
-/** The window has this many whole minutes and the current minute. */
+/** The window starts this many whole minutes before the current minute. */
 const MINUTES = 4;
 
 /**

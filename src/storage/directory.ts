@@ -40,8 +40,8 @@ const CACHE_TTL = 1_000;
 const MAX_CLIENTS = 10_000;
 
 /**
- * Problems with client records use the folded log, which limits repeated lines. Without this limit, each read of the
- * clients would log the same problem again.
+ * The folded log limits repeated lines, because each read of the clients finds the same unreadable records again. A
+ * secret that cannot be decrypted is logged only once, but one read may find many such secrets.
  */
 const TOO_MANY = {
   level: 'error',
@@ -102,8 +102,9 @@ export interface ClientDirectory {
 }
 
 /**
- * Caches all clients and reads them again up to twice a second, and before a rejection. A read loads all clients, so
- * the lookup of an unknown client id takes as long as the lookup of a known id.
+ * Caches all clients. `find` starts a new read only if half of CACHE_TTL has passed since the start of the last
+ * successful read. `findFresh` starts a read before a rejection. A read loads all clients, so the lookup of an unknown
+ * client id takes as long as the lookup of a known id.
  *
  * If there are more than 10,000 clients, the directory logs an error and knows only the oldest clients.
  */
@@ -158,8 +159,8 @@ type OpenSecret = (
 ) => readonly UsableSecret[];
 
 /**
- * Caches decrypted secrets, so that a read of the clients decrypts only new secrets. A secret that the last read did
- * not contain leaves the cache.
+ * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets. A secret
+ * that the last read did not contain leaves the cache.
  *
  * @returns a function to call at the start of each read. It returns a function that decrypts the secrets of this read
  */

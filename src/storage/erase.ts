@@ -126,7 +126,7 @@ async function* idRanges<T extends { _id: Types.ObjectId }>(
   }
 }
 
-/** Reads the index of past handlers, because only few matters of the ledger have this past handler. */
+/** Reads the index of past handlers, because only few matters of the ledger have the user as a past handler. */
 async function* findPastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,

@@ -1,7 +1,7 @@
 /**
  * Entry point of `storage/push-log/`. The other files are private, except `request-id.ts`: tools import that file
  * alone, because it does not load the database driver. Instants are epoch milliseconds in parameters and dates in
- * entries. All functions throw the errors of the driver.
+ * entries. A function throws the errors of the driver, unless its comment describes another result.
  *
  * - `createPushLog`: inserts the entry of a push before it is queued, and settles it in the transaction of its matter.
  * - `createFinalize`, `createExpireLost`: write the final state of pushes that no worker settled in time.

@@ -7,8 +7,8 @@
  * - The owner of a partition. Redis stores the sessions of the owner (`src/queue/records.ts`). The next owner ends
  *   the transactions of these sessions before its own first commit. This mechanism also stops a living worker that
  *   has lost the partition. It does not work if Redis has lost its data.
- * - The heartbeats (`SessionHeartbeats`). Every process records its sessions in the database and ends the
- *   transactions of dead processes. This mechanism takes some seconds and never affects a living process.
+ * - The heartbeats (`SessionHeartbeats`). Every worker records its sessions in the database and ends the
+ *   transactions of dead workers. A worker counts as dead when its heartbeat has not changed for some seconds.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -34,7 +34,7 @@ export class SessionReplaced extends Error {
 const INTERVAL = 700;
 /**
  * Maximum retired sessions whose transactions the pool still has to end. Above the maximum, the pool forgets the
- * sessions that were retired first: MongoDB has already ended their transactions.
+ * sessions that were retired first. MongoDB ends their transactions after `transactionLifetimeLimitSeconds`.
  */
 const MAX_RETIRED = 50;
 /** An id that no session has. The pool uses this id to test whether MongoDB permits `killSessions`. */
@@ -103,7 +103,7 @@ export class SessionPool {
     this.pool.delete(index);
     if (!old) return;
     this.killLater([old.id]);
-    // The driver takes the session back after the running transaction has succeeded or failed.
+    // The session ends after its running transaction has succeeded or failed.
     old
       .exclusively(() => old.endForGood())
       .catch((error) =>

@@ -14,8 +14,8 @@ import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
 /**
- * Maximum concurrent requests of one client, and of all clients. They are few, because a list of a million ids takes a
- * hundred megabytes of memory or more.
+ * Maximum concurrent requests of one client, and of all clients. They are few, because a list of a million ids can
+ * take a hundred megabytes of memory.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 /** The limits for unknown client ids. Their requests have separate slots, so that they block no known client. */

@@ -39,7 +39,7 @@ export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middlewar
 
 function renderResent(resent: ResentLine, language: Language): ResendResult {
   const { line, requestId, externalId, answer, resentFrom, sent } = resent;
-  // `answer` has an `operation` only in a dry run: it is then the valid push that would be sent.
+  // `answer` has an `operation` only in a dry run: `answer` is then the valid push that would be sent.
   if ('operation' in answer) {
     const push = { requestId, externalId: externalId ?? null, resentFrom, sent };
     return { line, ...renderLine(answer, language), ...push };

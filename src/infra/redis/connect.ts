@@ -154,7 +154,7 @@ interface ConnectionKind {
   readonly options: RedisOptions;
 }
 
-/** @throws Error whose message names REDIS_URL, if a file of its TLS options cannot be read */
+/** @throws Error if a TLS file of `address` cannot be read; the message names the option of REDIS_URL */
 function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): RedisConnection {
   if (address.form !== 'cluster') return connectServer(serverOptions(address), logger, kind);
   const { use, retriesCommands } = kind;

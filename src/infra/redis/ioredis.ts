@@ -17,7 +17,7 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   // A sentinel returned no primary: for example, because it does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
   // A dying server closes its connections without an error, so `error` does not report this loss. If this process
-  // closes the connection itself, ioredis does not emit `reconnecting`.
+  // closes the connection for good (`disconnect()`), ioredis does not emit `reconnecting`.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;

@@ -91,7 +91,7 @@ export function createRegistry(type: string) {
     ),
     rejectionsUnrecorded: counter(
       'rejections_unrecorded_total',
-      'Rejected requests of known clients without a log entry: limit of the client reached, or failed write',
+      'Rejected requests without a log entry, from known clients: limit of the client reached, or failed write',
     ),
     waiting: new Gauge(
       optionsOf('queue_waiting', 'Waiting pushes in all partitions of the deployment'),

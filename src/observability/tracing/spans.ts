@@ -25,7 +25,7 @@ import type {
 import { watchCommands } from './command-spans';
 import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
-/** @param tracer tracer of a registered provider; otherwise OpenTelemetry does not know the active span */
+/** @param tracer its provider must be registered: without a registration, OpenTelemetry knows no active span */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
@@ -35,7 +35,8 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // If no point has a trace, the work runs in the root context: the active context may belong to no point.
+      // If no point has a trace, the work runs in the root context. The active context is not used, because it can be
+      // that of a request without a point in this call.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };

@@ -32,8 +32,8 @@ export interface Endpoint<Name extends string = string> {
    */
   readonly authentication: 'signature' | 'streamed';
   /**
-   * What the rate limit of the client counts. `request`: the request as one. `lines`: each line of the body. `push`:
-   * each push; `src/pushes/submit.ts` counts the pushes.
+   * What counts as one request in the rate limit of the client. `request`: the whole request. `lines`: each line of the
+   * body. `push`: each push; `src/pushes/submit.ts` counts the pushes.
    */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */

@@ -59,7 +59,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
   },
 };
 
-/** Reasons for rejections that all four operations share. */
+/** Reasons of error answers that all four operations share. */
 const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
   'SCOPE_NOT_ALLOWED',
@@ -112,7 +112,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
     tag: 'query',
     title: ['Verify a push (dry run)', '校验一次推送，不写入'],
     about: [
-      'A dry run: signature, rate, body and users are checked as in a push, with the same errors. Nothing is written, neither to the ledger nor to the push log. The data of the ledger is not checked: whether the matter exists, whether the push is stale, how many parties the matter has, and whether an id that starts with auto: was assigned.',
+      'A dry run: signature, rate, body and users are checked as in a push, with the same errors. Nothing is written, neither to the ledger nor to the push log. The data of the ledger is not checked: whether the matter exists, whether the push is stale, how many parties the matter has, and whether the service has assigned an externalId that starts with auto:.',
       '试运行：签名、速率、请求体和用户的校验及错误与实际推送一致，但不写入台账和推送日志。不检查台账中的数据：事项是否存在、是否过期、已有参与人数、auto: 开头的编号是否已分配。',
     ],
     rejections: ['INVALID_JSON', 'UNKNOWN_USER'],

@@ -32,7 +32,7 @@ export interface FoldedMatter {
 export type ExpectedMatter = Row | FoldedMatter;
 
 /**
- * Fields of a line that are not in ExpectedFields. The comparison checks these fields. A push that corrects the ledger
+ * Fields of a line that are not in ExpectedFields. The comparison uses these fields. A push that corrects the ledger
  * sends them.
  */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([

@@ -77,7 +77,7 @@ export function doubtDifference(
 }
 
 /**
- * Replaces the time of the file with the time of the ledger if both are equal within the precision of the file.
+ * Replaces `sourceUpdatedAt` of the file with that of the ledger if both are equal within the precision of the file.
  * Without this replacement, every matter of a spreadsheet without seconds would differ, and a push with the time of the
  * file would be stale.
  */

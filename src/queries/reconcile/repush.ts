@@ -81,7 +81,7 @@ function upsertOf(
 }
 
 interface RowCorrection {
-  /** `sourceUpdatedAt` of the push, epoch milliseconds. */
+  /** `sourceUpdatedAt` of the push for a row with a title, epoch milliseconds. */
   readonly stamp: number | undefined;
   readonly findings: readonly MatterFinding[];
   readonly options: RepushOptions;
@@ -92,8 +92,8 @@ interface RowCorrection {
  * the push has the type or title of the ledger.
  *
  * A row without a title does not state the whole matter, so its push has the time of the ledger. With the time of the
- * row, a push that never arrived would be stale when it is sent again. The ledger would never get the content of the
- * stale push.
+ * row, an earlier push that was lost would be stale when the source system sends it again. The ledger would never get
+ * the content of the earlier push.
  */
 function rowLine(
   row: Row,

@@ -41,7 +41,8 @@ export async function agreeOnLayout(
   const agree = (replaceable: string) => run([keys.layout], [layoutText(keys), replaceable]);
   const inUse = (layout: QueueLayout) => {
     const { own, count, difference } = compare(keys, layout);
-    // This process can take the number of the queue (`count`), or the queue can get the number of this process (`own`).
+    // `count` and `own` are numbers of shards or of partitions. The operator can set `count` for this process, or
+    // wait until the queue can change to `own`.
     return new Error(
       `${difference} and is in use: set ${count}, or wait until no push is queued, ` +
         `stop all processes, and start them with ${own}`,

@@ -1,7 +1,7 @@
 /**
  * The partitions: ordered lists of waiting pushes in Redis, and all commands on them. A worker owns a partition from
- * the first time it reads the partition until it releases the partition. If Redis does not answer, some commands return
- * the connection's error, and all others throw the error.
+ * its first read of the partition until it releases the partition, or another worker takes it. If Redis does not
+ * answer, some commands return the connection's error, and all others throw the error.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -49,7 +49,7 @@ const MAX_FENCED_OWNERS = 20;
 
 /**
  * The answer of the script. `items` and `bytes` have one element per partition. A number instead of a list of items
- * means that another worker owns the partition.
+ * means that the reading worker does not own the partition.
  */
 type ReadAnswer = [
   now: number,
@@ -61,9 +61,9 @@ type ReadAnswer = [
 
 /**
  * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions.
- * The partitions share MAX_BATCH_BYTES evenly. If large pushes use up these bytes, the batch contains no pushes of
- * some partitions. In the returned batch, `unread` has the partitions that another worker owns, and the partitions of
- * shards that do not answer.
+ * The partitions share MAX_BATCH_BYTES evenly, but the first push of a partition may exceed the partition's share. If
+ * such pushes use up all bytes, the batch contains no pushes of some partitions. In the returned batch, `unread` has
+ * the partitions that another worker owns, and the partitions of shards that do not answer.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');

@@ -18,7 +18,7 @@ export interface PartitionState {
 /** @returns all partitions of all shards, by number. @throws the connection's error */
 export type ReadWaiting = () => Promise<PartitionState[]>;
 
-/** The answer of the script, with the partitions that hold pushes. `header`: the item header of the first push. */
+/** The answer of the script. `found` may contain empty partitions. `header`: the item header of the first push. */
 type Answer = [now: number, found: [partition: number, pushes: number, header: string][]];
 
 export function createReadWaiting(redis: RedisConnection, keys: RedisKeys): ReadWaiting {

@@ -2,7 +2,7 @@
  * Each worker has a number. The matter ids that the worker makes contain this number. The worker leases the number in
  * Redis and renews the lease. If Redis was emptied, two workers may have the same number. Then the unique `_id` of
  * the ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this
- * protection is incomplete, because `_id` is unique within each shard only (docs/portal.md).
+ * protection is incomplete, because `_id` is unique within each shard only (docs/scaling.md).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

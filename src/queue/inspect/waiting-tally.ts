@@ -1,6 +1,6 @@
 /**
- * Counts waiting pushes by group (all pushes of one matter) and by client. `matterctl queue` loads this file before it
- * connects, so this file must not load a database driver.
+ * Counts waiting pushes by group (all pushes of one matter) and by client. Every command of `matterctl` loads this file
+ * at its start. So this file must not load a database driver, which would delay every command.
  */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';

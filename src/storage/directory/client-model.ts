@@ -113,7 +113,10 @@ export interface StoredSecret {
   readonly secret: string;
   /** Expiry in epoch milliseconds; absent if the secret does not expire. */
   readonly endsAt?: number;
-  /** The console signs correctly with query keys, so the diagnosis only checks whether a query key has expired. */
+  /**
+   * True: a query key. The diagnosis does not combine query keys with mistakes, because the console signs correctly
+   * with query keys.
+   */
   readonly isQueryKey?: boolean;
 }
 

@@ -41,8 +41,8 @@ export async function rotateSecret(
   const oldEndsAt = new Date(now + overlap);
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // The filter contains the secret that was read. So one of two concurrent rotations fails. If the secret was
-  // resealed after the read, the rotation fails too, because it would restore the old encrypted form.
+  // The filter contains the secret that was read. So one of two concurrent rotations fails. A rotation also fails if
+  // the secret was resealed after the read: the update would restore the old encrypted form.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -81,8 +81,8 @@ const MAX_PASSES = 3;
  * Reseals one secret after the other, without a change of the secret itself. The command can be interrupted, repeated,
  * and run during rotations. It also reseals expired secrets, because the diagnosis of rejected signatures uses them.
  *
- * `left` counts valid secrets that are still not encrypted with the first key. The key ring lacks the key of such a
- * secret, the secret is damaged, or a process whose SECRET_KEYS begin with another key has just written it.
+ * `left` counts valid secrets that are still not encrypted with the first key. Possible causes: the key ring lacks the
+ * key, the secret is damaged, or a process with another first key has just written the secret.
  */
 export async function resealSecrets(
   connection: Connection,

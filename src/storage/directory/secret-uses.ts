@@ -28,8 +28,8 @@ const PAUSE = 60_000;
 
 /**
  * Writes the last use of each secret at most once a minute. A use more than a minute after the last write is written
- * within two seconds. A killed process loses at most the uses of the last minute. A process that stops normally loses
- * no use.
+ * within two seconds. While the database is available, a killed process loses at most the uses of the last minute, and
+ * a process that stops normally loses none.
  */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();

@@ -17,9 +17,9 @@ export interface TtlCache<V> {
 const BURST = 5;
 /**
  * The pause limits how often loads start. It is this multiple of the duration of the last load, but at least
- * SHORTEST_PAUSE and at most LONGEST_PAUSE. The pause has a maximum, because a load may be faster than the last one.
- * `get` starts a load at the earliest half a pause (five durations) after the start of the last successful load. So
- * loads take at most a fifth of the time. Only loads slower than half a second take more, because of LONGEST_PAUSE.
+ * SHORTEST_PAUSE and at most LONGEST_PAUSE. The maximum ensures that one slow load does not delay the next loads for
+ * long. `get` starts a load at the earliest half a pause (five durations) after the start of the last successful load.
+ * So loads take at most a fifth of the time. Only loads slower than half a second take more, because of LONGEST_PAUSE.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;

@@ -6,7 +6,7 @@ export interface UserRecord {
   _id: string;
   displayName: string;
   enabled: boolean;
-  /** The result of `foldUsername` for the login. Suggestions search this field. */
+  /** The result of `foldUsername` for the login. Suggestions for an unknown login search this field. */
   folded?: string;
 }
 
@@ -40,7 +40,7 @@ const MAX_NAMES = 1_000;
  * Finds the logins that were probably meant. If the index is missing or the database does not answer, the result is
  * empty. A missing suggestion is better than a failed push or a scan of all users.
  *
- * @returns by the name that was sent, the login of the enabled user that was probably meant
+ * @returns the login of the enabled user that was probably meant, by the given name
  */
 export async function findSimilarUsers(
   connection: Connection,

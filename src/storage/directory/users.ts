@@ -9,7 +9,7 @@ import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user that it read. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Maximum usernames of one query. One query serves several callers, and MongoDB limits the size of a query. */
+/** Maximum usernames of a query that serves several callers, because MongoDB limits the size of a query. */
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {

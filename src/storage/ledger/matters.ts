@@ -111,7 +111,7 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// The comment above each of the following indexes names the reads that use the index.
+// The comment above each of the following indexes names the reads for which the index exists. Other reads may use it.
 // Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices
 // (RECIPIENT).
 matterSchema.index(

@@ -110,7 +110,7 @@ export interface ChangedFilter extends Window {
 
 type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator<Matter>;
 
-/** Milliseconds for the read of all matters of one range. */
+/** Milliseconds for the read of one index range (`rangesOf`). */
 const TIMEOUT = 10_000;
 /** Matters of one batch of the cursor: few, because whole matters can be large. */
 const WHOLE_BATCH_SIZE = 100;

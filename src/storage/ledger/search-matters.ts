@@ -46,7 +46,7 @@ export interface SearchBounds {
   /**
    * An index that selects at most this number of matters counts as small. One lookup has at most this number of ids.
    * A search by title checks at most this number of matters in the order of changes. It checks fewer matters than a
-   * search without a title, because it compares words with long texts.
+   * search without a title, because it compares words with titles.
    */
   readonly maxFew: number;
   /** Maximum matters that a search without a title checks in the order of changes. */
@@ -59,7 +59,7 @@ const FIRST_LOOKUP = 500;
 /** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
 const COMMAND_TIMEOUT = 10_000;
 const SEARCH_TIME = 4_000;
-/** `prefix + END_OF_PREFIX` sorts after all external ids with this prefix: an id has at most 128 UTF-16 units. */
+/** `prefix + END_OF_PREFIX` sorts after all ids with this prefix: END_OF_PREFIX is as long (128) as the longest id. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;
@@ -147,7 +147,7 @@ async function searchInOrder(
   return { positions, next: after, examined: checked.length };
 }
 
-/** Reads the next positions in the order of changes. The search reads only the index and no documents. */
+/** Reads the next positions in the order of changes. This read needs only the index and no documents. */
 async function nextPositions(
   collection: Matters,
   systemCode: string,
@@ -231,8 +231,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of the matters in a window. If `after` is set, the first range has the matters with the instant of
- * `after` that follow `after`. The second range has the later instants, or with `newestFirst` the earlier instants.
+ * The index ranges of the matters in a window. If `after` is set, the first range has the remaining matters of the
+ * instant of `after`. The second range has the matters with later instants, or with `newestFirst`, earlier instants.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

@@ -60,7 +60,10 @@ const MAX_BATCH = 500;
  * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.
  */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** The weight of a push is the size of its body, at least this value. So MAX_BYTES allows at most MAX_BATCH pushes. */
+/**
+ * The weight of a push is the size of its body, at least this value. So MAX_BYTES also limits an insert to MAX_BATCH
+ * pushes. Pushes of one call are inserted together, even if they exceed the limit.
+ */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /**
  * Milliseconds that an insert runs before a second insert may start beside it. A normal insert is faster than this.

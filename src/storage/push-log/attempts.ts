@@ -83,8 +83,8 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // Unless `resendRequestId` is set, a queued resend of the failed push does not count, because it may fail. If it
-    // succeeds, sending the push once more changes nothing.
+    // Unless `resendRequestId` is set, a queued resend of the failed push does not count, because it may fail. The push
+    // may then be sent once more, which changes nothing if the queued resend succeeds.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined

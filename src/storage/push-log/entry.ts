@@ -62,7 +62,7 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   mark?: 'KEY_REUSED';
 }
 
-/** The fields that the HTTP layer sets (`http/request.ts`). All of them are optional. */
+/** Further fields of a new entry, all optional: for example the trace id, the batch of a line, or `resentFrom`. */
 export type RequestFields = Partial<StoredFields<true>>;
 
 /** Hash and size of the body. */
@@ -106,8 +106,8 @@ entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSe
 // Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, because ids are in
 // the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes. So the settlement of a successful push changes no index, and costs the
-// database half as much as with an index of all pushes.
+// This index contains only failed pushes. So the settlement of a push with an effect changes no index, and costs
+// the database half as much as with an index of all pushes.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },

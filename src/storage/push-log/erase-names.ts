@@ -74,7 +74,7 @@ async function eraseFromChanges(
 
 type Texts = Pick<Problem, 'message' | 'english'>;
 
-/** @returns the ids of the entries whose texts name the user, and by each old `message` the new texts */
+/** @returns the ids of the entries whose texts name the user, and a map from each old `message` to its new texts */
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
   // In a text, the names follow the first colon. The words before the colon stay, because a username could equal one of
   // these words.

@@ -90,7 +90,8 @@ async function insertLost(
 }
 
 /**
- * @returns `settled`, or why the command ran out of time (`timeoutCause`). The caller settles `locked` pushes again.
+ * @returns `settled`, or why the command ran out of time (`timeoutCause`). If a command for several pushes is `locked`,
+ *   `createFinalize` then sends a command for each push that is still queued
  */
 async function trySettle(
   pushLog: EntrySettler,
@@ -164,7 +165,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
   const entries = nativeCollection<LogEntry>(entryModel(connection));
   const progress = stateCollection<Progress>(connection);
 
-  /** The id of the entry after the next `ENTRIES_PER_STEP` entries; `end` if fewer entries are left. */
+  /** The id of the entry after the next `ENTRIES_PER_STEP` entries; `end` if there is no such entry before `end`. */
   const endOfStep = async (from: Types.ObjectId, end: Types.ObjectId) => {
     const [next] = await entries
       .find({ _id: { $gte: from, $lt: end } }, { hint: '_id_', maxTimeMS: TIMEOUT })

@@ -225,7 +225,7 @@ function toUses(found: readonly KeyUse[]): KeyUses {
 
 /**
  * Whether a use with the key and body of `push` is the same push. A use after `push` is a retry of `push`. A use before
- * `push` counts only if `push` was received while a retry still got the result of that use.
+ * `push` is the same push only if `push` was received at most `REPLAY_WINDOW` milliseconds after that use.
  */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||

@@ -25,8 +25,8 @@ import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 /**
  * Finds the push that resolved each failed push.
  *
- * @param failed failed pushes of one system. With `resendRequestId`: the recorded pushes of this resend request, before
- *   they are queued
+ * @param failed failed pushes of one system. If `resendRequestId` is set: the new pushes of this resend request, which
+ *   are recorded but not queued yet
  * @param resendRequestId request id of a resend request, whose pushes do not count as later pushes. A queued push of
  *   another resend request counts, even if the two requests send the same push again
  * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
@@ -109,7 +109,10 @@ interface LaterReads {
   readonly field: LinkField;
 }
 
-/** @returns by the value of `field`, pushes after the oldest failed push; some may precede newer failed pushes */
+/**
+ * @returns by the value of `field`, pushes after the oldest of all failed pushes. A failed push can be newer than some
+ *   pushes with its value
+ */
 async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],

@@ -49,8 +49,8 @@ const MAX_CHECKED = 5_000;
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
- * Minimum entries that the first command of a page reads if no index answers the filter alone. Then the search must
- * check each entry.
+ * Minimum entries that the first command of a page reads if no index answers the filter alone. Such a page leaves out
+ * the entries that do not match the filter.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */

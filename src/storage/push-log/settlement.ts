@@ -153,8 +153,8 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // A retry is answered only with the result of a persisted push, which it finds by the fingerprint. So entries
-        // with another final state lose the fingerprint.
+        // A retry is answered only with the result of a persisted push, and the fingerprint serves only to find that
+        // push. So entries with another final state lose the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // This warning follows the warnings that `web` stored when it queued the push.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),

@@ -44,7 +44,10 @@ export async function findMissingIndexes(connection: Connection): Promise<string
   return missing.flat();
 }
 
-/** Names of the required indexes of a collection. FOLDED_INDEX is not required, because only suggestions use it. */
+/**
+ * Names of the required indexes of a collection. FOLDED_INDEX is not required, because only the suggestions for unknown
+ * usernames use it.
+ */
 function expectedIndexes(connection: Connection, { schema, collection }: CollectionModel) {
   const withRetention: readonly string[] = [entryModel, bodyModel, countModel].map(
     (make) => make(connection).collection.name,

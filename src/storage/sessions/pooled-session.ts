@@ -75,9 +75,9 @@ export async function inTransaction<T>(
 }
 
 /**
- * Ends the open transactions of sessions of any process. Some editions of MongoDB reject the command (Atlas M0 and
- * Flex), so correctness does not depend on this command. Without `killSessions`, MongoDB ends an open transaction
- * after `transactionLifetimeLimitSeconds`.
+ * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
+ * command `killSessions`, so correctness does not depend on it. Without `killSessions`, MongoDB ends an open
+ * transaction after `transactionLifetimeLimitSeconds`.
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
