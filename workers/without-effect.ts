@@ -2,8 +2,8 @@
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
  * matter in the same batch of a caller. Each of these pushes gets a final state (exception: `splitBehindEarlier`).
- * Otherwise an earlier owner could still commit such a push after this batch has committed later pushes of the same
- * matter. The functions return the remaining pushes, which may take effect.
+ * Without a final state, an earlier owner could still commit the push after this batch has committed later pushes of
+ * the same matter. The functions return the remaining pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -53,9 +53,9 @@ export async function finalizeLate(
 }
 
 /**
- * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. An entry is
- * missing if an election removed it before the majority had it, it was older than PUSH_LOG_RETENTION, or an old backup
- * was restored. No commit with such a push succeeds, because a commit must settle the entry of each push.
+ * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. Three
+ * things remove an entry: an election before the majority has it, PUSH_LOG_RETENTION, and the restore of an old backup.
+ * No commit with such a push succeeds, because a commit must settle the entry of each push.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier commit of this batch or `web` has settled
  */
@@ -109,8 +109,8 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
 }
 
 /**
- * Skips a line if the earlier line of its matter (`previous`) failed with a retryable error. The earlier line is past
- * its deadline, or is no longer in its partition.
+ * Skips a line if the earlier line of its matter (`previous`) failed with a retryable error: it is past its deadline,
+ * or it left its partition before this batch.
  *
  * - An earlier line without a final state gets one. Otherwise the earlier line could be committed after the lines
  *   behind it were skipped.

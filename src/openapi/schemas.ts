@@ -67,8 +67,8 @@ function queryBodies(): Schemas {
 /** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // The document refers to a named schema only where an answer uses the same schema object. A call of `schemas` can
-  // create new objects. So it is called once for each row, and `queryAnswers` uses the objects in `ofQueries`.
+  // If an answer contains a schema object that has a name, the document refers to the name. An equal, but new object
+  // gets no reference. So `schemas` is called once for each row, and `queryAnswers` uses the objects in `ofQueries`.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

@@ -108,7 +108,7 @@ export const pushStats = z
       .meta(
         describe(
           'Ordered by time; only combinations with pushes have a row',
-          '按时间顺序；没有发生的不返回',
+          '按时间顺序；没有推送的组合不返回',
         ),
       ),
     complete: z

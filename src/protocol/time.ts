@@ -132,7 +132,7 @@ function instantOf(local: number, timeZone: string): number {
 /** Local time minus UTC, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string) => localAt(instant, timeZone) - instant;
 
-/** The local time of an instant, as the epoch milliseconds of the same date and time in UTC. */
+/** The local date and time of an instant, read as if they were in UTC: epoch milliseconds. */
 export function localAt(instant: number, timeZone: string): number {
   const numbers: number[] = [];
   let isBeforeChrist = false;
@@ -166,7 +166,12 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** `Date.UTC` for every year. @param month from 1 @param clock hour, minute and second */
+/**
+ * The epoch milliseconds of a date and time in UTC. Unlike `Date.UTC`, also for the years 0 to 99.
+ *
+ * @param month from 1
+ * @param clock hour, minute and second
+ */
 function utc(year: number, month: number, day: number, ...clock: number[]): number {
   const [hour = 0, minute = 0, second = 0] = clock;
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second);

@@ -88,8 +88,8 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // Retries of any age count: if the caller has sent the push again successfully, a resend must not undo the pushes
-    // after that retry.
+    // Also finds old retries: if the caller's own retry had an effect, a resend would overwrite the pushes after that
+    // retry with old values.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -163,7 +163,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // If a resend ends while `sent` and `later` are read, only one of the two may contain the resend.
+  // `sent` and `later` are read at the same time, so a resend that ends meanwhile can be in only one of them.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [

@@ -32,7 +32,7 @@ export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
-  /** The worker as the owner of its partitions, as `ownerText` writes it. */
+  /** Returns the text that stands for this worker as an owner (`ownerText`). */
   readonly owner: () => string;
   /** Id of the database session in which the batch at an index commits. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;

@@ -141,7 +141,7 @@ function spread(name: string): number {
   return hash ^ (hash >>> 16);
 }
 
-/** The text of bytes in a Python f-string, such as `b'…'`. */
+/** The text `b'…'` that Python makes of a `bytes` value in an f-string. */
 export function pythonBytes(bytes: Uint8Array): string {
   const quote = bytes.includes(0x27) && !bytes.includes(0x22) ? '"' : "'";
   const text = Array.from(bytes, (byte) => {

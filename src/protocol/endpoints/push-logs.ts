@@ -68,7 +68,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryStats',
     title: ['Push statistics', '推送统计'],
     about: [
-      'Every answered push counts, also a rejected one, in the minute of its receipt. Counts are written every few seconds; a killed process loses the counts of its last seconds. Longest windows: a day by minute, 31 days by hour, 366 days by day.',
+      'Every answered push counts, also a rejected one, in the minute of its receipt. Counts are written every few seconds; a killed process loses the counts of its last seconds. Longest windows: one day for `minute`, 31 days for `hour`, 366 days for `day`.',
       '在响应时计数，记在收到的那一分钟，含被限流或丢弃的推送。每几秒写入一次，进程被强制终止时会丢失最后几秒。最长时间窗：按分钟一天，按小时 31 天，按天 366 天。',
     ],
     body: {

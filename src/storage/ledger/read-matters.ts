@@ -13,7 +13,7 @@ import {
   type Window,
 } from './search-matters';
 
-/** Reads matters. A missing value is null. Results include deleted matters, unless a method excludes them. */
+/** Reads matters. A field without a value is null. Results include deleted matters, unless a method excludes them. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
   /** All matters, or all matters of one system, in the order of matter ids. The database sends them in batches. */
