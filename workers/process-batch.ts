@@ -147,8 +147,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
   // The prior results are read after the matters. So if a loaded matter has the effect of the first attempt of a push,
-  // the prior results contain the result of that attempt. If a dead worker has committed a push of this batch, the
-  // prior results contain this push. The commit then fails, because the entry of this push is no longer QUEUED.
+  // the prior results contain the result of that attempt. If a dead worker has persisted a push of this batch with a
+  // fingerprint, they contain this push. The commit then fails, because the entry of this push is no longer QUEUED.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(

@@ -1,9 +1,10 @@
 /**
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
- * matter in the same batch of a caller. Each of these pushes gets a final state (exception: `splitBehindEarlier`).
- * Without a final state, an earlier owner could still commit the push after this batch has committed later pushes of
- * the same matter. The functions return the remaining pushes, which may take effect.
+ * matter in the same batch of a caller. Each of these pushes gets a final state. Exceptions: a push whose log entry an
+ * open transaction locks, and the lines behind such a push (`splitBehindEarlier`). Without a final state, an earlier
+ * owner could still commit the push after this batch has committed later pushes of the same matter. The functions
+ * return the remaining pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -109,8 +110,8 @@ function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>
 }
 
 /**
- * Skips a line if the earlier line of its matter (`previous`) failed with a retryable error: it is past its deadline,
- * or it left its partition before this batch.
+ * Skips the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
+ * past its deadline, or is not in this batch.
  *
  * - An earlier line without a final state gets one. Otherwise the earlier line could be committed after the lines
  *   behind it were skipped.

@@ -27,7 +27,7 @@ export interface BatcherOptions<I, O> {
    * minimum makes batches fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
-  /** If set, a batch with traced items has one span. It is in the trace of one item and has links to the others. */
+  /** If set, a batch with traced items has one span, in the trace of one item, with links to other recorded traces. */
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */
   readonly name?: string;

@@ -196,8 +196,8 @@ interface PartContext {
 
 /**
  * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when
- * the previous part is recorded and the batch window has room. It need not wait for the answers of the previous part,
- * because partitions keep the order.
+ * the previous part is recorded, and the batch window has room or half of the timeout has passed. It need not wait for
+ * the answers of the previous part, because partitions keep the order.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;

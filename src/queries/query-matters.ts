@@ -11,8 +11,8 @@ import { weightOf } from './weight';
 /**
  * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
  * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
- * query for changes starts at the watermark: COMMIT_LAG before the request for the first page (`firstWatermark`). So
- * the next query may return some matters again.
+ * query for changes starts at the watermark, usually COMMIT_LAG before the request for the first page
+ * (`firstWatermark`). So the next query may return some matters again.
  */
 const COMMIT_LAG = 30_000;
 /** Maximum matters that the query reads for one page, including matters of other bizTypes. */

@@ -158,8 +158,8 @@ async function appendAll(
 
 /**
  * Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. A
- * partition that rejects a push also rejects the client's later pushes in the same append. So the line after a rejected
- * line of the same matter is never queued.
+ * partition that rejects a push also rejects the client's later pushes in the same append. So in one call of `enqueue`,
+ * the lines after a rejected line of the same matter are never queued.
  */
 function skipBehindRejected(
   pushes: readonly PushMessage[],

@@ -127,7 +127,7 @@ export interface ServerStatus {
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
   readonly role: string | null;
-  /** The latest outage that a running process has noticed; null if there was none, or if Redis is unreachable. */
+  /** The latest outage in the records of the processes; null if there is none, or if Redis is unreachable. */
   readonly lastOutage: ServerOutage | null;
 }
 

@@ -43,8 +43,8 @@ const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
 /**
- * @param attempt number of the attempt, from 1; undefined without an idempotency key. It can be undefined after the
- *   first 100 attempts
+ * @param attempt number of the attempt, from 1; undefined without an idempotency key, or if the push is not among the
+ *   first 100 uses of its key
  */
 export function toEntryView(
   entry: LogEntry,

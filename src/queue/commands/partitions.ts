@@ -63,7 +63,7 @@ type ReadAnswer = [
  * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions.
  * The partitions share MAX_BATCH_BYTES evenly, but the first push of a partition may exceed the partition's share. If
  * such pushes use up all bytes, the batch contains no pushes of some partitions. In the returned batch, `unread` has
- * the partitions that another worker owns, and the partitions of shards that do not answer.
+ * the partitions that this worker does not own, and the partitions of shards that do not answer.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');

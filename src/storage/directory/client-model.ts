@@ -114,8 +114,8 @@ export interface StoredSecret {
   /** Expiry in epoch milliseconds; absent if the secret does not expire. */
   readonly endsAt?: number;
   /**
-   * True: a query key. For query keys, the diagnosis does not search for signing mistakes, because the console signs
-   * correctly.
+   * True: a query key. The diagnosis does not combine query keys with mistakes in the text, time, body or algorithm,
+   * because the console signs correctly.
    */
   readonly isQueryKey?: boolean;
 }

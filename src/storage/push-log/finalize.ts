@@ -91,7 +91,7 @@ async function insertLost(
 
 /**
  * @returns `settled`, or why the command ran out of time (`timeoutCause`). If a command for several pushes is `locked`,
- *   `createFinalize` then sends a command for each push that is still queued
+ *   `createFinalize` then sends a command for each push without a confirmed final state
  */
 async function trySettle(
   pushLog: EntrySettler,

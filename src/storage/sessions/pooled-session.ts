@@ -76,8 +76,8 @@ export async function inTransaction<T>(
 
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
- * command `killSessions`, so correctness does not depend on it. Without `killSessions`, MongoDB ends an open
- * transaction after `transactionLifetimeLimitSeconds`.
+ * command `killSessions`. Then an earlier push can, in a rare case, take effect after a later push was decided
+ * (docs/reliability.md, "What remains"), and MongoDB ends an open transaction after `transactionLifetimeLimitSeconds`.
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
