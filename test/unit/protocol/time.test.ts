@@ -190,6 +190,25 @@ describe('local times', () => {
     }
   });
 
+  test.each([
+    ['Asia/Shanghai', '1900-12-31T15:54:17Z'],
+    ['America/St_Johns', '2010-11-07T02:31:00Z'],
+    ['Asia/Kathmandu', '1985-12-31T18:30:00Z'],
+    ['Europe/Berlin', '2026-03-29T01:00:00Z'],
+  ])(
+    'are written as the calendar writes them where the offset of %s changes: %s',
+    (zone, change) => {
+      const seen = new Set<number>();
+      for (let seconds = -5_400; seconds <= 5_400; seconds += 29) {
+        const moment = DateTime.fromMillis(Date.parse(change) + seconds * 1_000, { zone });
+        seen.add(moment.offset);
+        const format = { includeOffset: false, suppressMilliseconds: true };
+        expect(formatLocal(moment.toMillis(), zone)).toBe(moment.toISO(format));
+      }
+      expect(seen.size).toBe(2);
+    },
+  );
+
   const instants = fc.integer({ min: Date.UTC(1880, 0), max: Date.UTC(2080, 0) });
   test('are written as the calendar writes them, on the same day', () => {
     const days = new Map(ZONES.map((zone) => [zone, createDayCalendar(zone)]));
