@@ -11,7 +11,7 @@ module.exports = {
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
   // Most of a file's time is waiting, and no wait in a test is short, so there are more workers than cores. One core
-  // has fewer: each worker has services of its own, and with four of them a request of 3 s exceeds 120 s.
+  // has fewer: each worker has services of its own, and with four of them a request of 3 s got 503.
   maxWorkers: Math.min(3 * availableParallelism() - 1, availableParallelism() + 3),
   // A file that is run alone has a worker too: what the services of `shared-host.ts` are is not its own.
   workerIdleMemoryLimit: '4GB',
