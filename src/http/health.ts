@@ -151,7 +151,7 @@ function watchServer(
     },
     onBack: () => outages.back(server, 'pings'),
     whileLost,
-    onError: (error) => logger.debug({ server, error: String(error) }, 'error after a ping'),
+    onError: (error) => logger.debug({ server, error: String(error) }, 'could not evaluate a ping'),
   });
   return lifecycle.run(`pings of ${server}`, reach);
 }

@@ -86,7 +86,7 @@ export class GroupWorker {
     return this.paused;
   }
 
-  /** Starts batches for those of the given partitions that are held, and schedules jobs for those that are not. */
+  /** Reports new pushes to the held partitions among `partitions`. Schedules a job for each of the others. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();

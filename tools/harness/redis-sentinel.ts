@@ -119,19 +119,19 @@ const SENTINEL_LOGIN = ['sentinelUsername=app', 'sentinelPassword=app-password']
 
 function startData(
   ground: Ground,
-  access: SentinelGroupOptions,
+  options: SentinelGroupOptions,
   number: number,
   primary?: RedisNode,
 ): Promise<RedisNode> {
   // As docs/installation.md recommends. Otherwise a primary that restarts after the sentinels have replaced it accepts
   // writes for ten seconds, until a sentinel makes it a replica: two primaries then take pushes of the same matter.
   // With one replica, the group would accept no writes after a failover.
-  const needsReplica = (access.replicas ?? 1) > 1;
+  const needsReplica = (options.replicas ?? 1) > 1;
   return startRedisNode(ground, {
     name: `redis-${number}`,
-    access,
+    access: options,
     config: ({ announced }) => [
-      ...replicationConfig(access, announced),
+      ...replicationConfig(options, announced),
       ...(needsReplica ? ['min-replicas-to-write 1', 'min-replicas-max-lag 2'] : []),
       ...(primary ? [`replicaof 127.0.0.1 ${primary.announced}`] : []),
     ],
