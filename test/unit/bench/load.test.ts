@@ -165,8 +165,8 @@ describe('the report', () => {
   });
 
   test.each([
-    [280, true],
-    [279, false],
+    [300, true],
+    [299, false],
   ])('holds %d pushes/s against 100 of the direct way: %s', (rate, passed) => {
     const report = compareReport([series('matter-push', [rate]), series('direct', [100])]);
     expect(report.passed).toBe(passed);
