@@ -13,13 +13,13 @@ local numbers = { take(#lists) }
 local now = now_ms()
 local has_tallies = redis.call('EXISTS', partition_clients) == 1
 
+local stored_bytes = redis.call('HMGET', partition_bytes, unpack(numbers))
 local length, bytes, was_empty, tallies = {}, {}, {}, {}
 for list, key in ipairs(lists) do
   length[list] = redis.call('LLEN', key)
   was_empty[list] = length[list] == 0
   -- The bytes of an empty partition are zero, even if the stored number is wrong.
-  bytes[list] = was_empty[list] and 0
-    or tonumber(redis.call('HGET', partition_bytes, numbers[list]) or '0')
+  bytes[list] = was_empty[list] and 0 or tonumber(stored_bytes[list] or '0')
   if has_tallies then tallies[list] = read_tally(partition_clients, numbers[list], length[list]) end
 end
 
@@ -97,17 +97,22 @@ for list, tally in pairs(tallies) do
   redis.call('HSET', partition_clients, numbers[list], cjson.encode(tally))
 end
 
-local unowned, notified = {}, {}
+local new_bytes, woken = {}, {}
 for list in pairs(has_grown) do
-  local number = numbers[list]
-  redis.call('HSET', partition_bytes, number, bytes[list])
-  if was_empty[list] then
-    local owner_id = string.match(redis.call('HGET', owners, number) or '', '^(%w+):')
-    if owner_id then
-      notified[owner_id] = (notified[owner_id] and notified[owner_id] .. ' ' or '') .. number
-    else
-      unowned[#unowned + 1] = tonumber(number)
-    end
+  new_bytes[#new_bytes + 1] = numbers[list]
+  new_bytes[#new_bytes + 1] = bytes[list]
+  if was_empty[list] then woken[#woken + 1] = numbers[list] end
+end
+if #new_bytes > 0 then redis.call('HSET', partition_bytes, unpack(new_bytes)) end
+
+local unowned, notified = {}, {}
+local owner_texts = #woken > 0 and redis.call('HMGET', owners, unpack(woken)) or {}
+for index, number in ipairs(woken) do
+  local owner_id = string.match(owner_texts[index] or '', '^(%w+):')
+  if owner_id then
+    notified[owner_id] = (notified[owner_id] and notified[owner_id] .. ' ' or '') .. number
+  else
+    unowned[#unowned + 1] = tonumber(number)
   end
 end
 for owner_id, partitions in pairs(notified) do

@@ -7,8 +7,7 @@ local numbers = { unpack(ARGV, 2) }
 -- (NOREPLICAS). Such a server may not know the current owners.
 redis.call('DEL', owners .. ':nothing')
 
-for _, number in ipairs(numbers) do
-  local text = redis.call('HGET', owners, number) or ''
-  if string.match(text, '^%w*') ~= id then return 0 end
+for _, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
+  if string.match(text or '', '^%w*') ~= id then return 0 end
 end
 return 1

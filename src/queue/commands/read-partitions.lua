@@ -12,10 +12,20 @@ local now = now_ms()
 local reader_id = string.match(reader, '^%w+')
 local fenced = {}
 
+local numbers, are_taken = {}, {}
+for list = 1, #lists do
+  numbers[list], are_taken[list] = take(2)
+end
+-- The recorded owner of each partition, by its number.
+local owner_of = {}
+for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
+  owner_of[numbers[list]] = text or ''
+end
+
 -- Records the reader as owner if it already owns the partition or has just received the job. Adds to `fenced` the
 -- earlier owners that did not release the partition. @returns false if another worker owns the partition
 local function claim(number, is_taken)
-  local text = redis.call('HGET', owners, number) or ''
+  local text = owner_of[number]
   if text == reader then return true end
   local owner, earlier = string.match(text, '^(%S*)%s?(.*)$')
   local is_own = string.match(owner, '^%w*') == reader_id
@@ -29,7 +39,8 @@ local function claim(number, is_taken)
   if owner ~= reader then
     -- Workers must be able to take partitions at `maxmemory`, because only workers free memory.
     allow_at_maxmemory(owners)
-    redis.call('HSET', owners, number, table.concat({ reader, unpack(others) }, ' '))
+    owner_of[number] = table.concat({ reader, unpack(others) }, ' ')
+    redis.call('HSET', owners, number, owner_of[number])
   end
   return true
 end
@@ -52,9 +63,8 @@ local function read(list, limit, byte_limit)
 end
 
 local found, sizes, readable = {}, {}, {}
-for list = 1, #lists do
-  local number, is_taken = take(2)
-  if claim(number, is_taken == '1') then
+for list, number in ipairs(numbers) do
+  if claim(number, are_taken[list] == '1') then
     readable[#readable + 1] = list
   else
     found[list], sizes[list] = LOST, 0

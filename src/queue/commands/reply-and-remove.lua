@@ -18,7 +18,7 @@ end
 
 local has_tallies = redis.call('EXISTS', partition_clients) == 1
 
-local waiting = {}
+local waiting, numbers, emptied = {}, {}, {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
   local count = tonumber(count_text)
@@ -36,13 +36,22 @@ for list, key in ipairs(lists) do
   local length = redis.call('LLEN', key)
   if tally and length > 0 then redis.call('HSET', partition_clients, number, cjson.encode(tally)) end
   if length == 0 then
-    redis.call('HDEL', partition_bytes, number)
-    if has_tallies then redis.call('HDEL', partition_clients, number) end
+    emptied[#emptied + 1] = number
   elseif is_unchanged then
     redis.call('HINCRBY', partition_bytes, number, -bytes)
   end
-  local is_owner = string.match(redis.call('HGET', owners, number) or '', '^%S*') == owner
-  if has_fenced and is_owner then redis.call('HSET', owners, number, owner) end
-  waiting[list] = length
+  waiting[list], numbers[list] = length, number
+end
+
+if #emptied > 0 then
+  redis.call('HDEL', partition_bytes, unpack(emptied))
+  if has_tallies then redis.call('HDEL', partition_clients, unpack(emptied)) end
+end
+
+-- The batch has ended the transactions of the fenced owners, so its owner is recorded without them.
+if has_fenced then
+  for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
+    if string.match(text or '', '^%S*') == owner then redis.call('HSET', owners, numbers[list], owner) end
+  end
 end
 return waiting
