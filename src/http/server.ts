@@ -20,6 +20,7 @@ import {
   type MalformedRequest,
   type MalformedRequestOptions,
 } from './malformed-request';
+import { collectRequests } from './new-connections';
 
 /** Milliseconds in which the head of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
@@ -137,9 +138,13 @@ function createHttpServer(
     }
     responses.add(res);
     res.once('close', () => responses.delete(res));
-    handler(req, res);
+    run(() => {
+      // While the request waited, its connection may have failed. Nothing would end the reading of its body.
+      if (!req.destroyed) handler(req, res);
+    });
   };
   const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAlive }, handle);
+  const run = collectRequests(server);
   // A client may close its sending side after its request and wait for the answer. Without this option Node would close
   // the connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });

@@ -1,0 +1,48 @@
+/**
+ * Handles the first requests of new connections together. Node accepts only one connection in each turn of its event
+ * loop. If each of these requests were handled at once, every turn would be long, and every batch for Redis and MongoDB
+ * would contain one push: after a restart, the last of 128 clients would wait for up to a second. Clients that use a
+ * new connection for each request would get two thirds of the throughput.
+ */
+import type { Server } from 'node:http';
+import type { Clock } from '../concurrency/timing';
+
+/** Maximum milliseconds for which a request waits for further connections. */
+const MAX_WAIT = 10;
+
+/**
+ * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks wait, also those of
+ * older connections. Otherwise a task runs at once.
+ */
+export type RunWithNewConnections = (task: () => void) => void;
+
+/** @param clock monotonic, milliseconds */
+export function collectRequests(
+  server: Pick<Server, 'on'>,
+  clock: Clock = () => performance.now(),
+): RunWithNewConnections {
+  const waiting: (() => void)[] = [];
+  /** Start of the wait of the first task, by `clock`. */
+  let since = 0;
+  /** Whether `endTurn` will be called. */
+  let isCollecting = false;
+  /** Whether a connection was accepted after the last call of `endTurn`. */
+  let hasAccepted = false;
+  const endTurn = () => {
+    isCollecting = hasAccepted;
+    hasAccepted = false;
+    if (isCollecting) setImmediate(endTurn);
+    if (isCollecting && clock() - since < MAX_WAIT) return;
+    for (const task of waiting.splice(0)) task();
+  };
+  server.on('connection', () => {
+    hasAccepted = true;
+    if (!isCollecting) setImmediate(endTurn);
+    isCollecting = true;
+  });
+  return (task) => {
+    if (!isCollecting) return task();
+    if (waiting.length === 0) since = clock();
+    waiting.push(task);
+  };
+}
