@@ -41,11 +41,14 @@ export function changesOf(before: Matter | undefined, after: Matter): FieldChang
   // A worker runs this code for each push. Loops are several times faster than lists that are filtered and spread.
   const changes: FieldChange[] = [];
   for (const field of VALUED) {
-    if (isChanged(field)) changes.push(valueChange(field, before?.[field], after[field]));
+    if (!isChanged(field)) continue;
+    const to = after[field];
+    changes.push(before ? { field, from: before[field], to } : { field, to });
   }
   for (const field of INSTANTS) {
     if (!isChanged(field)) continue;
-    changes.push(valueChange(field, before && toIso(before[field]), toIso(after[field])));
+    const to = toIso(after[field]);
+    changes.push(before ? { field, from: toIso(before[field]), to } : { field, to });
   }
   for (const field of NAMED) {
     if (isChanged(field)) changes.push({ field });
@@ -54,12 +57,6 @@ export function changesOf(before: Matter | undefined, after: Matter): FieldChang
   if (ofParties) changes.push(ofParties);
   return changes;
 }
-
-type Value = string | boolean | null;
-
-/** @param from undefined if the push created the matter */
-const valueChange = (field: string, from: Value | undefined, to: Value): FieldChange =>
-  from === undefined ? { field, to } : { field, from, to };
 
 function partyChange(before: readonly Party[], after: readonly Party[]): FieldChange | undefined {
   if (before === after || before.length + after.length === 0) return undefined;

@@ -1,14 +1,19 @@
 /**
- * Handles the first requests of new connections together. Node accepts only one connection in each turn of its event
- * loop. If each of these requests were handled at once, every turn would be long, and every batch for Redis and MongoDB
- * would contain one push: after a restart, the last of 128 clients would wait for up to a second. Clients that use a
- * new connection for each request would get two thirds of the throughput.
+ * While connections are being accepted, all requests wait and are then handled together. Node accepts only one connection
+ * in each turn of its event loop. If each request were handled at once, every turn would be long, and every batch for
+ * Redis and MongoDB would contain one push. After a restart, the last of 128 clients would then wait for up to a second.
+ * Clients that use a new connection for each request would get two thirds of the throughput.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
 
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
+/**
+ * Maximum requests that wait. A request counts toward the limits of uploads (body.ts) only when it is handled, but Node
+ * may already have received a part of its body.
+ */
+const MAX_WAITING = 500;
 
 /**
  * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks wait, also those of
@@ -28,12 +33,14 @@ export function collectRequests(
   let isCollecting = false;
   /** Whether a connection was accepted after the last call of `endTurn`. */
   let hasAccepted = false;
+  const runAll = () => {
+    for (const task of waiting.splice(0)) task();
+  };
   const endTurn = () => {
     isCollecting = hasAccepted;
     hasAccepted = false;
     if (isCollecting) setImmediate(endTurn);
-    if (isCollecting && clock() - since < MAX_WAIT) return;
-    for (const task of waiting.splice(0)) task();
+    if (!isCollecting || clock() - since >= MAX_WAIT) runAll();
   };
   server.on('connection', () => {
     hasAccepted = true;
@@ -44,5 +51,6 @@ export function collectRequests(
     if (!isCollecting) return task();
     if (waiting.length === 0) since = clock();
     waiting.push(task);
+    if (waiting.length >= MAX_WAITING) runAll();
   };
 }

@@ -19,7 +19,10 @@ export type RequestContext = ParameterizedContext<RequestState>;
 export interface RequestState {
   /** Set by koaRequest. When the whole request has arrived, the authentication replaces this id by a new one. */
   requestId: string;
-  /** Set by koaRequest: when the head of the request arrived, epoch milliseconds. */
+  /**
+   * Set by koaRequest: when the handling of the request began, epoch milliseconds. While connections are being accepted,
+   * this is up to 10 ms after its head arrived (new-connections.ts).
+   */
   arrivedAt: number;
   /** Set by koaRequest: the language of the answer. */
   language: Language;

@@ -66,6 +66,20 @@ test('without an end of new connections, requests are handled after 10 ms', asyn
   expect(handled).toEqual(['a', 'b', 'c']);
 });
 
+test('500 requests do not wait', async () => {
+  const { accept, send, handled } = createRig();
+  accept();
+  for (let n = 1; n < 500; n += 1) send(String(n));
+  expect(handled).toEqual([]);
+  send('500');
+  expect(handled).toHaveLength(500);
+  send('501');
+  expect(handled).toHaveLength(500);
+  await nextTurn();
+  await nextTurn();
+  expect(handled.at(-1)).toBe('501');
+});
+
 describe('a server', () => {
   let server: HttpServer;
   let handled = 0;
