@@ -82,6 +82,8 @@ const CLOSE_PAUSE = 50;
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker no longer waits for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
+/** Maximum seconds for which a worker waits for a job before it looks by itself. */
+const MAX_WAIT = 2;
 /** A worker may take any number of jobs, because its batches limit its load. */
 const UNLIMITED = 100_000;
 
@@ -100,6 +102,17 @@ export interface JobWorkersOptions {
   readonly keys: RedisKeys;
   readonly logger: Logger;
   readonly metrics?: Metrics;
+}
+
+/**
+ * A BullMQ worker that never waits longer than `drainDelay`. After a failed wait, for example in a failover, BullMQ
+ * waits for 10 s instead. During that time the worker finds no job whose notice was lost in the failover. Besides, the
+ * connection would break first, because 10 s exceed its `SILENCE_TIMEOUT` (infra/redis/connect.ts).
+ */
+class PartitionWorker extends Worker<PartitionJobData> {
+  override get maximumBlockTimeout(): number {
+    return MAX_WAIT;
+  }
 }
 
 /** Takes partition jobs from its construction until `close`. */
@@ -123,7 +136,7 @@ export class JobWorkers {
         count(1);
         return take(partition).finally(() => count(-1));
       };
-      const worker = new Worker<PartitionJobData>(PARTITION_JOB_QUEUE, run, {
+      const worker = new PartitionWorker(PARTITION_JOB_QUEUE, run, {
         connection,
         prefix: keys.bullPrefix(shard),
         concurrency: UNLIMITED,
@@ -131,7 +144,7 @@ export class JobWorkers {
         stalledInterval: STALLED_INTERVAL,
         // A job may stall any number of times, because any number of workers may die.
         maxStalledCount: 1_000_000,
-        drainDelay: 2,
+        drainDelay: MAX_WAIT,
         runRetryDelay: RETRY_DELAY,
       });
       report(worker, options);

@@ -25,7 +25,7 @@ const COMMAND_TIMEOUT = 2_000;
 
 /**
  * Milliseconds to wait for an answer to a command before the process reconnects. A network can drop a connection
- * without an error. The value must exceed the longest duration of a blocking command of BullMQ (`drainDelay` in
+ * without an error. The value must exceed the longest duration of a blocking command of BullMQ (`MAX_WAIT` in
  * `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
