@@ -104,14 +104,25 @@ export interface JobWorkersOptions {
   readonly metrics?: Metrics;
 }
 
-/**
- * A BullMQ worker that never waits longer than `drainDelay`. After a failed wait, for example in a failover, BullMQ
- * waits for 10 s instead. During that time the worker finds no job whose notice was lost in the failover. Besides, the
- * connection would break first, because 10 s exceed its `SILENCE_TIMEOUT` (infra/redis/connect.ts).
- */
+/** A BullMQ worker that works as usual soon after an error of Redis, for example in a failover. */
 class PartitionWorker extends Worker<PartitionJobData> {
+  /**
+   * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would not
+   * find a job whose notice was lost in the failover. Besides, the connection would break first, because 10 s exceed its
+   * `SILENCE_TIMEOUT` (infra/redis/connect.ts).
+   */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
+  }
+
+  /**
+   * Looks for the jobs of dead workers.
+   *
+   * @param delay milliseconds that BullMQ adds to STALLED_INTERVAL after a failed look: 5,000 in BullMQ. The job of a
+   *   dead worker would wait for as long
+   */
+  protected override checkConnectionError<T>(look: () => Promise<T>, delay = 0) {
+    return super.checkConnectionError(look, delay);
   }
 }
 

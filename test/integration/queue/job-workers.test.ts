@@ -1,4 +1,4 @@
-/** How a worker waits for partition jobs. */
+/** How a worker goes on after its questions about partition jobs have failed, as in a failover of Redis. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
@@ -9,38 +9,67 @@ import { until } from '../../support/wait';
 
 interface Wait {
   readonly seconds: string;
+  /** Address of the connection that waits. */
   readonly source: string;
 }
 
-test('a wait that failed, as in a failover, is followed by one that is no longer', async () => {
-  const { redisUrl } = testServers();
-  const redis = new Redis(redisUrl);
-  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
-  const marker = `${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:marker`;
-  const waits: Wait[] = [];
-  const monitor = await redis.monitor();
-  monitor.on('monitor', (_time: string, [command, key, seconds]: string[], source: string) => {
-    if (command === 'bzpopmin' && key === marker) waits.push({ seconds: String(seconds), source });
+const { redisUrl } = testServers();
+const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+const keyOf = (name: string) => `${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:${name}`;
+let redis: Redis;
+let connection: Redis;
+let monitor: Redis;
+let worker: JobWorkers;
+/** The waits for a job, since the worker was started. */
+let waits: Wait[];
+/** How often the worker has looked for jobs of dead workers. */
+let checks: number;
+
+beforeEach(async () => {
+  redis = new Redis(redisUrl);
+  connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  waits = [];
+  checks = 0;
+  monitor = await redis.monitor();
+  monitor.on('monitor', (_time: string, [name, key, value]: string[], source: string) => {
+    const command = name?.toLowerCase();
+    if (command === 'bzpopmin' && key === keyOf('marker')) {
+      waits.push({ seconds: String(value), source });
+    }
+    if (command === 'set' && key === keyOf('stalled-check')) checks += 1;
   });
+});
+const start = () => {
   const logger = pino({ level: 'silent' });
-  const worker = new JobWorkers({ connection, keys, logger }, async () => undefined);
-  try {
-    await until('a wait', async () => waits.length > 0);
-    await until('it to fail', async () => {
-      const clients = String(await redis.client('LIST'));
-      const id = clients.match(new RegExp(`^id=(\\d+) addr=${waits.at(-1)?.source} `, 'm'))?.[1];
-      return id !== undefined && (await redis.client('UNBLOCK', id, 'ERROR')) === 1;
-    });
-    const before = waits.length;
-    await until('the next wait', async () => waits.length > before);
-    expect(waits[before]?.seconds).toBe(waits[0]?.seconds);
-  } finally {
-    await worker.close(() => false, Promise.resolve());
-    monitor.disconnect();
-    const left = await redis.keys(`${keys.bullPrefix(0)}*`);
-    if (left.length > 0) await redis.del(left);
-    connection.disconnect();
-    redis.disconnect();
-  }
+  worker = new JobWorkers({ connection, keys, logger }, async () => undefined);
+};
+afterEach(async () => {
+  await worker.close(() => false, Promise.resolve());
+  monitor.disconnect();
+  const left = await redis.keys(keyOf('*'));
+  if (left.length > 0) await redis.del(left);
+  connection.disconnect();
+  redis.disconnect();
+});
+
+test('a wait for a job that failed is followed by one that is no longer', async () => {
+  start();
+  await until('a wait', async () => waits.length > 0);
+  await until('it to fail', async () => {
+    const clients = String(await redis.client('LIST'));
+    const id = clients.match(new RegExp(`^id=(\\d+) addr=${waits.at(-1)?.source} `, 'm'))?.[1];
+    return id !== undefined && (await redis.client('UNBLOCK', id, 'ERROR')) === 1;
+  });
+  const before = waits.length;
+  await until('the next wait', async () => waits.length > before);
+  expect(waits[before]?.seconds).toBe(waits[0]?.seconds);
+});
+
+test('after a failed look for the jobs of dead workers, the next one comes as soon as usual', async () => {
+  // The script of the check finds a text in place of a set, and fails.
+  await redis.set(keyOf('stalled'), 'no set');
+  start();
+  await until('some checks', async () => checks >= 4);
+  // One wait takes as long as four checks. If each failure delayed the next check by 5 s, there would be eight.
+  expect(waits.length).toBeLessThan(6);
 });
