@@ -12,6 +12,7 @@ import { probeMongoWrite, watchMongo } from './infra/mongo-availability';
 import { outagesOf } from './infra/outages';
 import { connectFailFast, redisReady } from './infra/redis/connect';
 import { createRedisTime } from './infra/redis/time';
+import { warnOfUnsafeSettings } from './infra/redis/unsafe-settings';
 import { startMetrics, startTracing } from './observability/observability';
 import type { Tracing } from './observability/tracing';
 import { createOperator } from './operator/operator';
@@ -122,6 +123,7 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
   const redis = connectFailFast(config.REDIS_URL, logger);
   await redisReady(redis);
   lifecycle.onStop('redis', () => redis.disconnect());
+  await warnOfUnsafeSettings(redis, config.REDIS_URL, logger);
   const namespace = config.REDIS_NAMESPACE;
   const keys = createRedisKeys(namespace, config.REDIS_SHARDS, config.REDIS_PARTITIONS);
   await agreeOnLayout(redis, keys, namespace);

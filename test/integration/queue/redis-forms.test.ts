@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'bullmq';
 import { groupOf } from '../../../src/domain/matter';
-import { createLogger } from '../../../src/infra/logger';
+import { createLogger, type Logger } from '../../../src/infra/logger';
 import {
   connectBlocking,
   connectFailFast,
@@ -12,6 +12,7 @@ import {
   type RedisConnection,
   redisReady,
 } from '../../../src/infra/redis/connect';
+import { unsafeSettings, warnOfUnsafeSettings } from '../../../src/infra/redis/unsafe-settings';
 import { createPartitionJobs } from '../../../src/queue/jobs';
 import { createRedisKeys, PARTITION_JOB_QUEUE, partitionOf } from '../../../src/queue/keys';
 import { writeCertificate } from '../../../tools/harness/certificate';
@@ -120,6 +121,23 @@ describe.each([
       [null, 'x'],
       [null, 1],
     ]);
+  });
+
+  test('an unsafe setting is named in the log', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    const named = async () => {
+      const warn = jest.fn();
+      await warnOfUnsafeSettings(redis, url, { ...LOGGER, warn } as unknown as Logger);
+      return warn.mock.calls.map(([{ setting }]) => setting);
+    };
+    expect(await named()).toEqual(form === 'sentinel' ? ['min-replicas-to-write 0'] : []);
+    if (form !== 'single' || isGuarded) return;
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await named()).toEqual(['maxmemory-policy allkeys-lru']);
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    await redis.config('SET', 'min-replicas-to-write', '1');
+    expect(unsafeSettings(await redis.info(), true)).toEqual([]);
+    await redis.config('SET', 'min-replicas-to-write', '0');
   });
 
   test('what is published arrives, also from a script', async () => {

@@ -1,0 +1,55 @@
+/** Warns of settings of Redis that can lose pushes or break their order (docs/installation.md). */
+import type { Logger } from '../logger';
+import { primariesOf, type RedisConnection } from './connect';
+import { parseRedisUrl } from './url';
+
+/** A setting of a Redis server that an operator should change. */
+interface UnsafeSetting {
+  readonly setting: string;
+  /** What can happen, and what to do. */
+  readonly advice: string;
+}
+
+/**
+ * Logs a warning for each unsafe setting of the primaries, once per process. If the settings cannot be read, for example
+ * because the user must not run INFO, nothing is checked.
+ *
+ * @param redis connected to the servers of `url`
+ */
+export async function warnOfUnsafeSettings(
+  redis: RedisConnection,
+  url: string,
+  logger: Logger,
+): Promise<void> {
+  const isSentinelGroup = parseRedisUrl(url).form === 'sentinel';
+  try {
+    const texts = await Promise.all(primariesOf(redis).map((primary) => primary.info()));
+    const found = texts.flatMap((info) => unsafeSettings(info, isSentinelGroup));
+    const distinct = new Map(found.map((one) => [one.setting, one]));
+    for (const one of distinct.values()) logger.warn(one, 'unsafe setting of redis');
+  } catch (error) {
+    logger.debug({ error: String(error) }, 'could not check the settings of redis');
+  }
+}
+
+/** @param info the answer of a primary to INFO */
+export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSetting[] {
+  const found: UnsafeSetting[] = [];
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy !== undefined && policy !== 'noeviction') {
+    found.push({
+      setting: `maxmemory-policy ${policy}`,
+      advice: 'a full Redis deletes waiting pushes; set maxmemory-policy noeviction',
+    });
+  }
+  // A primary reports this field only if both settings are set.
+  if (isSentinelGroup && !/^min_slaves_good_slaves:/m.test(info)) {
+    found.push({
+      setting: 'min-replicas-to-write 0',
+      advice:
+        'in a failover two primaries may take pushes of one matter, and later pushes may be applied first; ' +
+        'set min-replicas-to-write 1 and min-replicas-max-lag 2 on all servers of the group',
+    });
+  }
+  return found;
+}
