@@ -15,30 +15,11 @@ local take = arguments_after(4)
 
 local now = now_ms()
 
--- By key of the remembered signatures: how many signatures Redis remembers there.
-local sizes = {}
-
--- Remembers the first use of a signature and the time of that use. Later uses do not change this record.
--- @returns true if another request was the first use, at least `grace` milliseconds ago
-local function is_reused(seen, signature, use)
-  sizes[seen] = sizes[seen] or redis.call('HLEN', seen)
-  if sizes[seen] < max_remembered then
-    local first = string.format('%.0f %s', now, use)
-    if redis.call('HSETNX', seen, signature, first) == 1 then
-      redis.call('PEXPIRE', seen, memory)
-      sizes[seen] = sizes[seen] + 1
-      return false
-    end
-  end
-  local first = redis.call('HGET', seen, signature)
-  if not first then return false end
-  local at, first_use = string.match(first, '^(%d+) (.*)$')
-  return first_use ~= use and now - tonumber(at) >= grace
-end
-
 local ADMITTED, REUSED = 0, -1
 -- By rate key: the time at which the bucket of this key will be empty.
 local empty_at, answers = {}, {}
+-- By key of the remembered signatures: the requests whose signatures are checked.
+local signed = {}
 while key_position < #KEYS do
   local seen, rate = take_keys()
   local signature, use, interval_text, burst_text, pushes_text = take(5)
@@ -61,11 +42,43 @@ while key_position < #KEYS do
       room = math.max(0, math.floor((capacity - (empty_at[rate] - now)) / interval))
     end
   end
-  -- The signature of a request above the rate is not remembered, so that it does not use memory.
-  if wait == ADMITTED and grace >= 0 and is_reused(seen, signature, use) then wait = REUSED end
   answers[#answers + 1] = { wait, room }
+  -- The signature of a request above the rate is not remembered, so that it does not use memory.
+  if wait == ADMITTED and grace >= 0 then
+    local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
+    table.insert(requests.signatures, signature)
+    table.insert(requests.uses, use)
+    table.insert(requests.positions, #answers)
+    signed[seen] = requests
+  end
 end
 for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
+end
+
+-- Remembers the first use of each signature and the time of that use. Later uses do not change this record. A signature
+-- is reused if another request was its first use, at least `grace` milliseconds ago.
+for seen, requests in pairs(signed) do
+  local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
+  local size = redis.call('HLEN', seen)
+  local added, first_uses = {}, {}
+  for index, signature in ipairs(requests.signatures) do
+    local use = requests.uses[index]
+    local first = remembered[index] or first_uses[signature]
+    if first then
+      local at, first_use = string.match(first, '^(%d+) (.*)$')
+      local is_reused = first_use ~= use and now - tonumber(at) >= grace
+      if is_reused then answers[requests.positions[index]][1] = REUSED end
+    elseif size < max_remembered then
+      first_uses[signature] = string.format('%.0f %s', now, use)
+      added[#added + 1] = signature
+      added[#added + 1] = first_uses[signature]
+      size = size + 1
+    end
+  end
+  if #added > 0 then
+    redis.call('HSET', seen, unpack(added))
+    redis.call('PEXPIRE', seen, memory)
+  end
 end
 return answers
