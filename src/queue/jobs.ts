@@ -108,15 +108,15 @@ export interface JobWorkersOptions {
 class PartitionWorker extends Worker<PartitionJobData> {
   /**
    * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would not
-   * find a job whose notice was lost in the failover. Besides, the connection would break first, because 10 s exceed its
-   * `SILENCE_TIMEOUT` (infra/redis/connect.ts).
+   * find a job whose notice was lost in the failover. The connection would break after its `SILENCE_TIMEOUT`
+   * (infra/redis/connect.ts), and ioredis would start the same wait again.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
   }
 
   /**
-   * Looks for the jobs of dead workers.
+   * Runs `look` and reports its error. BullMQ's worker calls this method only to look for the jobs of dead workers.
    *
    * @param delay milliseconds that BullMQ adds to STALLED_INTERVAL after a failed look: 5,000 in BullMQ. The job of a
    *   dead worker would wait for as long

@@ -3,7 +3,7 @@ import type { Logger } from '../logger';
 import { primariesOf, type RedisConnection } from './connect';
 import { parseRedisUrl } from './url';
 
-/** A setting of a Redis server that an operator should change. */
+/** Settings of a Redis server that an operator should change. */
 interface UnsafeSetting {
   readonly setting: string;
   /** What can happen, and what to do. */
@@ -11,8 +11,8 @@ interface UnsafeSetting {
 }
 
 /**
- * Logs a warning for each unsafe setting of the primaries, once per process. If the settings cannot be read, for example
- * because the user must not run INFO, nothing is checked.
+ * Logs a warning for each unsafe setting of the primaries, once per process. A primary whose settings cannot be read is
+ * not checked, for example because the user must not run INFO.
  *
  * @param redis connected to the servers of `url`
  */
@@ -22,14 +22,17 @@ export async function warnOfUnsafeSettings(
   logger: Logger,
 ): Promise<void> {
   const isSentinelGroup = parseRedisUrl(url).form === 'sentinel';
-  try {
-    const texts = await Promise.all(primariesOf(redis).map((primary) => primary.info()));
-    const found = texts.flatMap((info) => unsafeSettings(info, isSentinelGroup));
-    const distinct = new Map(found.map((one) => [one.setting, one]));
-    for (const one of distinct.values()) logger.warn(one, 'unsafe setting of redis');
-  } catch (error) {
-    logger.debug({ error: String(error) }, 'could not check the settings of redis');
-  }
+  const read = async (primary: Pick<RedisConnection, 'info'>) => {
+    try {
+      return unsafeSettings(await primary.info(), isSentinelGroup);
+    } catch (error) {
+      logger.debug({ error: String(error) }, 'could not read the settings of redis');
+      return [];
+    }
+  };
+  const found = (await Promise.all(primariesOf(redis).map(read))).flat();
+  const distinct = new Map(found.map((one) => [one.setting, one]));
+  for (const one of distinct.values()) logger.warn(one, 'unsafe setting of redis');
 }
 
 /** @param info the answer of a primary to INFO */
@@ -39,13 +42,13 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
   if (policy !== undefined && policy !== 'noeviction') {
     found.push({
       setting: `maxmemory-policy ${policy}`,
-      advice: 'a full Redis deletes waiting pushes; set maxmemory-policy noeviction',
+      advice: 'a full Redis deletes data of the queue; set maxmemory-policy noeviction',
     });
   }
-  // A primary reports this field only if both settings are set.
+  // A primary reports this field only if neither setting is 0.
   if (isSentinelGroup && !/^min_slaves_good_slaves:/m.test(info)) {
     found.push({
-      setting: 'min-replicas-to-write 0',
+      setting: 'min-replicas-to-write or min-replicas-max-lag is 0',
       advice:
         'in a failover two primaries may take pushes of one matter, and later pushes may be applied first; ' +
         'set min-replicas-to-write 1 and min-replicas-max-lag 2 on all servers of the group',

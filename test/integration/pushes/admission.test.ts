@@ -100,6 +100,25 @@ test('pushes of the same moment are judged in their order', async () => {
   ]);
 });
 
+test('requests of several clients at once get their own answers', async () => {
+  const admit = admitWith(0);
+  const limited = callerOf('limited', { rate: SLOW, burst: 1 });
+  const ask = (caller: ReturnType<typeof callerOf>, text: string, use: Use) =>
+    endOf(admit({ caller, signature: hexOf(text), timestamp: TIMESTAMP, ...use }, TIMEOUT));
+  expect(await ask(limited, 'all that it may send', A)).toBe('admitted');
+  const [some, others] = [callerOf('some'), callerOf('others')];
+  const answers = await Promise.all([
+    ask(limited, 'too much', A),
+    ask(some, 'twice', A),
+    ask(others, 'twice', A),
+    ask(some, 'twice', OTHER_PATH),
+    ask(others, 'once', A),
+  ]);
+  expect(answers).toEqual([
+    ...['RATE_LIMITED', 'admitted', 'admitted', 'SIGNATURE_REUSED', 'admitted'],
+  ]);
+});
+
 test('off asks for nothing and leaves nothing', async () => {
   const { careless, strict } = signature('careless');
   for (const use of [A, OTHER_KEY, OTHER_PATH]) expect(await careless(use)).toBe('admitted');

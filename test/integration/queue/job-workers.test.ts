@@ -60,9 +60,11 @@ test('a wait for a job that failed is followed by one that is no longer', async 
     const id = clients.match(new RegExp(`^id=(\\d+) addr=${waits.at(-1)?.source} `, 'm'))?.[1];
     return id !== undefined && (await redis.client('UNBLOCK', id, 'ERROR')) === 1;
   });
+  // MONITOR may tell of the failed wait only now, so the next two are looked at.
   const before = waits.length;
-  await until('the next wait', async () => waits.length > before);
-  expect(waits[before]?.seconds).toBe(waits[0]?.seconds);
+  await until('two more waits', async () => waits.length >= before + 2);
+  const seconds = new Set(waits.map((wait) => wait.seconds));
+  expect(seconds).toEqual(new Set([waits[0]?.seconds]));
 });
 
 test('after a failed look for the jobs of dead workers, the next one comes as soon as usual', async () => {
@@ -70,6 +72,6 @@ test('after a failed look for the jobs of dead workers, the next one comes as so
   await redis.set(keyOf('stalled'), 'no set');
   start();
   await until('some checks', async () => checks >= 4);
-  // One wait takes as long as four checks. If each failure delayed the next check by 5 s, there would be eight.
+  // A wait takes as long as four checks. If each failure delayed the next check by 5 s, the worker would wait eight times.
   expect(waits.length).toBeLessThan(6);
 });

@@ -9,6 +9,7 @@ import {
   connectBlocking,
   connectFailFast,
   connectSubscriber,
+  primariesOf,
   type RedisConnection,
   redisReady,
 } from '../../../src/infra/redis/connect';
@@ -123,21 +124,43 @@ describe.each([
     ]);
   });
 
-  test('an unsafe setting is named in the log', async () => {
-    const redis = await connected(connectFailFast(url, LOGGER));
-    const named = async () => {
-      const warn = jest.fn();
-      await warnOfUnsafeSettings(redis, url, { ...LOGGER, warn } as unknown as Logger);
+  describe('unsafe settings', () => {
+    const NO_REPLICA = 'min-replicas-to-write or min-replicas-max-lag is 0';
+    /** @returns the settings that are named in the log */
+    const named = async (redis: RedisConnection) => {
+      const [warn, debug] = [jest.fn(), jest.fn()];
+      await warnOfUnsafeSettings(redis, url, { ...LOGGER, warn, debug } as unknown as Logger);
+      expect(debug).not.toHaveBeenCalled();
       return warn.mock.calls.map(([{ setting }]) => setting);
     };
-    expect(await named()).toEqual(form === 'sentinel' ? ['min-replicas-to-write 0'] : []);
-    if (form !== 'single' || isGuarded) return;
-    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    expect(await named()).toEqual(['maxmemory-policy allkeys-lru']);
-    await redis.config('SET', 'maxmemory-policy', 'noeviction');
-    await redis.config('SET', 'min-replicas-to-write', '1');
-    expect(unsafeSettings(await redis.info(), true)).toEqual([]);
-    await redis.config('SET', 'min-replicas-to-write', '0');
+
+    test('are named in the log', async () => {
+      const redis = await connected(connectFailFast(url, LOGGER));
+      expect(await named(redis)).toEqual(form === 'sentinel' ? [NO_REPLICA] : []);
+    });
+
+    if (isGuarded) return;
+    test('of any primary are named', async () => {
+      const redis = await connected(connectFailFast(url, LOGGER));
+      const [primary] = primariesOf(redis);
+      await primary?.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      try {
+        expect(await named(redis)).toContain('maxmemory-policy allkeys-lru');
+      } finally {
+        await primary?.config('SET', 'maxmemory-policy', 'noeviction');
+      }
+    });
+
+    test('are changed as the warning says', async () => {
+      const redis = await connected(connectFailFast(url, LOGGER));
+      const [primary] = primariesOf(redis);
+      await primary?.config('SET', 'min-replicas-to-write', '1');
+      try {
+        expect(unsafeSettings(String(await primary?.info()), true)).toEqual([]);
+      } finally {
+        await primary?.config('SET', 'min-replicas-to-write', '0');
+      }
+    });
   });
 
   test('what is published arrives, also from a script', async () => {

@@ -18,7 +18,7 @@ test('a Sentinel group needs a primary that accepts writes only with a replica',
   const safe = infoOf('maxmemory_policy:noeviction', 'min_slaves_good_slaves:2');
   expect(settings(safe, true)).toEqual([]);
   const unsafe = infoOf('maxmemory_policy:noeviction', 'connected_slaves:2');
-  expect(settings(unsafe, true)).toEqual(['min-replicas-to-write 0']);
+  expect(settings(unsafe, true)).toEqual(['min-replicas-to-write or min-replicas-max-lag is 0']);
   // One address may be that of a service which keeps its own servers.
   expect(settings(unsafe, false)).toEqual([]);
 });
