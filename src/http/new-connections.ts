@@ -1,8 +1,8 @@
 /**
- * While connections are being accepted, all requests wait and are then handled together. Node accepts only one connection
- * in each turn of its event loop. If each request were handled at once, every turn would be long, and every batch for
- * Redis and MongoDB would contain one push. After a restart, the last of 128 clients would then wait for up to a second.
- * Clients that use a new connection for each request would get two thirds of the throughput.
+ * While connections are being accepted, all requests wait and are then handled together. Node accepts only one
+ * connection in each turn of its event loop. If each request were handled at once, every turn would be long, and every
+ * batch for Redis and MongoDB would contain one push. After a restart, the last of 128 clients would then wait for up
+ * to a second. Clients that use a new connection for each request would get two thirds of the throughput.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
@@ -16,8 +16,8 @@ const MAX_WAIT = 10;
 const MAX_WAITING = 500;
 
 /**
- * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks wait, also those of
- * older connections. Otherwise a task runs at once.
+ * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks wait, also those
+ * of older connections. Otherwise a task runs at once.
  */
 export type RunWithNewConnections = (task: () => void) => void;
 

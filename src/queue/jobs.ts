@@ -104,25 +104,15 @@ export interface JobWorkersOptions {
   readonly metrics?: Metrics;
 }
 
-/** A BullMQ worker that works as usual soon after an error of Redis, for example in a failover. */
+/** A BullMQ worker that waits for jobs as usual soon after an error of Redis, for example in a failover. */
 class PartitionWorker extends Worker<PartitionJobData> {
   /**
-   * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would not
-   * find a job whose notice was lost in the failover. The connection would break after its `SILENCE_TIMEOUT`
+   * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would
+   * not find a job whose notice was lost in the failover. The connection would break after its `SILENCE_TIMEOUT`
    * (infra/redis/connect.ts), and ioredis would start the same wait again.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
-  }
-
-  /**
-   * Runs `look` and reports its error. BullMQ's worker calls this method only to look for the jobs of dead workers.
-   *
-   * @param delay milliseconds that BullMQ adds to STALLED_INTERVAL after a failed look: 5,000 in BullMQ. The job of a
-   *   dead worker would wait for as long
-   */
-  protected override checkConnectionError<T>(look: () => Promise<T>, delay = 0) {
-    return super.checkConnectionError(look, delay);
   }
 }
 

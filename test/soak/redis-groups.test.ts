@@ -17,12 +17,12 @@ import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
 /**
- * Milliseconds until each caller is accepted, from the instant since which the group accepts each write. `npm run chaos`
- * measures the promise, which begins with the death of a server.
+ * Milliseconds until each caller is accepted, from the instant since which the group accepts each write.
+ * `npm run chaos` measures the promise, which begins with the death of a server.
  */
 const PROMISED = 10_000;
 const CALLERS = 8;
-/** Milliseconds before a caller repeats what failed. Without a pause, the callers would take the processor from all others. */
+/** Milliseconds before a caller repeats what failed. Without a pause, callers would take all processor time. */
 const RETRY_DELAY = 50;
 /** Milliseconds between two writes to the group without the service. */
 const PROBE_INTERVAL = 250;

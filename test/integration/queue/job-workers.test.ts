@@ -1,4 +1,4 @@
-/** How a worker goes on after its questions about partition jobs have failed, as in a failover of Redis. */
+/** How a worker goes on after its wait for a partition job has failed, as in a failover of Redis. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
@@ -22,21 +22,17 @@ let monitor: Redis;
 let worker: JobWorkers;
 /** The waits for a job, since the worker was started. */
 let waits: Wait[];
-/** How often the worker has looked for jobs of dead workers. */
-let checks: number;
 
 beforeEach(async () => {
   redis = new Redis(redisUrl);
   connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
   waits = [];
-  checks = 0;
   monitor = await redis.monitor();
   monitor.on('monitor', (_time: string, [name, key, value]: string[], source: string) => {
     const command = name?.toLowerCase();
     if (command === 'bzpopmin' && key === keyOf('marker')) {
       waits.push({ seconds: String(value), source });
     }
-    if (command === 'set' && key === keyOf('stalled-check')) checks += 1;
   });
 });
 const start = () => {
@@ -44,7 +40,8 @@ const start = () => {
   worker = new JobWorkers({ connection, keys, logger }, async () => undefined);
 };
 afterEach(async () => {
-  await worker.close(() => false, Promise.resolve());
+  // A slow answer of Redis must not end the close early: connections would be left behind.
+  await worker.close(() => true, Promise.resolve());
   monitor.disconnect();
   const left = await redis.keys(keyOf('*'));
   if (left.length > 0) await redis.del(left);
@@ -65,13 +62,4 @@ test('a wait for a job that failed is followed by one that is no longer', async 
   await until('two more waits', async () => waits.length >= before + 2);
   const seconds = new Set(waits.map((wait) => wait.seconds));
   expect(seconds).toEqual(new Set([waits[0]?.seconds]));
-});
-
-test('after a failed look for the jobs of dead workers, the next one comes as soon as usual', async () => {
-  // The script of the check finds a text in place of a set, and fails.
-  await redis.set(keyOf('stalled'), 'no set');
-  start();
-  await until('some checks', async () => checks >= 4);
-  // A wait takes as long as four checks. If each failure delayed the next check by 5 s, the worker would wait eight times.
-  expect(waits.length).toBeLessThan(6);
 });
