@@ -104,8 +104,11 @@ export interface JobWorkersOptions {
   readonly metrics?: Metrics;
 }
 
-/** A BullMQ worker that waits for jobs as usual soon after an error of Redis, for example in a failover. */
+/** A BullMQ worker that works as usual soon after a failover or a restart of Redis. */
 class PartitionWorker extends Worker<PartitionJobData> {
+  /** By job id, the lock token of the last run of the job in this process. */
+  private readonly lastTokens = new Map<string, string>();
+
   /**
    * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would
    * not find a job whose notice was lost in the failover. The connection would break after its `SILENCE_TIMEOUT`
@@ -113,6 +116,25 @@ class PartitionWorker extends Worker<PartitionJobData> {
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
+  }
+
+  /**
+   * Runs a job. After an outage of Redis that outlasts the locks, a worker can receive a job while the job still runs
+   * in this process. When the first run ends, BullMQ stops renewing the lock of the job, because BullMQ tracks locks
+   * by job id. Without this method the lock of the second run would then expire, the job would count as stalled, and
+   * a worker would receive the job again, until one run is shorter than a lock.
+   */
+  override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
+    const [job, token] = args;
+    const id = String(job.id);
+    this.lastTokens.set(id, token);
+    try {
+      return await super.processJob(...args);
+    } finally {
+      const last = this.lastTokens.get(id);
+      if (last === token) this.lastTokens.delete(id);
+      else if (last !== undefined) this.lockManager.trackJob(id, last, Date.now());
+    }
   }
 }
 
