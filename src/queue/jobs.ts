@@ -106,8 +106,11 @@ export interface JobWorkersOptions {
 
 /** A BullMQ worker that works as usual soon after a failover or a restart of Redis. */
 class PartitionWorker extends Worker<PartitionJobData> {
-  /** By job id, the lock token of the last run of the job in this process. */
-  private readonly lastTokens = new Map<string, string>();
+  /** By job id, the lock of the last run of the job in this process. */
+  private readonly lastLocks = new Map<
+    string,
+    { readonly token: string; readonly since: number }
+  >();
 
   /**
    * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would
@@ -119,21 +122,20 @@ class PartitionWorker extends Worker<PartitionJobData> {
   }
 
   /**
-   * Runs a job. After an outage of Redis that outlasts the locks, a worker can receive a job while the job still runs
-   * in this process. When the first run ends, BullMQ stops renewing the lock of the job, because BullMQ tracks locks
-   * by job id. Without this method the lock of the second run would then expire, the job would count as stalled, and
-   * a worker would receive the job again, until one run is shorter than a lock.
+   * Runs a job. After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks
+   * locks by job id, so the end of the first run also ends the renewal of the second run's lock. Therefore this method
+   * lets BullMQ track that lock again. Otherwise the job would count as stalled each time its lock has expired.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
     const [job, token] = args;
     const id = String(job.id);
-    this.lastTokens.set(id, token);
+    this.lastLocks.set(id, { token, since: job.processedOn ?? Date.now() });
     try {
       return await super.processJob(...args);
     } finally {
-      const last = this.lastTokens.get(id);
-      if (last === token) this.lastTokens.delete(id);
-      else if (last !== undefined) this.lockManager.trackJob(id, last, Date.now());
+      const last = this.lastLocks.get(id);
+      if (last?.token === token) this.lastLocks.delete(id);
+      else if (last) this.lockManager.trackJob(id, last.token, last.since);
     }
   }
 }

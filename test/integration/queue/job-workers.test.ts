@@ -1,5 +1,6 @@
 /** How a worker goes on with its partition jobs after a failover or a restart of Redis. */
 import { randomBytes } from 'node:crypto';
+import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { createPartitionJobs, JobWorkers } from '../../../src/queue/jobs';
@@ -49,33 +50,26 @@ test('a wait for a job that failed is followed by one that is no longer', async 
 });
 
 test('a job that its worker has received twice keeps its lock when the first run ends', async () => {
+  // The method is not replaced: the spy only records which locks the worker renews.
+  const { calls } = jest.spyOn(Worker.prototype, 'extendJobLocks').mock;
   const ends: (() => void)[] = [];
   start(() => new Promise<void>((resolve) => ends.push(resolve)));
   const jobs = createPartitionJobs(redis, keys);
   try {
     await jobs.schedule([7]);
-    await until('the first run', async () => ends.length === 1);
+    await until('the first run', async () => ends.length >= 1);
     // As after an outage of Redis that outlasts the lock: the job counts as stalled, and the same worker gets it again.
     await redis.del(keyOf('1:lock'));
-    await until('the second run', async () => ends.length === 2);
+    await until('the second run', async () => ends.length >= 2);
+    const token = await redis.get(keyOf('1:lock'));
     ends[0]?.();
-    await severalRenewals(keyOf('1:lock'));
-    // Without a lock, the job would count as stalled once more.
-    expect(ends).toHaveLength(2);
+    const before = calls.length;
+    const renewals = () =>
+      calls.slice(before).filter(([ids, tokens]) => tokens[ids.indexOf('1')] === token);
+    // One renewal may have been under way when the first run ended.
+    await until('renewals after the first run', async () => renewals().length >= 3);
   } finally {
     for (const end of ends) end();
     await jobs.close();
   }
 });
-
-/** Waits for more renewals of a lock than fit into its duration, each seen as a rise of its remaining time. */
-async function severalRenewals(lock: string): Promise<void> {
-  let renewals = 0;
-  let left = await redis.pttl(lock);
-  await until('renewals of the lock', async () => {
-    const now = await redis.pttl(lock);
-    if (now > left) renewals += 1;
-    left = now;
-    return renewals === 6;
-  });
-}
