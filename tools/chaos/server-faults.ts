@@ -64,30 +64,36 @@ export async function rejectSessions(
   await setFailpoint(members, { ...failpoint, mode: 'off' });
 }
 
-/** Milliseconds until a member answers: another fault may have killed or stopped it. */
+/** Milliseconds until a server accepts a command: another fault may have killed or stopped it. */
 const COMING_BACK = 60_000;
 const BETWEEN_TRIES = 300;
 
 /** @throws Error if a member does not accept it within a minute */
 async function setFailpoint(members: readonly SetMember[], command: mongo.Document): Promise<void> {
   await Promise.all(
-    members.map(async ({ url }) => {
-      const until = performance.now() + COMING_BACK;
-      for (;;) {
-        try {
-          return await withAdmin(url, (db) => db.command(command));
-        } catch (error) {
-          if (performance.now() > until) throw error;
-          await sleep(BETWEEN_TRIES);
-        }
-      }
-    }),
+    members.map(({ url }) => untilAccepted(() => withAdmin(url, (db) => db.command(command)))),
   );
 }
 
-/** Empties Redis. */
+/** @throws the last error if no try succeeds within a minute */
+async function untilAccepted(tryOnce: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + COMING_BACK;
+  for (;;) {
+    try {
+      await tryOnce();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await sleep(BETWEEN_TRIES);
+    }
+  }
+}
+
+/** Empties Redis. A primary rejects this while its replicas lag, for example after an earlier fault. */
 export async function flush(redis: RedisConnection): Promise<void> {
-  for (const server of primariesOf(redis)) await server.flushall();
+  await untilAccepted(async () => {
+    for (const server of primariesOf(redis)) await server.flushall();
+  });
 }
 
 /**
