@@ -29,14 +29,14 @@ interface CrowdOptions {
 /**
  * Does some work while callers send single pushes. The callers stop when the work ends.
  *
- * @param work receives a signal that aborts when the run is given up
+ * @param work receives a signal that aborts when the run is given up, and the tries that have ended; the list grows
  * @returns the tries of the callers, including those that were answered after the work
  */
 export async function besideCallers(
   cluster: Cluster,
   crowd: Omit<CrowdOptions, 'batches' | 'record' | 'signal'>,
   givenUp: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal, attempts: readonly PushAttempt[]) => Promise<void>,
 ): Promise<readonly PushAttempt[]> {
   const stop = new AbortController();
   const signal = eitherSignal(stop.signal, givenUp);
@@ -47,7 +47,7 @@ export async function besideCallers(
   };
   const callers = runCrowd(cluster, { ...crowd, batches: 0, record, signal });
   try {
-    await work(signal);
+    await work(signal, attempts);
   } finally {
     stop.abort();
     // A run that is given up does not wait for answers. The callers end with the cluster.
