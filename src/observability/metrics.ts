@@ -54,7 +54,7 @@ export interface Metrics {
    * in `workers/failures.ts`).
    */
   conflict(): void;
-  /** A commit failed. Its unsettled pushes are committed again: those of several matters in smaller commits. */
+  /** A commit failed. Its unsettled pushes are committed again, in smaller commits if possible (`workers/retry.ts`). */
   retried(): void;
   /** A partition job failed; the sweep schedules it again. */
   jobFailed(): void;

@@ -26,11 +26,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or the client does not exist. Check whether the body was serialized again after signing, or whether an old secret was used. For the cause (`diagnosis`), wait one second, then send a correctly signed push-logs/query with the requestId of the 401; the form on /docs sends it.',
+    'The signature is wrong, or the client does not exist. Check whether the body was serialized again after signing, or whether an old secret was used. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. The answer has the cause in `diagnosis`. The form on /docs sends this query.',
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。稍后用正确的签名以该 401 的 requestId 调用 push-logs/query，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
-    'The signature was used more than SIGNATURE_GRACE (30 s) ago with another path or idempotency key: sign again.',
+    'The signature was first used more than SIGNATURE_GRACE (30 s) ago, with another path or idempotency key. Sign each request anew.',
     '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
   NO_USABLE_SECRET: [
@@ -40,7 +40,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
-    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or let an operator create a link with --may-push. A key that was created with --no-bodies may not search by `titleContains` either.',
+    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A key that was created with --no-bodies may not search by `titleContains` either.',
     '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。以 --no-bodies 生成的密钥也不能按 titleContains 搜索。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],

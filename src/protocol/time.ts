@@ -117,8 +117,8 @@ export function formatUnambiguous(instant: number, timeZone: string): string {
 }
 
 /**
- * Converts local time to an instant. When clocks change, a local time may occur twice or never. The current offset of
- * the time zone then decides, as in luxon.
+ * Converts local time to an instant. When clocks change, a local time may occur twice or never. The result then depends
+ * on the offset that the time zone has today, as in luxon.
  */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
@@ -166,9 +166,9 @@ function zoneOf(timeZone: string): Zone {
 }
 
 /**
- * Local time minus UTC, in milliseconds. The calculation takes microseconds, which is too slow for each matter of a
- * digest and for each time of a push. So the offset is calculated once for each UTC day. If the offset changes within a
- * UTC day, it is calculated for each instant of that day.
+ * Local time minus UTC, in milliseconds. The calculation takes microseconds. This is too slow for each time of a push and
+ * each matter of `matters/digest`, so the offset is calculated once for each UTC day. If the offset changes within a UTC
+ * day, it is calculated for each instant of that day.
  */
 function offsetAt(instant: number, timeZone: string): number {
   const { format, offsets } = zoneOf(timeZone);

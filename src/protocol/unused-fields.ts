@@ -32,7 +32,7 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
  * Finds fields that are unknown or that the operation does not use, also in the elements of lists.
  *
  * @param isRejected whether the service rejects these fields instead of ignoring them
- * @param ofLine for a line of a batch: unknown fields of the line itself, which has `op`, `key` and `body`
+ * @param ofLine for a line of a batch: the names of its fields other than `op`, `key` and `body`
  * @returns the first 20
  */
 export function unusedFields(

@@ -80,10 +80,10 @@ export interface PushesDependencies extends ApplyDependencies {
   readonly users: UserDirectory;
   readonly lookups: LogLookups;
   readonly bodies: Bodies;
-  /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
+  /** Finds the later push that resolved a failed push. A later push that is still queued counts too. */
   readonly findMended: FindMended;
   readonly logRejection: LogRejection;
-  /** Creates ascending request ids for the lines of a batch. Each id has the time and process of the batch's id. */
+  /** Creates ascending request ids for the lines of a batch, with the time and process parts of the batch's id. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly checkReady: SubmitDependencies['checkReady'];
 }

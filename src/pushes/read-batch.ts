@@ -128,8 +128,8 @@ export type CheckBodies = (
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /**
- * Number of unknown users that all bodies together report in full. After this number is reached, each further body
- * still reports up to MAX_PROBLEMS of its unknown users.
+ * While the bodies of a batch have reported fewer unknown users than this, a body may report more than MAX_PROBLEMS of
+ * them.
  */
 const MAX_USER_PROBLEMS = 10_000;
 
