@@ -20,11 +20,13 @@ const INTERVAL = 200;
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
 /**
- * Minimum milliseconds for which pings fail before a pause. The driver replaces a reset connection within this time.
+ * The worker pauses only after pings have failed for these milliseconds. The driver replaces a reset connection sooner,
+ * so a reset connection causes no pause.
  */
 const FAILING_TO_PAUSE = 1_000;
 /**
- * If no other worker has reported a reachable database within these milliseconds, this worker resumes without delay.
+ * A paused worker resumes as soon as the database answers again, if no other worker has reported a reachable database
+ * within these milliseconds.
  */
 const MAX_REPORT_AGE = 2_000;
 /** A pause counts as the first one if the last resumption is longer ago than these milliseconds. */

@@ -93,8 +93,8 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 /**
  * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. These
  * transactions must not lock the documents of this batch. They must also not commit after this batch has read the
- * matters, because its decisions would then be based on outdated matters. If this batch decides that a push has no
- * effect, it writes no matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
+ * matters, because this batch would then decide by outdated matters. If this batch decides that a push has no effect,
+ * it writes no matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
@@ -147,8 +147,9 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
   // The prior results are read after the matters. So if a loaded matter has the effect of the first attempt of a push,
-  // the prior results contain the result of that attempt. If a dead worker has persisted a push of this batch with a
-  // fingerprint, they contain this push. The commit then fails, because the entry of this push is no longer QUEUED.
+  // the prior results contain the result of that attempt. If a push of this batch has a fingerprint and a dead worker
+  // has persisted the push, the prior results contain the push itself. The commit then fails, because the entry of the
+  // push is no longer QUEUED.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -193,7 +194,7 @@ async function commitPlan(
 ): Promise<void> {
   const began = performance.now();
   await deps.sessions.commit(batch.session, async (session) => {
-    // Checked in parallel with the writes. The promise never rejects.
+    // The ownership is checked in parallel with the writes. The promise never rejects.
     const loss = checkOwnership(deps, batch);
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt: batch.now, worker: deps.workerName, session };

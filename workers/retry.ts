@@ -1,14 +1,14 @@
 /**
- * Applies the groups of a batch, and retries the groups that fail. A group is the waiting pushes of one matter. All
- * groups are committed together. If the commit fails, the batch is halved until each failing group is alone, so that a
- * failing group does not affect the other groups.
+ * Applies the groups of a batch, and retries the groups that fail. A group consists of the waiting pushes of one
+ * matter. All groups are committed together. If the commit fails, the batch is halved until each failing group is
+ * alone, so that a failing group does not affect the other groups.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
 import { foldedLog } from '../src/infra/folded-log';
 import type { Logger } from '../src/infra/logger';
 import type { Metrics } from '../src/observability/metrics';
-import { traceIdsOf } from '../src/queue/consumer';
+import { traceIdsOf, type WaitingPush } from '../src/queue/consumer';
 import type { PushToSettle } from '../src/storage/push-log';
 import { failsWholeBatch, isContention, isFinal, type PartitionsLost } from './failures';
 import { type Group, groupPushes } from './plan-batch';
@@ -34,10 +34,10 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * When the time for retries is over, groups with contention are given up together if they are at most this many:
- * further attempts would block their partitions. If there are more groups, they are halved again, so that groups
- * without contention can still be committed. After a retryable error that is no contention, all groups are given up
- * together, because the database rejects all of them.
+ * This limit applies when the time for retries is over. If a commit then fails because of contention, at most this many
+ * groups are given up together: further attempts would block their partitions. If the commit has more groups, they are
+ * halved again, so that groups without contention can still be committed. After any other retryable error, all groups
+ * of the commit are given up together, because the database rejects all of them.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -61,12 +61,14 @@ const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
   /**
-   * Whether the time for the retries of all groups is over. It is called after each failure. The first call, after the
-   * first failure, starts this time.
+   * Whether the time for the retries of all groups is over. `apply` calls this function after each failure. The first
+   * call starts the time for retries.
    */
   readonly isTimeOver: () => boolean;
-  /** The pushes of given-up groups, which are settled as rejected at the end. */
-  readonly givenUp: PushToSettle[];
+  /** The pushes of given-up groups that fail for good, with their final states. They are finalized at the end. */
+  readonly failed: PushToSettle[];
+  /** The pushes of given-up groups that the caller may send again. They are finalized at the end. */
+  readonly unavailable: WaitingPush[];
 }
 
 /**
@@ -85,10 +87,11 @@ export async function applyGroups(
     until ??= Math.min(now + retryTime, began + MAX_RETRY_TIME);
     return now > until;
   };
-  const givenUp: PushToSettle[] = [];
-  const applied = await apply({ ...deps, isTimeOver, givenUp }, groups);
-  // Called after all commits, so that a failure of this call does not prevent a commit.
-  return joined(applied, await deps.finalize(givenUp));
+  const context: RetryContext = { ...deps, isTimeOver, failed: [], unavailable: [] };
+  const applied = await apply(context, groups);
+  // Finalized after all commits, so that a failure here does not prevent a commit.
+  const failed = await deps.finalize(context.failed);
+  return new Map([...applied, ...failed, ...(await rejectRetryably(deps, context.unavailable))]);
 }
 
 /**
@@ -163,17 +166,19 @@ async function throwIfBatchFails(
 }
 
 /** Rejects the pushes of groups that cannot be written, so that they do not block their partitions. */
-function giveUp({ logger, givenUp }: RetryContext, groups: readonly Group[], error: unknown): void {
+function giveUp(
+  { logger, failed, unavailable }: RetryContext,
+  groups: readonly Group[],
+  error: unknown,
+): void {
   const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
   for (const { systemCode, externalId, pushes } of groups) {
     const traceIds = traceIdsOf(pushes).slice(0, MAX_TRACE_IDS);
     const traced = traceIds.length > 0 && { traceIds };
     const line = { systemCode, externalId, error: errorText(error), ...traced };
     foldedLog(logger)({ ...GIVEN_UP, reason }, line);
-    const rejected = isFinal(error)
-      ? withFinalState(pushes, { state: 'REFUSED', reason })
-      : rejectRetryably(pushes);
-    givenUp.push(...rejected);
+    if (isFinal(error)) failed.push(...withFinalState(pushes, { state: 'REFUSED', reason }));
+    else unavailable.push(...pushes);
   }
 }
 

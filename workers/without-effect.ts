@@ -1,10 +1,10 @@
 /**
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
- * matter in the same batch of a caller. Each of these pushes gets a final state. Exceptions: a push whose log entry an
- * open transaction locks, and the lines behind such a push (`splitBehindEarlier`). Without a final state, an earlier
- * owner could still commit the push after this batch has committed later pushes of the same matter. The functions
- * return the remaining pushes, which may take effect.
+ * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
+ * commit the push after this batch has committed later pushes of the same matter. Exceptions without a final state are
+ * a push whose log entry an open transaction locks, and the lines behind such a push (`splitBehindEarlier`). The
+ * functions return the remaining pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -12,8 +12,8 @@ import type { Batch, WaitingPush } from '../src/queue/consumer';
 import type { LogLookups, PushToSettle, Settlement } from '../src/storage/push-log';
 
 /**
- * Final states by request id; undefined if an open transaction locks the entry of the push, so that its result is
- * unknown.
+ * Final states by request id; undefined if the final state is unknown, for example because an open transaction locks
+ * the entry of the push.
  */
 export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
@@ -67,22 +67,27 @@ export async function separateSettled(
   const found = await lookups.settlements(pushes.map(({ id }) => id));
   const withoutEntry = pushes.filter(({ id }) => !found.has(id));
   const settled = [...found].filter(([, settlement]) => settlement);
-  const failed = settled.filter(([, settlement]) => isRetryableFailure(settlement));
-  const failedIds = [...withoutEntry.map(({ id }) => id), ...failed.map(([id]) => id)];
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
-  const { remaining, skipped } = splitBehind(queued, new Set(failedIds));
   // After an election, the entry of a push in `withoutEntry` may exist although `settlements` did not find it. So
   // `finalize` also gets these pushes, and settles the entries that exist.
-  const ended = await finalize([...withFinalState(withoutEntry, UNAVAILABLE), ...skipped]);
-  return { remaining, states: new Map([...settled, ...ended]) };
+  const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
+  const { remaining, behind } = splitBehindFailed(queued, new Map([...settled, ...ended]));
+  return { remaining, states: new Map([...settled, ...ended, ...(await finalize(behind))]) };
 }
 
 /**
- * Creates the final states of pushes that cannot be applied now. A line behind one of them is skipped (contract 7.2).
+ * Finalizes pushes that cannot be applied now, and then the lines behind them. An earlier owner may have persisted a
+ * push although this worker could not confirm that. The lines behind such a push are not skipped (contract 7.2).
  */
-export function rejectRetryably(pushes: readonly WaitingPush[]): PushToSettle[] {
-  const { remaining, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
-  return [...withFinalState(remaining, UNAVAILABLE), ...skipped];
+export async function rejectRetryably(
+  { finalize }: Pick<FinalizeDependencies, 'finalize'>,
+  pushes: readonly WaitingPush[],
+): Promise<FinalStates> {
+  const { remaining: first, behind } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
+  const ended = await finalize(withFinalState(first, UNAVAILABLE));
+  const lines = splitBehindFailed(behind, ended);
+  const others = [...withFinalState(lines.remaining, UNAVAILABLE), ...lines.behind];
+  return new Map([...ended, ...(await finalize(others))]);
 }
 
 /** Pairs pushes with a final state. Writes nothing. */
@@ -92,29 +97,52 @@ export const withFinalState = (
 ): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 
 /**
- * Skips a line of a caller's batch if the preceding line of its matter failed with a retryable error (contract 7.2).
+ * Skips the lines behind a line that failed with a retryable error (contract 7.2). If the final state of a line is
+ * unknown, it may still take effect. So the lines behind it must not be applied, and are not skipped either.
  *
  * @param pushes in order
- * @param failed request ids of the lines that failed
+ * @param states of the earlier lines
+ * @returns `behind`: the lines that must not be applied, with their final states
  */
-function splitBehind(pushes: readonly WaitingPush[], failed: ReadonlySet<string>) {
-  const withoutEffect = new Set(failed);
+function splitBehindFailed(pushes: readonly WaitingPush[], states: FinalStates) {
+  const idsOf = (isWanted: (settlement: Settlement | undefined) => boolean) =>
+    new Set([...states].filter(([, settlement]) => isWanted(settlement)).map(([id]) => id));
+  const failed = splitBehind(pushes, idsOf(isRetryableFailure));
+  const unknown = splitBehind(
+    failed.remaining,
+    idsOf((settlement) => !settlement),
+  );
+  const behind = [
+    ...withFinalState(failed.behind, SKIPPED),
+    ...withFinalState(unknown.behind, UNAVAILABLE),
+  ];
+  return { remaining: unknown.remaining, behind };
+}
+
+/**
+ * Separates the lines of a caller's batch that are behind other lines of their matter.
+ *
+ * @param pushes in order
+ * @param earlier request ids of these other lines
+ */
+function splitBehind(pushes: readonly WaitingPush[], earlier: ReadonlySet<string>) {
+  const ids = new Set(earlier);
   const behind: WaitingPush[] = [];
   const remaining = pushes.filter((push) => {
-    if (push.previous === undefined || !withoutEffect.has(push.previous)) return true;
-    withoutEffect.add(push.id);
+    if (push.previous === undefined || !ids.has(push.previous)) return true;
+    ids.add(push.id);
     behind.push(push);
     return false;
   });
-  return { remaining, skipped: withFinalState(behind, SKIPPED) };
+  return { remaining, behind };
 }
 
 /**
  * Skips the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
- * past its deadline, or is not in this batch.
+ * past its deadline, or is not in this batch of the worker.
  *
- * - An earlier line without a final state gets one. Otherwise the earlier line could be committed after the lines
- *   behind it were skipped.
+ * - An earlier line that is not in this batch and has no final state gets one. Otherwise the earlier line could be
+ *   committed after the lines behind it were skipped.
  * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it
  *   are neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes
  *   them.
@@ -139,7 +167,8 @@ async function splitBehindEarlier(
     if (!settlement) locked.add(id);
     else if (isRetryableFailure(settlement)) failed.add(id);
   }
-  const { remaining, skipped } = splitBehind(pushes, failed);
+  const { remaining, behind } = splitBehind(pushes, failed);
+  const skipped = withFinalState(behind, SKIPPED);
   return { remaining: splitBehind(remaining, locked).remaining, skipped };
 }
 

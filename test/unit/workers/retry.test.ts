@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/infra/logger';
 import { NO_METRICS } from '../../../src/observability/metrics';
 import type { WaitingPush } from '../../../src/queue/records';
 import type { LogLookups, PushToSettle, Settlement } from '../../../src/storage/push-log';
-import { PlanFailed } from '../../../workers/failures';
+import { CommitConflict, PlanFailed } from '../../../workers/failures';
 import { groupPushes } from '../../../workers/plan-batch';
 import { type ApplyGroupsDependencies, applyGroups } from '../../../workers/retry';
 import { aPush, NOW } from '../../support/builders';
@@ -59,4 +59,67 @@ test('a failure to finalize them fails the batch, and stops no commit', async ()
   });
   await expect(applied).rejects.toThrow('the entry is locked');
   expect(happened.filter((one) => one.startsWith('commit'))).toEqual(['commit A', 'commit B']);
+});
+
+describe("a line of a caller's batch behind a line that cannot be applied now", () => {
+  const UNAVAILABLE: Settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' };
+  const SKIPPED: Settlement = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' };
+  const line = (id: string, previous?: string): WaitingPush => ({
+    ...push(id),
+    ...{ externalId: 'M', previous },
+  });
+  const lines = [line('1'), line('2', '1'), line('3', '2')];
+
+  /**
+   * @param first the final state of the first line in the push log, whatever this worker wants to write; undefined: it
+   *   is unknown
+   */
+  async function apply(
+    first: Settlement | undefined,
+    commit: ApplyGroupsDependencies['commit'],
+    known: readonly string[] = ['1', '2', '3'],
+  ) {
+    const deps: ApplyGroupsDependencies = {
+      commit,
+      finalize: async (pushes) =>
+        new Map(pushes.map(({ id, settlement }) => [id, id === '1' ? first : settlement])),
+      lookups: {
+        settlements: async (ids: readonly string[]) =>
+          new Map(ids.filter((id) => known.includes(id)).map((id) => [id, undefined])),
+      } as Partial<LogLookups> as LogLookups,
+      checkOwnership: async () => undefined,
+      logger: createLogger('test', 'silent'),
+      metrics: NO_METRICS,
+    };
+    return Object.fromEntries(await applyGroups(deps, groupPushes(lines)));
+  }
+
+  const fails = async () => {
+    throw new CommitConflict('a prior result is not confirmed yet');
+  };
+
+  test('is skipped if the earlier line fails', async () => {
+    expect(await apply(UNAVAILABLE, fails)).toEqual({ 1: UNAVAILABLE, 2: SKIPPED, 3: SKIPPED });
+  });
+
+  test('is not skipped if an earlier owner has persisted the earlier line, or may have', async () => {
+    const expected = { 2: UNAVAILABLE, 3: UNAVAILABLE };
+    expect(await apply(DONE, fails)).toEqual({ 1: DONE, ...expected });
+    expect(await apply(undefined, fails)).toEqual({ 1: undefined, ...expected });
+  });
+
+  /** Fails until the first line, whose entry is missing, no longer takes part. */
+  const failsWithFirst: ApplyGroupsDependencies['commit'] = async (together) => {
+    const ids = together.flatMap(({ pushes }) => pushes.map(({ id }) => id));
+    if (ids.includes('1')) throw new CommitConflict('a push was settled before');
+    return new Map(ids.map((id) => [id, DONE]));
+  };
+
+  test('depends on the final state of an earlier line whose entry was not found', async () => {
+    const found = ['2', '3'];
+    const statesWith = (first: Settlement | undefined) => apply(first, failsWithFirst, found);
+    expect(await statesWith(UNAVAILABLE)).toEqual({ 1: UNAVAILABLE, 2: SKIPPED, 3: SKIPPED });
+    expect(await statesWith(DONE)).toEqual({ 1: DONE, 2: DONE, 3: DONE });
+    expect(await statesWith(undefined)).toEqual({ 1: undefined, 2: UNAVAILABLE, 3: UNAVAILABLE });
+  });
 });
