@@ -55,7 +55,7 @@ export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
 /** Milliseconds between two reads of the Redis time, randomly extended by up to half. */
 const REDIS_TIME_INTERVAL = 20_000;
-/** Milliseconds in which an exiting process writes its last log lines. */
+/** Maximum milliseconds for which an exiting process waits until its last log lines are written. */
 const FLUSH_TIMEOUT = 500;
 
 const flushLog = async (output: DestinationStream | LogOutput) =>
@@ -165,8 +165,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // The parts that `serve` starts are registered after the metrics, and the part that was registered last stops first.
-  // So the metrics stop after these parts, and are available while they drain.
+  // Parts stop in the reverse order of their registration. The parts that `serve` starts are registered after the
+  // metrics. So the metrics are available while these parts drain, and stop after them.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

@@ -31,7 +31,11 @@ import { createIdSource } from './storage/push-log/request-id';
 import { pathPrefixOf, pushSettings, readPages, selfSettings } from './web/settings';
 import { createSettling, type WebSettling } from './web/settling';
 
-/** Starts a web process. @throws the errors of `startProcess`, or an Error that names HOST and PORT */
+/**
+ * Starts a web process.
+ *
+ * @throws the errors of `startProcess`; if the server cannot listen, an Error that names HOST and PORT
+ */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 

@@ -28,8 +28,8 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * All values of a header, in order. Node's own objects are not used: a header named `__proto__` breaks
- * `headersDistinct`, and `headers` joins duplicates with a comma.
+ * All values of a header, in order. Node's `headers` and `headersDistinct` are not used: `headers` joins duplicates
+ * with a comma, and a header named `__proto__` breaks `headersDistinct`.
  *
  * @param rawHeaders name, value, name, value, ...
  * @param name lower case
@@ -48,7 +48,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** True: a field that is unknown, or that the operation does not use, is rejected. False: the field is ignored. */
+  /** True: a field that is unknown, or that the operation does not use, is rejected. False: such a field is ignored. */
   readonly strictFields: boolean;
   /** Problems of X-Idempotency-Key and X-Strict-Fields. The answer lists them with the problems of the body. */
   readonly headerErrors: readonly Problem[];

@@ -76,7 +76,7 @@ export async function authenticate(
   return toIdentification(current, () => callerOf(current, signer, clock()));
 }
 
-/** @returns the result of `check`, or the PushError that it throws */
+/** @returns the client, with the result of `check` or with the PushError that `check` throws */
 function toIdentification<T>(client: KnownClient | undefined, check: () => T) {
   try {
     return { client, caller: check() };
@@ -106,8 +106,8 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
 const MIN_SECRETS = 2;
 
 /**
- * The secrets to try, filled up with dummies to `minSecrets`, but at least to MIN_SECRETS. So a rejection takes the
- * same time whether the client is unknown, has one secret, two secrets or query keys.
+ * The secrets to try, followed by dummies so that the list has at least `minSecrets` and at least MIN_SECRETS entries.
+ * So the duration of a rejection does not show whether the client exists, or how many secrets and query keys it has.
  *
  * @param minSecrets minimum length of the result: the largest number of secrets and query keys that any client has
  */
@@ -162,7 +162,7 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }
 
-/** Maximum bytes that are hashed at once, within a fraction of a millisecond. A larger body is hashed in slices. */
+/** Maximum bytes of one hash step, which takes a fraction of a millisecond. A larger body is hashed in slices. */
 const SLICE = 64 * 1024;
 
 /** The body of a signed request. It can find the secret that signed the request. */

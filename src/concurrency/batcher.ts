@@ -27,7 +27,10 @@ export interface BatcherOptions<I, O> {
    * minimum makes batches fewer and larger. By default there is no minimum.
    */
   readonly headStart?: number | undefined;
-  /** If set, a batch with traced items has one span, in the trace of one item, with links to other recorded traces. */
+  /**
+   * If set, a batch with traced items has one span. The span is in the first recorded trace of the items, and has links
+   * to the other recorded traces.
+   */
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */
   readonly name?: string;

@@ -75,7 +75,7 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
       state = succeed(began);
     } catch (error) {
       state = answeredAt >= began ? succeed(began) : fail(began, error);
-      // The ping is already judged: an answer that arrives now resets the failures, and an error is ignored.
+      // The ping already has a result. An answer that arrives later resets the failures, and a later error is ignored.
       call.then(noteLate, () => undefined);
     }
     await onPing(state);
@@ -93,8 +93,8 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
 const TICKS = 10;
 
 /**
- * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during the block is
- * read before the limit ends, unless only the last tick was left.
+ * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during this pause is
+ * read before the limit ends, unless only one tick was left.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {

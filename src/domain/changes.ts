@@ -2,8 +2,8 @@
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
 /**
- * A changed field. A type, status, priority, time or `deleted` is stored with its old and new value, and `parties` with
- * lists. Of the remaining fields, such as title and payload, only the name is stored.
+ * A changed field. For a type, status, priority, time or `deleted`, the old and the new value are stored. For
+ * `parties`, lists of parties are stored. For the remaining fields, such as title and payload, only the name is stored.
  */
 export interface FieldChange {
   readonly field: string;

@@ -166,7 +166,7 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
 }
 
 /**
- * Applies changes to a matter, and updates its derived fields, `sourceUpdatedAt`, `updatedAt` and revision. Returns
+ * Applies changes to a matter, and updates its `sourceUpdatedAt`, `updatedAt`, revision and derived fields. Returns
  * `matter` itself if nothing changed, so that a push without changes writes nothing.
  */
 function applyChanges(
@@ -175,7 +175,7 @@ function applyChanges(
   changes: Partial<Matter>,
   context: DecisionContext,
 ): Matter {
-  // Each copy of a matter costs a worker about a microsecond, so there is only one.
+  // Each copy of a matter costs a worker about a microsecond, so this function makes only one copy.
   const after: { -readonly [Field in keyof Matter]: Matter[Field] } = { ...matter, ...changes };
   after.phase = phaseOf(after.bizStatus, after.deleted, context.concluded);
   after.priorityRank = priorityRank(after.priority);

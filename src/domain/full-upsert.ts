@@ -37,9 +37,8 @@ export type ContentField =
 
 /**
  * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
- * @returns an upsert that gives the matter in the ledger the content of `matter`, whatever content the ledger has. A
- *   stale upsert changes nothing. The upsert sets no read states: a party that the ledger already has keeps its read
- *   state
+ * @returns an upsert that gives the matter in the ledger the content of `matter`, unless the upsert is stale. The
+ *   upsert sets no read states: a party that the ledger already has keeps its read state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;

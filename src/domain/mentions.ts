@@ -13,8 +13,8 @@ export interface Mentions {
  */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
 /**
- * An optional sign between the name and a letter or digit: `li.lei@example.com`, `x-li.lei` and `li.lei_2` do not
- * contain the word `li.lei`.
+ * An optional sign that joins the name to a letter or digit, so that the name is only a part of a longer word. For
+ * example, `li.lei@example.com`, `x-li.lei` and `li.lei_2` do not contain the word `li.lei`.
  */
 const JOINT = '[._@-]?';
 /** Maximum levels of escapes. The body is the first level, and a JSON document in its `payloadJson` the second. */

@@ -199,7 +199,8 @@ function separatorOf(text: string): string {
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
  * Matches a place inside a cell where a formula would begin if the spreadsheet's separator is not the comma. Quotes
- * around the cell do not prevent this. For such a spreadsheet, the quotes may be inside a longer cell, as normal text.
+ * around the cell do not prevent this. With another separator, the opening quote may be inside a longer cell, where a
+ * quote is a normal character.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */

@@ -188,9 +188,9 @@ class Utf8Scan {
 
 /**
  * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names
- * of people also use some of the second level. If a file is not GB18030, decoding it as GB18030 gives rare characters
- * and private code points. EUC-KR and EUC-JP cannot be detected, because their bytes are common Chinese characters in
- * GB18030.
+ * of people also use some of the second level. If a file has another encoding, decoding the file as GB18030 usually
+ * gives rare characters and private code points. EUC-KR and EUC-JP are exceptions that cannot be detected: in GB18030,
+ * their bytes are common Chinese characters.
  */
 class GbkScan {
   #all = 0;

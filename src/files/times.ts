@@ -7,7 +7,7 @@ export interface FileTime {
   readonly text: string;
   /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
   readonly precision: number;
-  /** Whether the cell was a serial number of a spreadsheet: the days since the end of 1899. */
+  /** Whether the cell was a serial number of a spreadsheet: the days since 1899-12-30. */
   readonly isSerial: boolean;
 }
 

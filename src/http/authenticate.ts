@@ -25,7 +25,7 @@ export interface HmacAuthDependencies {
   readonly clients: ClientDirectory;
   /** Fails the waiting calls when the database becomes unreachable. */
   readonly database: Pick<Reach, 'guard'>;
-  /** Called for each request with a valid signature. */
+  /** Called for each authenticated request. */
   readonly noteUse: SecretUses['note'];
   /** @throws PushError if the service cannot accept a request now */
   readonly checkReady: () => void;

@@ -33,7 +33,7 @@ const EMPTY = Buffer.alloc(0);
  * @param limit bytes
  * @param timeout milliseconds in which the body must arrive
  * @throws (the middleware) PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, TOO_MANY_IN_FLIGHT or
- *   IN_FLIGHT_BYTES_FULL; or if the client closed the connection, BODY_INCOMPLETE
+ *   IN_FLIGHT_BYTES_FULL; BODY_INCOMPLETE if the client closed the connection
  */
 export function koaRawBody(
   inFlight: InFlight,

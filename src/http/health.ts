@@ -109,7 +109,7 @@ interface Servers {
 }
 
 /**
- * Pings MongoDB and Redis. If a server is unreachable, requests that wait for it are answered at once.
+ * Pings MongoDB and Redis. If a server is unreachable, requests that wait for it are answered immediately.
  *
  * @param subscriber the Redis connection that receives replies
  * @param endWaiting finalizes the pushes that wait for a reply; called repeatedly while Redis is unreachable

@@ -20,8 +20,8 @@ export interface RequestState {
   /** Set by koaRequest. When the whole request has arrived, the authentication replaces this id by a new one. */
   requestId: string;
   /**
-   * Set by koaRequest: when the handling of the request began, epoch milliseconds. While connections are being accepted,
-   * this is up to 10 ms after its head arrived (new-connections.ts).
+   * Set by koaRequest: when the handling of the request began, epoch milliseconds. While connections are accepted, this
+   * is up to 10 ms after the arrival of the head (new-connections.ts).
    */
   arrivedAt: number;
   /** Set by koaRequest: the language of the answer. */

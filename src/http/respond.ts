@@ -45,8 +45,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
     // answer of many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // The connection closes in two cases. If a body has an unread rest, Node could take the next request for this rest.
-    // If this process is going to stop, the client must reconnect to another process.
+    // The connection closes in two cases. If a part of the body is unread, Node could read the next request as the rest
+    // of this body. If this process is going to stop, the client must reconnect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }

@@ -39,7 +39,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
-  // `acceptHead` checks the Host header instead of Node, because an error answer of Node has no envelope.
+  // `acceptHead`, not Node, checks the Host header, because an error answer of Node has no envelope.
   requireHostHeader: false,
 };
 
@@ -139,7 +139,7 @@ function createHttpServer(
     responses.add(res);
     res.once('close', () => responses.delete(res));
     run(() => {
-      // While the request waited, its connection may have failed. Nothing would end the reading of its body.
+      // `run` can delay the request. If the connection fails meanwhile, nothing would end the reading of the body.
       if (!req.destroyed) handler(req, res);
     });
   };
@@ -148,7 +148,7 @@ function createHttpServer(
   // A client may close its sending side after its request and wait for the answer. Without this option Node would close
   // the connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // No limit on the number of headers: Node silently drops headers above a limit, which could hide a duplicate header.
+  // 0 means no limit. With a limit, Node silently drops further headers, which could hide a duplicate header.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));

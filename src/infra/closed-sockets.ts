@@ -26,7 +26,7 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;
   const { throwIfAborted } = prototype;
-  // `throwIfClosed` is the method that an earlier call set: the driver is already patched.
+  // The name `throwIfClosed` shows that an earlier call has already patched the driver.
   if (throwIfAborted.name === 'throwIfClosed') return;
   prototype.throwIfAborted = function throwIfClosed(this: DriverConnection) {
     if (!this.error && this.socket.destroyed) {

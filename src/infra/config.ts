@@ -1,6 +1,6 @@
 /**
- * Reads the settings from the environment (or from files that it names) and validates them. One ConfigError reports all
- * problems.
+ * Reads the settings from the environment, or from files that the environment names, and validates them. One
+ * ConfigError reports all problems.
  */
 import path from 'node:path';
 import { z } from 'zod';
@@ -67,7 +67,7 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long after its first use a signature is accepted with another path or idempotency key; `off`: always. */
+  /** How long after its first use a signature may be reused with another path or idempotency key; `off`: no limit. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -91,8 +91,8 @@ const schema = z.object({
   /** Maximum bytes of one partition in Redis. `web` answers further pushes with 503. */
   PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
   /**
-   * Maximum pushes that a worker processes together. BATCH_MAX_ITEMS, BATCH_BODY_LIMIT and BATCH_TIMEOUT limit the
-   * batch of a caller instead.
+   * Maximum pushes that a worker processes together. The batch of a caller has other limits: BATCH_MAX_ITEMS,
+   * BATCH_BODY_LIMIT and BATCH_TIMEOUT.
    */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
   /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */

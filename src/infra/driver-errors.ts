@@ -47,7 +47,7 @@ export function isDuplicateKey(error: unknown): boolean {
  * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
- *   confirm it in time. Undefined if `error` is no exceeded `maxTimeMS`
+ *   confirm it in time. Undefined if `maxTimeMS` was not exceeded
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
@@ -112,7 +112,8 @@ export function isRejectedPermanently(error: unknown): boolean {
  * error of the socket unchanged.
  */
 export function isSocketError(error: unknown): boolean {
-  // `instanceof Error` is false for an error of another JavaScript context, as under jest. `isNativeError` is true.
+  // Under jest, the error can come from another JavaScript context. For such an error, `instanceof Error` is false, but
+  // `isNativeError` is true.
   return types.isNativeError(error) && 'syscall' in error;
 }
 

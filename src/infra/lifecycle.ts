@@ -119,8 +119,8 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * Stops the process on SIGTERM, on SIGINT, and when the IPC channel to its parent process closes. With npm, the process
- * receives Ctrl-C twice, so a second signal has no effect.
+ * Stops the process on SIGTERM, on SIGINT, and when the IPC channel to its parent process closes. A second signal has
+ * no effect, because a process that npm started receives Ctrl-C twice.
  *
  * @param flush writes buffered log lines; it must end soon even if the reader of the log has stopped
  */

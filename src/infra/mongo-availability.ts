@@ -58,8 +58,8 @@ export async function pingMongo(connection: Connection): Promise<void> {
 
 /**
  * Writes a small document for the readiness check, because a server that answers reads can reject all writes (quota,
- * missing permission, `setUserWriteBlockMode`). The write does not wait for the majority: a slow majority delays
- * pushes, but they still succeed.
+ * missing permission, `setUserWriteBlockMode`). The write does not wait for the majority, because a slow majority only
+ * delays pushes and must not make the check fail.
  *
  * @throws the driver's error
  */

@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * For a write that precedes a write with MAJORITY_WRITE_CONCERN to the same replica set. The members apply writes in
- * order, so the confirmation of the second write covers the first write too.
+ * Used for a write that is followed by a second write, with MAJORITY_WRITE_CONCERN, to the same replica set. The
+ * members apply writes in order, so the confirmation of the second write covers the first write too.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 

@@ -64,7 +64,7 @@ function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']
   const size = bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const about: Bilingual = setting
     ? [
-        `At most ${size}; the setting ${setting} may change it`,
+        `At most ${size} by default; the setting ${setting} changes this limit`,
         `最多 ${size}，可由 ${setting} 调整`,
       ]
     : [`At most ${size}`, `最多 ${size}`];
@@ -85,7 +85,7 @@ function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
   return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
 }
 
-/** The 207 response, if the endpoint has one. For a dry run (`final`), the response has no Retry-After header. */
+/** The 207 response, if the endpoint has one. The response of a dry run (`final`) has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
@@ -109,7 +109,8 @@ const RETRY_AFTER = {
 const NDJSON = 'application/x-ndjson';
 
 /**
- * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON, so the schema is a string with a list as content.
+ * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON. So the schema is a string, and its
+ * `contentSchema` describes the lines as an array.
  */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
@@ -146,7 +147,8 @@ export function sharedRejections(): Record<string, JsonValue> {
 
 /**
  * The rejections of an operation: one response for each code. A response lists the shared reasons of its code, and
- * after them the reasons in `own` with this code. If `own` has none, the response is a reference to the shared one.
+ * after them the reasons in `own` with this code. If no reason in `own` has the code, the response is a reference to
+ * the shared response.
  *
  * @param own reasons that only this operation has, in addition to the shared reasons
  */

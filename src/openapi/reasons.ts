@@ -13,7 +13,7 @@ import { bilingual } from '../protocol/language';
 import type { JsonValue } from './json-schema';
 import { REASON_DESCRIPTIONS } from './reason-descriptions';
 
-/** The rejection with a reason. A message about a matter contains placeholders for the parts of its key. */
+/** The error with this reason. A message about a matter has placeholders for its `systemCode` and `externalId`. */
 export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {
   const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
   if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');

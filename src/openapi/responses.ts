@@ -10,11 +10,19 @@ import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
-/** Codes that a rejection after the admission can have. Responses with these codes may have the RateLimit headers. */
+/**
+ * Codes of rejections that can occur in or after admission (`pushes/admission.ts`). The document lists the RateLimit
+ * headers for these codes.
+ */
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 
-/** The content of a successful response. @param answer name of its schema @param examples of `data`, by name */
+/**
+ * The content of a successful response.
+ *
+ * @param answer name of the schema of the answer
+ * @param examples examples of `data`, by name
+ */
 export function success(answer: string, examples: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(examples).map(([name, data]) => [
     name,

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document as bytes. It is created when the first request for it arrives: most processes get no such
- * request.
+ * The OpenAPI document as bytes. The first request for the document creates the bytes, because most processes get no
+ * such request.
  */
 import { etagOf } from '../protocol/headers';
 import { openApiText } from './document';

@@ -36,8 +36,8 @@ export const SHED = [
 ];
 
 /**
- * Minimum seconds by which a number of pushes is divided to compute a rate. Otherwise a few pushes in a short time
- * would produce a high rate.
+ * Minimum time over which a rate is computed, in seconds. Over a shorter time, a few pushes would result in a high
+ * rate.
  */
 const MIN_SECONDS = 60;
 

@@ -25,7 +25,7 @@ export interface History {
   readonly minutes: readonly MinuteCounts[] | null;
   /** Whether the read of the push counts stopped at its limit. Then the oldest minutes show no pushes. */
   readonly isCut: boolean;
-  /** The waiting pushes in the last hour, as far as this process was running. */
+  /** The waiting pushes in the part of the last hour in which this process was running. */
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
   readonly marks: readonly HistoryEvent[];
@@ -34,7 +34,7 @@ export interface History {
 }
 
 const MINUTE = 60_000;
-/** Milliseconds for each read of the database. */
+/** Maximum milliseconds for each read of the database. */
 const TIMEOUT = 4_000;
 /** Maximum entries of the audit trail that are shown, newest first. */
 const MAX_ENTRIES = 50;
@@ -132,9 +132,12 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Processes of one version that start within these milliseconds after the first of them are one event. */
+/** Starts of processes of one version are one event if they follow the first start within these milliseconds. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Outages of one server that begin within these milliseconds are the same outage, noticed by several processes. */
+/**
+ * Several processes can notice the same outage. Two outages of one server count as one if they begin less than this
+ * many milliseconds apart.
+ */
 const SAME_OUTAGE = 5_000;
 
 /** @returns the events, oldest first */

@@ -14,7 +14,8 @@ export interface Operator extends OperatorPage {
 }
 
 /**
- * Paths of the page, its JSON data and its files, of the pages about alerts, and of console files that the page uses.
+ * Paths of the page, of its JSON data, changes and files, of the pages about alerts, and of console files that the page
+ * uses.
  */
 const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 

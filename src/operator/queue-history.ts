@@ -58,7 +58,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // A failed read needs no log line, because its sample contains null values.
+  // The error handler is empty, because a failed read throws no error: it produces a sample with null values.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,
@@ -82,7 +82,7 @@ export interface OperatorParts {
   /** PORTAL_TIME_ZONE, in which the page shows all times. */
   readonly timeZone: string;
   readonly mongo: Connection;
-  /** A fail-fast connection that was ready at the start. */
+  /** A fail-fast connection that was ready when the process started. */
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;

@@ -37,7 +37,8 @@ const STEP = 64 * 1024;
  * Splits the array in steps. The generator yields after each element, and after about `STEP` bytes within an element.
  *
  * @param start position of the `[`
- * @param maxElements the function stops after one more element, so that the caller sees that there are too many
+ * @param maxElements maximum number of elements. The function stops after `maxElements + 1` elements, so that the
+ *   caller can detect an array with too many elements
  */
 export function* splitArray(
   batch: Buffer,
@@ -76,9 +77,9 @@ const NONE = 0;
  * MAX_BRACKETS nested levels is wrong: without a limit, millions of brackets would need much memory.
  */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The closing brackets of the unfinished lists and objects, outermost first, except the innermost one (`due`). */
+  /** The values of `due` for the levels around the current level, outermost first. */
   const outer: number[] = [];
-  /** The closing bracket of the innermost unfinished list or object. */
+  /** The closing bracket of the innermost unfinished list or object; NONE outside of all lists and objects. */
   let due = NONE;
   let at = from;
   let pauseAt = from + STEP;

@@ -24,7 +24,8 @@ export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 export const MAX_KEY_LENGTH = 255;
 
 /**
- * The schema of a line, without the fields of `body`. The parser of the operation validates them, as in a single push.
+ * The schema of a line, without the fields of `body`. The parser of the operation validates these fields, as in a
+ * single push.
  */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
@@ -48,7 +49,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The OpenAPI document refers to the schema of the body, and that schema has the rules of `allOf` already.
+            // In the OpenAPI document, `body` refers to the schema of a push body, which has the rules of `allOf`.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -103,7 +104,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The first 20 problems of the line, and all unknown users (up to 10,000 in a batch). Paths of fields start inside `body`.',
+        'The first 20 problems of the line, and all unknown users (up to 10,000 in a batch). Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),
@@ -180,7 +181,8 @@ export type VerifiedBatch = Answer<typeof verifiedBatch>;
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
 /**
- * The envelope of the answer 207: to a batch or resend in which pushes failed, or to a dry run with invalid pushes.
+ * The envelope of the answer 207. The service sends this answer if pushes of a batch or resend failed, or if pushes of
+ * a dry run are invalid.
  *
  * @param data BatchData, VerifiedBatch or ResendData
  * @param retryable whether one of the failed lines may succeed later

@@ -15,7 +15,7 @@ export interface EntryField<
   ShownTo extends Audience = Audience,
   Schema extends z.ZodType = z.ZodType,
 > {
-  /** Undefined if the field is derived from other fields or has a structure. */
+  /** Undefined if the presenter builds the value, because the value is derived or is a list or an object. */
   readonly stored: Stored;
   /** Whether an entry in the database may lack the field. Readers then see null. */
   readonly optional: Optional;
@@ -54,7 +54,10 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** A field that the presenter (queries/presenters/entry.ts) builds, because it has a structure or is derived. */
+/**
+ * A field that the presenter (queries/presenters/entry.ts) builds, because the field is derived or its value is a list
+ * or an object.
+ */
 export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual

@@ -28,7 +28,7 @@ export interface RateState {
   readonly rate: number;
   /** Maximum number of requests that the client may send at once. */
   readonly burst: number;
-  /** Requests that the client may send at once now. */
+  /** Number of requests that are left of `burst` now. */
   readonly remaining: number;
 }
 

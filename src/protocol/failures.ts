@@ -52,13 +52,13 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; a push without both counts as one',
+      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; a push with neither counts as one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
   stillFailed: count().meta(
     describe(
-      'The part of `matters` whose last failure no later push has mended; batches rejected as a whole do not count',
+      'Number of `matters` whose last failure no later push has resolved; batches rejected as a whole do not count',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
   ),
@@ -127,7 +127,7 @@ export const mended = z
   .meta(describe('The push that mended the failure', '之后成功的推送'));
 export type Mended = Answer<typeof mended>;
 
-/** The failed upsert because of which a matter does not exist. */
+/** The failed upsert that should have created the matter. It explains a later MATTER_NOT_FOUND. */
 const failureCause = z
   .object({
     requestId: requestId().meta(describe('The last failed upsert', '最近一次失败的 upsert')),
@@ -135,7 +135,7 @@ const failureCause = z
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
   })
-  .meta(describe('The failed upsert behind the last failure', '导致最近一次失败的失败'));
+  .meta(describe('The failed upsert that caused the last failure', '导致最近一次失败的失败'));
 
 /** The last failure of a matter, of an idempotency key, or of a push that has neither. */
 export const failedRow = z

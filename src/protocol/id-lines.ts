@@ -10,12 +10,15 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Maximum length of a line in characters: far longer than an id, as an object may have fields besides `externalId`. */
+/**
+ * Maximum length of a line in characters. The limit is far longer than an id, because an object may have fields besides
+ * `externalId`.
+ */
 const MAX_LINE_LENGTH = 16_384;
 /** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
 
-/** Parses chunks. Throws errors only at the end, because the signature must be verified before any other check. */
+/** Parses chunks. Only `end` throws errors: the caller verifies the signature before it reports a wrong line. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /**
@@ -37,7 +40,8 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
     listed += 1;
     tooMany = listed > maxLines;
     if (tooMany) ids.clear();
-    // The result is an error already. Further lines are not parsed, because invalid JSON takes long to parse.
+    // Further lines are not parsed, because the result is already an error. Parsing a million invalid lines would take
+    // long.
     if (tooMany || problems.length === MAX_PROBLEMS) return;
     const { id, wrong } = readLine(line);
     if (id !== undefined) ids.add(id);

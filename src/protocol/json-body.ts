@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels levels around the body of the push; the maximum depth does not include them
+ * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
  * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels.
  *   Values of unused fields count too
  */
@@ -105,7 +105,7 @@ const COMMA = 0x2c;
  * Checks the limits of the structure. Reads each byte once, and does not check that the bytes are valid JSON.
  *
  * @param raw UTF-8
- * @param outerLevels levels around the body of the push; the maximum depth does not include them
+ * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
  * @param field `field` of the problem
  * @returns the first exceeded limit as a problem
  */

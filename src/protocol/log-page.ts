@@ -1,4 +1,4 @@
-/** The schema of `data` in the answer to `push-logs/query`. An entry may have a diagnosis of its rejected signature. */
+/** The schemas of `data` in the answer to `push-logs/query`, and of the diagnosis that an entry may have. */
 import { z } from 'zod';
 import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
 import { describe } from './language';
@@ -121,12 +121,14 @@ export function logPageSchemas(causes: readonly string[]) {
           ),
         ),
       nextCursor: nextCursor(),
-      /** Only on the first page, and only if the query names no request, batch, matter or key. */
+      /** Present only on the first page, and only if the query names no request, batch, matter or key. */
       notRecorded: notRecorded().optional(),
       count: z
         .object({
           value: count().meta(describe('The number', '计数值')),
-          exact: z.boolean().meta(describe('False: there are more', '为 false 时实际更多')),
+          exact: z
+            .boolean()
+            .meta(describe('False: there are more than `value`', '为 false 时实际更多')),
         })
         .optional()
         .meta(describe('The total number, if `count` requests it', '总数，仅在请求时返回')),

@@ -207,7 +207,7 @@ function digestSchema(timeZone: string) {
       toDay: fields.nullIsAbsent(day(timeZone)).meta(dayOfUpdate('last')),
       open: fields.nullIsAbsent(z.boolean()).meta({
         ...absentMeans(false),
-        ...describe('True: without concluded matters', '为 true 时不含已办结的事项'),
+        ...describe('True: concluded matters are not counted', '为 true 时不含已办结的事项'),
       }),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {

@@ -175,7 +175,7 @@ export function withoutTexts(matter: MatterView): MatterAnswer {
   return others;
 }
 
-/** A line of the answer to `matters/orphans`, except its last line. */
+/** Every line of the answer to `matters/orphans` except the last line. */
 export const orphanView = matterView
   .pick({
     externalId: true,

@@ -36,8 +36,8 @@ export const partyRemovalBodySchema = z
 
 /**
  * A list. The schema checks the length before the elements, so that a far too long list causes only one error.
- * `unchecked` has the input type of an element, because a test compares this type with the types of
- * `@matter-push/client`.
+ * `unchecked` has the input type of an element, so that the input type of the list is exact. A test compares the input
+ * type with the types of `@matter-push/client`.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;

@@ -41,7 +41,7 @@ export const verified = z
       .nullable()
       .meta(
         describe(
-          'The matter of the push; null: the service would assign an id',
+          'The external id of the matter; null: the service would assign one',
           '所属事项的业务主键；null 表示将由服务分配',
         ),
       ),

@@ -40,7 +40,7 @@ export function statsSchema(timeZone: string) {
 
 const percentile = (percent: number) =>
   describe(
-    `${percent} % of the pushes took at most these milliseconds from receipt to answer (error at most 15 %); null: no push`,
+    `${percent} % of the pushes took at most so many milliseconds from receipt to answer, accurate to 15 %; null: no push`,
     '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
   );
 const durations = {
@@ -115,7 +115,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: there were too many pushes to count all of them; the numbers start at `from` of this answer',
+          'False: there were too many pushes to count all. Only the later ones were counted, from `from` of this answer on',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

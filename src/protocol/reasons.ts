@@ -37,8 +37,8 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because a correct caller can cause it: two operations with the same body in the same second have the
-  // same signature.
+  // This reason is retryable, because a correct caller can cause it. Two operations with the same body in the same
+  // second have the same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',

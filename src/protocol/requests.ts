@@ -223,8 +223,8 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Runs a rule across fields unless one of the fields `names` has an error. By default, zod skips rules across fields
- * after any error, so that the answer would not name every problem.
+ * Returns a condition for a rule across fields: the rule runs unless one of the fields `names` has an error. Without a
+ * condition, zod skips such a rule after any error. Then the answer would not name every problem.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>

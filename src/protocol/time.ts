@@ -3,7 +3,7 @@
 const DIGITS = /^\d{1,15}$/;
 /** A date without a time. It is rejected: as epoch seconds, the digits would mean a day in 1970. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** Local time as yyyyMMddHHmmss. 14 digits are never epoch milliseconds: that time would be after the year 2286. */
+/** Local time as yyyyMMddHHmmss. As epoch milliseconds, 14 digits would mean a time in late 2286 or later. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
@@ -108,8 +108,8 @@ export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
 /**
- * Formats an instant like `formatLocal`, but in UTC if the local time is ambiguous: when clocks are set back, one hour
- * occurs twice.
+ * Formats an instant like `formatLocal`, but in UTC if the local time means another instant to `parseDateTime`: when
+ * clocks are set back, one hour occurs twice.
  */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
@@ -134,7 +134,7 @@ export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 
 const UTC_DAY = 86_400_000;
-/** Maximum number of cached offsets of one zone: more than a century. */
+/** Maximum number of cached offsets of one zone. Each offset covers a day, so all of them cover more than a century. */
 const MAX_DAYS = 40_000;
 
 interface Zone {
@@ -166,9 +166,9 @@ function zoneOf(timeZone: string): Zone {
 }
 
 /**
- * Local time minus UTC, in milliseconds. The calculation takes microseconds. This is too slow for each time of a push and
- * each matter of `matters/digest`, so the offset is calculated once for each UTC day. If the offset changes within a UTC
- * day, it is calculated for each instant of that day.
+ * Local time minus UTC, in milliseconds. A calculation lasts microseconds. That is too slow for every time value of a
+ * push and every matter of `matters/digest`, so the offset is calculated once for each UTC day. If the offset changes
+ * within a UTC day, it is calculated for each instant of that day.
  */
 function offsetAt(instant: number, timeZone: string): number {
   const { format, offsets } = zoneOf(timeZone);

@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // The OpenAPI document refers to the schema of the body, and that schema has the rules of `allOf` already.
+            // In the OpenAPI document, `push` refers to the schema of a push body, which has the rules of `allOf`.
             allOf: undefined,
           }),
         }),

@@ -56,8 +56,8 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- Remembers the first use of each signature and the time of that use. Later uses do not change this record. A signature
--- is reused if another request was its first use, at least `grace` milliseconds ago.
+-- Remembers the first use of each signature and the time of that use. Later uses do not change this record. A request
+-- reuses a signature if the first use differs from the use of the request, and is at least `grace` milliseconds old.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

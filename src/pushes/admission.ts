@@ -45,8 +45,8 @@ export interface RateLimit {
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: until these milliseconds after the first use of a signature, other requests may use the signature
-   * too. 'off': other requests always may.
+   * SIGNATURE_GRACE: milliseconds after the first use of a signature in which other requests may use the signature too.
+   * 'off': other requests may always use the signature.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
@@ -70,8 +70,8 @@ export const SIGNATURE_BYTES = 110;
 const MAX_REMEMBERED = 500_000;
 
 /**
- * Minimum milliseconds between the starts of two concurrent round trips. If Redis answers sooner, the next round trip
- * starts at once, with all requests that have arrived meanwhile.
+ * Minimum milliseconds between the starts of two concurrent round trips. If no round trip is running, the next one
+ * starts at once, with the requests that have arrived meanwhile.
  */
 const HEAD_START = 20;
 
@@ -93,8 +93,9 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
-   * Returns two numbers for each request. `wait`: -1 if the signature was reused, otherwise the milliseconds until the
-   * request is within the rate, 0 if it is admitted. `remaining`: the pushes that the client may still send at once.
+   * Returns two numbers for each request. `wait`: 0 if the request is admitted, -1 if the signature was reused,
+   * otherwise the milliseconds until the request is within the rate. `remaining`: the pushes that the client may still
+   * send at once.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({

@@ -97,7 +97,7 @@ export interface ApplyDependencies {
 
 /**
  * Appends the entries of pushes to the push log. A push that is not recorded gets an error as its answer:
- * OPERATION_FAILED if the document of its entry is the cause, otherwise DATABASE_UNAVAILABLE.
+ * OPERATION_FAILED if the entry is too large or cannot be encoded, otherwise DATABASE_UNAVAILABLE.
  *
  * @param timeout milliseconds
  */

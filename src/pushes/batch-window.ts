@@ -7,8 +7,8 @@
  */
 
 /**
- * Maximum lines of a client in flight. If other clients have more than WINDOW single pushes in flight, the maximum is
- * the number of these single pushes.
+ * Maximum lines of a client in flight while other clients send single pushes. If more than WINDOW of these single
+ * pushes are in flight, the maximum is the number of these single pushes.
  */
 const WINDOW = 32;
 /** Number of parts in the window: one part is recorded while another one is applied. */
@@ -70,7 +70,7 @@ export class BatchWindow {
   private readonly inFlight = new Map<string, number>();
   /**
    * Number of batch lines that have not started yet, also of batches whose first lines have started. A single push does
-   * not wait for these lines, so the load shedder does not count them against it.
+   * not wait for these lines, so the load shedder does not count these lines when it checks a single push.
    */
   linesWaiting = 0;
 
@@ -121,7 +121,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // A batch whose time is over must not get only a part of its lines here: its timer starts all of them at once.
+      // If the time of the batch is over, the timer starts all of its lines. `grant` might start only some of them.
       if (timeout > 0) this.grant();
     });
   }

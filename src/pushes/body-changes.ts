@@ -66,8 +66,8 @@ export function changedBody(
 }
 
 /**
- * Keeps an infinite number as text. JSON.stringify would write `null`, and so an invalid 1e999 would become an absent
- * field.
+ * Keeps an infinite number as text. JSON.stringify would write `null`, which many fields accept. So the invalid number
+ * 1e999 could become a valid value.
  */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;

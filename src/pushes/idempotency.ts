@@ -113,8 +113,8 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
  * that the majority has not confirmed, because the matters that the worker has loaded may contain the effects of these
  * results. Without these results, the worker would apply a push twice.
  *
- * @returns undefined if the majority has not confirmed one of the results. An election could still undo that result,
- *   and no guard of the commit would detect that the result was undone
+ * @returns undefined if the majority has not confirmed all of the results. An election could still undo an unconfirmed
+ *   result, and no guard of the commit would detect that the result was undone
  */
 export async function findPriorResults(
   lookups: LogLookups,

@@ -1,8 +1,8 @@
 /**
  * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out
- * after all the work. Each web process decides by its own pushes: their number in flight, and the rate at which workers
- * processed them in the last seconds. If workers process none of them, the limit falls to MIN_CONCURRENCY within
- * seconds.
+ * after all the work. Each web process limits the number of its pushes in flight. The limit follows from the rate at
+ * which workers processed pushes of this process in the last seconds. If workers process none of them, the limit falls
+ * to MIN_CONCURRENCY within seconds.
  */
 import { PushError } from '../protocol/errors';
 
@@ -11,10 +11,10 @@ export interface Permit {
   /**
    * Reports that one of the pushes has ended.
    *
-   * @param isProcessed whether a worker processed this push, so that its end shows how fast the workers are
+   * @param isProcessed whether a worker processed this push; only such pushes count in the rate of the workers
    */
   end(isProcessed: boolean): void;
-  /** Returns the permit with all remaining pushes. A second call has no effect. */
+  /** Gives the permit back and ends all of its remaining pushes. A second call has no effect. */
   release(): void;
 }
 
@@ -37,8 +37,8 @@ const MIN_CONCURRENCY = 128;
 /** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push has about a third of its first weight in the measured rate. MEMORY is
- * longer than other workers need to take over from a dead worker, so the rate does not fall to almost zero meanwhile.
+ * Milliseconds after which a processed push counts about a third as much in the measured rate as a new one. When a
+ * worker dies, other workers take over sooner, so the rate does not fall to almost zero before that.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */

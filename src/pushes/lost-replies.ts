@@ -64,7 +64,7 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds; the database has MIN_WAIT at least
+   * @param until epoch milliseconds; the database always gets at least MIN_WAIT to answer
    * @returns the final state of the push; undefined if the database does not confirm it in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {

@@ -37,6 +37,6 @@ export function toCountedPush({
   return { clientId, systemCode, operation, result, receivedAt };
 }
 
-/** @returns the operation of all pushes of a request; undefined if each push of the request has its own */
+/** @returns the operation of the event; undefined if the operation is unknown (BATCH or RESEND) */
 export const commonOperation = (operation: PushEnded['operation']): OperationName | undefined =>
   operation === BATCH || operation === RESEND ? undefined : operation;

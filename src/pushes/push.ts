@@ -1,5 +1,5 @@
 /**
- * The types that represent a push between its receipt and its answer, in this order, and conversions between them:
+ * The types that represent a push, and conversions between them. A push passes through the types in this order:
  *
  * - `PushRequest`: a signed HTTP request that carries one push, or a batch of pushes.
  * - `LogEntry` (storage/push-log/entry.ts): the push-log entry of one push.
@@ -82,7 +82,7 @@ export interface PushResult {
   /** Undefined if the externalId is unknown. */
   readonly externalId: string | undefined;
   readonly answer: PushAnswer;
-  /** True if the push has a log entry, or was given to the rejection log (see PushEnded). */
+  /** True if the push has a log entry, or if `logRejection` received it (rejections.ts). */
   readonly isRecorded: boolean;
 }
 
@@ -225,7 +225,7 @@ function withUnseen(
   return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
 }
 
-/** By reason: the field that the problem in `errors` names. Only for reasons that concern one field. */
+/** For each reason that concerns exactly one field: that field. The answer names the field in its `errors`. */
 const FIELDS: Partial<Record<Reason, string>> = {
   EXTERNAL_ID_RESERVED: 'externalId',
   TOO_MANY_PARTIES: 'parties',

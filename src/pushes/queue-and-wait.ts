@@ -1,6 +1,6 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. At the deadline it finalizes the pushes without a
- * reply. If a worker dies between its commit and its reply, `startLostReplyLookup` delivers the final state from the
+ * Queues recorded pushes and waits for the replies of the workers. Finalizes the pushes that have no reply at the
+ * deadline. If a worker dies between its commit and its reply, `startLostReplyLookup` delivers the final state from the
  * push log instead.
  */
 import type { Clock } from '../concurrency/timing';

@@ -20,12 +20,12 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates ascending request ids for the lines of a batch. Each id has the time and process of the batch's id. */
+  /** Creates ascending request ids for the lines of a batch. They contain the same time and process as `batchId`. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
 export interface ReadTimes {
-  /** Milliseconds that the caller waits in all (`timeout`), and from now on (`left`). */
+  /** Milliseconds that the caller waits: in all (`timeout`) and from now on (`left`). */
   readonly timeout: number;
   readonly left: number;
 }
@@ -117,8 +117,8 @@ async function readLines(
 }
 
 /**
- * Assigns a missing externalId. Without a key, a line gets the same id again if the batch is sent again with the same
- * signature.
+ * Assigns an externalId to a valid line that has none. If this line has no key either, it gets the same externalId
+ * again when the batch is sent again with the same signature.
  */
 function withId(
   { line, key: idempotencyKey, checked }: CheckedLine,

@@ -31,8 +31,8 @@ import { externalIdIn } from './validate';
  */
 const BURST = 100;
 /**
- * Milliseconds after which one more entry of the client may be logged. In 24 hours these are 1,440 entries; with the
- * burst, at most 1,540.
+ * Milliseconds after which one more entry of the client may be logged. This allows 1,440 entries in 24 hours, or 1,540
+ * with the burst.
  */
 const INTERVAL = 60_000;
 /** Maximum bytes of a stored body: anyone who knows a client id can cause rejections and must not fill the disk. */

@@ -26,8 +26,8 @@ export interface ResentLine {
 export interface RequestedPush {
   readonly planned: Planned;
   /**
-   * The places in the request, from 1, of the ids of this push. The request can name several ids of one push, because
-   * each attempt of the push has its own id.
+   * The places (from 1) in the request at which an id of this push stands. The request can name several ids of one
+   * push, because each attempt of the push has its own id.
    */
   readonly lines: readonly number[];
   /** If the push is sent: the result of its validation. */
@@ -69,7 +69,7 @@ const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
   answer,
 });
 
-/** The reason in the answer, by the reason for which a push is not sent. Only for pushes that did not take effect. */
+/** The reason in the answer, by the reason why a push is not sent. `plannedLine` handles all other reasons. */
 const REASONS: Partial<Record<Skipped, Reason>> = {
   STILL_QUEUED: 'STILL_QUEUED',
   RESOLVED_SINCE: 'RESOLVED_SINCE',
@@ -88,7 +88,7 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   if (reason) return { ...ids, answer: new PushError(reason) };
   // The client did not sign this entry, or the entry is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
-  // If `effect` has no settlement, the majority may not have confirmed this log entry yet.
+  // If `effect` has no settlement, a majority of the database servers may not have confirmed its final state yet.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

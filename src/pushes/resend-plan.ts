@@ -88,8 +88,8 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // Also finds old retries: if the caller's own retry had an effect, a resend would overwrite the pushes after that
-    // retry with old values.
+    // Also finds retries that are older than the replay window. If such a retry of the caller took effect, a resend
+    // would apply the push again. The push would overwrite the pushes after the retry with old values.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -121,7 +121,7 @@ export async function planResend(
   });
 }
 
-/** Other pushes because of which an entry may not need a resend. */
+/** Other pushes that can make the resend of an entry unnecessary. */
 interface Attempts {
   /** The request id of the resend that took effect, by the request id of the original push. */
   readonly sent: ReadonlyMap<string, string>;

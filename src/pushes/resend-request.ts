@@ -55,8 +55,8 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError if a dry run is not admitted, may not push, or cannot be planned. All other rejections are in the
- *   answer
+ * @throws PushError if a dry run is not admitted, its caller may not push, or its plan fails. The answer contains all
+ *   other rejections
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -178,8 +178,8 @@ interface Named {
 }
 
 /**
- * @returns the pushes of the caller that the request names. Each key is the entry of the first push, or of the latest
- *   attempt if the push has no externalId
+ * @returns the pushes of the caller that the request names. Each key of the map is the log entry of the original push.
+ *   If the push has no externalId, the key is the log entry of its latest attempt
  */
 async function findNamed(
   lookups: LogLookups,

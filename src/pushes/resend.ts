@@ -84,8 +84,8 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 
 /**
  * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, and the
- * fingerprint prevents a second effect. A push that took effect, or with `again` any push without a key, may be applied
- * once more: it gets a fingerprint of this run (`ofRun`).
+ * fingerprint prevents a second effect. Two kinds of pushes may be applied once more: pushes that took effect and, with
+ * `again`, pushes without a key. Their fingerprint contains the id of this run (`ofRun`).
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,

@@ -49,8 +49,8 @@ export interface SubmitSteps {
   /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
   readonly read: typeof readPushes;
   /**
-   * Only a resend has this step. It gets recorded pushes before they are queued. It can reject a push because of a
-   * later push, or of another resend, that arrived after the push log was read.
+   * Only a resend has this step. It checks pushes that are recorded but not queued yet. It can reject a push because of
+   * a later push, or of another resend, that arrived after the push log was read.
    */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
@@ -195,9 +195,9 @@ interface PartContext {
 }
 
 /**
- * Records and applies the pushes: all at once, or in parts while other clients send single pushes. A part starts when
- * the previous part is recorded, and the batch window has room or half of the timeout has passed. It need not wait for
- * the answers of the previous part, because partitions keep the order.
+ * Records and applies the pushes: all at once, or in parts while other clients send single pushes. After the previous
+ * part is recorded, a part waits until the batch window has room or half of the timeout has passed. A part need not
+ * wait for the answers of the previous part, because partitions keep the order of the pushes.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;

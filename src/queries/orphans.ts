@@ -19,8 +19,8 @@ export type FindOrphans = (
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
 /**
- * Number of open matters that are checked for one group. The HTTP route sends each group by itself and limits the time
- * to read it.
+ * Number of open matters that are checked for one group. The HTTP route sends each group by itself, and limits the time
+ * to read each group from the database.
  */
 const GROUP_SIZE = 500;
 

@@ -75,7 +75,10 @@ export function createQueryMatters(
   };
 }
 
-/** The conditions and order of a search; undefined if the query has at most a window of changes and a bizType. */
+/**
+ * The conditions and order of a search. Undefined if the query is no search: it has no conditions except `updatedFrom`,
+ * `updatedTo` and `bizType`, and `newestFirst` is not true.
+ */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
   const { newestFirst } = query;

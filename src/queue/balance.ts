@@ -1,7 +1,7 @@
 /**
- * Sharing and sweeping. A worker owns a partition while pushes arrive in it. Sharing divides the owned partitions
- * evenly between the live workers. Each worker computes its own share from the last heartbeats of all workers; there
- * is no leader. The sweep finds partitions that no worker processes.
+ * Sharing and sweeping assign partitions to workers. A worker owns a partition while pushes arrive in it. Sharing
+ * divides the owned partitions evenly between the live workers. Each worker computes its own share from the last
+ * heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -64,8 +64,8 @@ export interface Share {
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if one worker is below the average (rounded down) by at least TOLERANCE partitions,
- * and by at least TOLERATED_PART of the average (also rounded down).
+ * Workers release partitions only if one worker owns too few. Its distance below the average must be at least TOLERANCE
+ * partitions, and at least TOLERATED_PART of the average. The average and this part are rounded down.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;

@@ -19,7 +19,10 @@ import type { Reply } from './replies';
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */
 const HEAD_START = 50;
-/** Batches that a worker runs at a time: while one waits for its commit, the next one is read and folded. */
+/**
+ * Batches that a worker runs at a time. While one waits for its commit, the worker reads the next one and folds its
+ * pushes (`domain/fold.ts`).
+ */
 export const CONCURRENT_BATCHES = 2;
 /**
  * Applies the pushes of a batch.
@@ -132,7 +135,7 @@ export class BatchRunner {
     const batch = await partitions.read(wanted, by);
     const pushes = batch.records.flatMap((record) => record.pushes);
     let left: ReadonlyMap<number, number | Error> = new Map();
-    // A batch without pushes still has to end the open transactions of fenced owners.
+    // Even a batch without pushes must end the open transactions of earlier owners (`Batch.fencedOwners`).
     if (pushes.length > 0 || batch.fencedOwners.length > 0) {
       const readAt = performance.now();
       this.metrics.batchBegan(pushes, batch.now);
@@ -146,8 +149,8 @@ export class BatchRunner {
   }
 
   /**
-   * @throws the error of `processBatch`. After ProcessingTimeout or BatchAbandoned, a late result of the batch is
-   *   ignored
+   * @throws the error of `processBatch`, ProcessingTimeout or BatchAbandoned. After the last two, a late result of
+   *   `processBatch` is ignored
    */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
     const { processBatch, onAbandoned, processingTimeout = PROCESSING_TIMEOUT } = this.options;

@@ -52,7 +52,7 @@ export class GroupWorker {
    * failed.
    */
   private readonly owned = new Set<number>();
-  /** By partition, the last job that this process received. */
+  /** By partition, the last job that this process received. An entry is removed when its job ends. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly releasing: PollLoop;
   private isClosing = false;

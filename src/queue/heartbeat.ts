@@ -49,7 +49,7 @@ type ProcessRecord = z.infer<typeof processRecord>;
 export interface SeenProcess extends ProcessRecord {
   /** Milliseconds since the last heartbeat. */
   readonly silentMs: number;
-  /** Whether heartbeats are missing, because the process died, is suspended, or cannot reach Redis. */
+  /** Whether heartbeats are missing: the process may have died, be suspended, or be unable to reach Redis. */
   readonly isSilent: boolean;
 }
 

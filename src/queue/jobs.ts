@@ -82,7 +82,7 @@ const CLOSE_PAUSE = 50;
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker no longer waits for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
-/** Maximum seconds for which a worker waits for a job before it looks by itself. */
+/** Maximum seconds for which a worker waits for the notice of a job. Then it looks for a job without a notice. */
 const MAX_WAIT = 2;
 /** A worker may take any number of jobs, because its batches limit its load. */
 const UNLIMITED = 100_000;
@@ -113,9 +113,9 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Seconds for which the worker waits for a job after a failed wait: 10 in BullMQ. During that time the worker would
-   * not find a job whose notice was lost in the failover. The connection would break after its `SILENCE_TIMEOUT`
-   * (infra/redis/connect.ts), and ioredis would start the same wait again.
+   * Maximum seconds of the wait that follows a failed wait for a job; 10 in BullMQ. If a failover lost the notice of a
+   * job, the worker finds this job only after the wait. A wait of 10 s would outlast `SILENCE_TIMEOUT`
+   * (infra/redis/connect.ts): the connection would break, and ioredis would start the same wait again.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;

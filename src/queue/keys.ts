@@ -5,8 +5,8 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * The number of shards and partitions. All processes of a namespace must have the same layout:
- * commands/agreements.ts.
+ * The number of shards and partitions. All processes of a namespace must have the same layout;
+ * commands/agreements.ts checks this.
  */
 export interface QueueLayout {
   /** REDIS_SHARDS */
@@ -99,7 +99,10 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
      * FORMAT.
      */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /** By partition: its owner, then its fenced owners, with blanks between them. Each has the form of `ownerText`. */
+    /**
+     * By partition: its owner, then its fenced owners (earlier owners whose transactions may still be open), with
+     * blanks between them. Each has the form of `ownerText`.
+     */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,

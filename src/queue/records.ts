@@ -68,8 +68,8 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners that did not release the partitions: they died, or they lost the lock of their job and may still
-   * run. This worker must end their open transactions before this batch commits.
+   * Earlier owners whose transactions may still be open. They died, or lost the lock of their job and may still run,
+   * or released a partition after a failed batch. This worker must end their transactions before this batch commits.
    */
   readonly fencedOwners: readonly string[];
   /**
@@ -82,7 +82,8 @@ export interface Batch {
   readonly now: number;
   readonly records: readonly PartitionRecords[];
   /**
-   * The partitions that could not be read. `LOST`: another worker owns the partition; an Error: Redis did not answer.
+   * The partitions that could not be read. `LOST`: this worker does not own the partition; an Error: Redis did not
+   * answer.
    */
   readonly unread: ReadonlyMap<number, 'LOST' | Error>;
 }
@@ -127,8 +128,8 @@ const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
  * The owner of partitions: the worker, and the database sessions in which it commits. If the owner does not release a
- * partition, the next owner ends the open transactions of these sessions. If Redis has lost the owners, the next owner
- * finds the sessions by the heartbeats in `src/storage/sessions`.
+ * partition, or releases it after a failed batch, the next owner ends the open transactions of these sessions. If Redis
+ * has lost the owners, the next owner finds the sessions by the heartbeats in `src/storage/sessions`.
  */
 export interface Owner {
   /** Identifies one run of a process: letters and digits. The name of its wake-up channel ends with this id. */

@@ -143,8 +143,8 @@ function createInbox<S>(): ReplyInbox<S> {
 
 /**
  * Maximum replies that are delivered in one tick. A larger number would delay other work, such as rejections, by tens
- * of milliseconds. A smaller number would make the next batches of the workers smaller: callers that get their
- * answers together push again together.
+ * of milliseconds. With a smaller number, the callers of one batch would get their answers at different times, and
+ * would send their next pushes at different times. So the next batches of the workers would be smaller.
  */
 const DELIVERIES_PER_TICK = 32;
 

@@ -101,8 +101,8 @@ const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) doe
 const SIGN_BIT = 0x80;
 
 /**
- * The hex digits of the digest as a number in two's complement. The number is negative if the first bit of the digest
- * is set.
+ * Reads the digest as a number in two's complement, and writes this number in hex. The number is negative if the first
+ * bit of the digest is set.
  */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);

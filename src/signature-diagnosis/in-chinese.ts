@@ -196,8 +196,8 @@ function findingInChinese(finding: Finding): Finding {
 }
 
 /**
- * The translated detail of a finding; undefined if the finding has no detail. The explanation of a finding is the
- * English explanation of its cause, and if there is a detail, a colon and the detail.
+ * The translated detail of a finding; undefined if the finding has no detail. The explanation of a finding begins with
+ * the English explanation of its cause. If there is a detail, a colon and the detail follow.
  */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;

@@ -16,8 +16,8 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * A running search. It yields true for each digest that it computes, and false for a step without a digest. At the
- * end, it returns the findings, or undefined if no known mistake gives the signature.
+ * A running search. It yields true for each digest that it computes, and false for each body variant that it skips
+ * (`Trials.deviations`). At the end, it returns the findings, or undefined if no known mistake gives the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
@@ -60,7 +60,7 @@ function digestOf(
   return algorithm.digest(key, parts);
 }
 
-/** A mistake. If `cause` is undefined, there is no mistake. */
+/** A part of the signature, and the mistake in this part. If `cause` is undefined, the part is correct. */
 interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
@@ -128,8 +128,8 @@ export interface Trials {
   /** The valid secrets. They are the keys for the deviations without `key`. */
   readonly keys: readonly KeyVariant[];
   /**
-   * The first deviation is empty: no mistake. Undefined stands for a body variant with the bytes of the sent body or of
-   * an earlier variant.
+   * The first deviation is empty: no mistake. Undefined stands for a body variant that the search skips, because the
+   * sent body or an earlier variant has the same bytes.
    */
   readonly deviations: Iterable<Deviation | undefined>;
 }

@@ -46,7 +46,7 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** Default of the parameter `likely` of `joined`: the line feed, and no separator at all. */
+/** Default of the parameter `likely` of `joined`: the line feed and the empty separator. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [

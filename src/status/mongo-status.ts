@@ -115,7 +115,10 @@ const DAY = 86_400_000;
 /** Maximum entries that are read for each system, newest first. */
 const MAX_ENTRIES = 500;
 
-/** A push that failed for one of these reasons may succeed if it is sent again: codes from 500 on, and RATE_LIMITED. */
+/**
+ * The reasons with a code from 500 on, and RATE_LIMITED. A push that failed for one of these reasons may succeed if it
+ * is sent again.
+ */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;

@@ -5,7 +5,7 @@ import { isReason, PushError } from '../protocol/errors';
 import { createPushCountReader, type PeriodCount } from '../storage/push-log';
 
 export interface RecentPushes {
-  /** Milliseconds from the start of the window until now. */
+  /** Milliseconds that the numbers cover: from the start of the window (`MINUTES`) until now. */
   readonly spanMs: number;
   /** The results, most frequent first. */
   readonly results: readonly ResultStatus[];

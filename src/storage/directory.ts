@@ -40,8 +40,8 @@ const CACHE_TTL = 1_000;
 const MAX_CLIENTS = 10_000;
 
 /**
- * The folded log limits repeated lines, because each read of the clients finds the same unreadable records again. A
- * secret that cannot be decrypted is logged only once, but one read may find many such secrets.
+ * The folded log limits repeated lines, because each read of the clients finds the same unreadable records again.
+ * NOT_DECRYPTED allows more lines: one read may find many secrets that cannot be decrypted. Each is logged only once.
  */
 const TOO_MANY = {
   level: 'error',
@@ -103,8 +103,8 @@ export interface ClientDirectory {
 
 /**
  * Caches all clients. `find` starts a new read only if half of CACHE_TTL has passed since the start of the last
- * successful read. `findFresh` starts a read before a rejection. A read loads all clients, so the lookup of an unknown
- * client id takes as long as the lookup of a known id.
+ * successful read. Before a rejection, `web` calls `findFresh`, which starts a read. A read loads all clients, so the
+ * lookup of an unknown client id takes as long as the lookup of a known id.
  *
  * If there are more than 10,000 clients, the directory logs an error and knows only the oldest clients.
  */
@@ -165,7 +165,7 @@ type OpenSecret = (
  * @returns a function to call at the start of each read. It returns a function that decrypts the secrets of this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
-  /** Returns no secret if SECRET_KEYS no longer contains the encryption key of the secret. */
+  /** Returns no secret if the decryption fails, for example because SECRET_KEYS lacks the encryption key. */
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];

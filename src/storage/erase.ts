@@ -17,7 +17,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of erased documents, or with `dryRun` of documents to erase. */
+/** Numbers of documents that the erasure changed or deleted, or with `dryRun`, would change or delete. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;

@@ -67,7 +67,7 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** The external ids of each system. One `$in` of external ids per system uses the index of the key. */
+/** Groups the external ids by system, because a query with one `$in` for one system can use the index `key`. */
 function groupBySystem(keys: readonly MatterKey[]): Map<string, string[]> {
   const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {

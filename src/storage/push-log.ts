@@ -3,8 +3,9 @@
  * alone, because it does not load the database driver. Instants are epoch milliseconds in parameters and dates in
  * entries. A function throws the errors of the driver, unless its comment describes another result.
  *
- * - `createPushLog`: inserts the entry of a push before it is queued, and settles it in the transaction of its matter.
- * - `createFinalize`, `createExpireLost`: write the final state of pushes that no worker settled in time.
+ * - `createPushLog`: inserts the entry of a push before the push is queued, and settles the entry in the transaction of
+ *   the matter.
+ * - `createFinalize`, `createExpireLost`: write the final states of pushes that take no effect.
  * - `createLogLookups`: finds earlier entries while a push, a query or a resend is processed.
  * - `createLogSearch`, `createFindMended`, `createBodies`: searches for queries and tools.
  * - `createPushCounts`, `createPushCountReader`: count the pushes that have an answer, and read these counts.

@@ -1,7 +1,7 @@
 /**
  * Entry point of `storage/schema/`: the collections and indexes of the database. The release step creates them
  * (`prepareDatabase`). Web and worker check that no index is missing (`watchSchema`). Without the indexes, searches
- * fail, and two matters can have the same key.
+ * fail, and two matters can have the same system code and external id.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';

@@ -4,9 +4,9 @@
  * mechanisms end such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails if
  * one of them is missing.
  *
- * - The owner of a partition. Redis stores the sessions of the owner (`src/queue/records.ts`). The next owner ends
- *   the transactions of these sessions before its own first commit. This mechanism also stops a living worker that
- *   has lost the partition. It does not work if Redis has lost its data.
+ * - The ownership of partitions. For each partition, Redis stores the sessions of the owner (`src/queue/records.ts`).
+ *   The next owner ends the transactions of these sessions before its own first commit. This mechanism also stops a
+ *   living worker that has lost the partition. It does not work if Redis has lost its data.
  * - The heartbeats (`SessionHeartbeats`). Every worker records its sessions in the database and ends the
  *   transactions of dead workers. A worker counts as dead when its heartbeat has not changed for some seconds.
  */
@@ -115,7 +115,7 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of sessions of any process, if MongoDB permits `killSessions`. If MongoDB is
+   * Ends the open transactions of the sessions with these ids, if MongoDB permits `killSessions`. If MongoDB is
    * unavailable, the pool retries later. The pool skips its own sessions, because it ends their failed transactions
    * before its next commit.
    */

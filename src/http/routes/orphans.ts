@@ -1,6 +1,6 @@
 /**
- * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts that the
- * ledger has for the caller's system but the list does not contain.
+ * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
+ * caller's system that are in the ledger but not in the list.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -14,8 +14,8 @@ import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
 /**
- * Maximum concurrent requests of one client, and of all clients. They are few, because a list of a million ids can
- * take a hundred megabytes of memory.
+ * Maximum concurrent requests of one client, and of all clients. The limits are low, because a list of a million ids
+ * can take a hundred megabytes of memory.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 /** The limits for unknown client ids. Their requests have separate slots, so that they block no known client. */

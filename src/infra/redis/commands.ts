@@ -17,8 +17,8 @@ type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promis
  *
  * @param folder folder of the script: `__dirname` of the caller
  * @param name name of the file in kebab case, without `.lua`; ioredis gets the name in camel case
- * @param shared names, without `.lua`, of files in `folder`. Several scripts use the functions of these files. The
- *   texts of the files follow common.lua and precede the script
+ * @param shared files in `folder` with functions for several scripts, named without `.lua`. Their texts are inserted
+ *   between common.lua and the script
  */
 export function defineScript<R>(
   redis: RedisConnection,

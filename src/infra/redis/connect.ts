@@ -184,8 +184,8 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * Returns a function that decides by an error whether ioredis must reconnect. A server that has become a replica
- * rejects writes with READONLY but keeps its connections. A replica without a primary can reject scripts with
+ * Returns a function that receives an error and decides whether ioredis must reconnect. A server that has become a
+ * replica rejects writes with READONLY but keeps its connections. A replica without a primary can reject scripts with
  * MASTERDOWN instead.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {

@@ -5,7 +5,7 @@
 export interface RedisTime {
   /** Epoch milliseconds, never ahead of the Redis clock. @throws the connection's error if Redis does not answer */
   now(): Promise<number>;
-  /** Corrects the time with a timestamp from an answer of Redis; epoch milliseconds. */
+  /** Corrects the time. @param stamp timestamp from an answer of Redis, epoch milliseconds */
   note(stamp: number): void;
   /**
    * Milliseconds by which the Redis clock is ahead of `clock`, computed from a timestamp of Redis; negative if the
@@ -20,8 +20,8 @@ export interface RedisTime {
  */
 const MAX_EXTRAPOLATION = 60_000;
 /**
- * Milliseconds. Clocks with a smaller difference count as synchronized, because a slow answer alone causes a
- * difference.
+ * Milliseconds. Clocks with a smaller difference count as synchronized, because a slow answer of Redis alone can cause
+ * such a difference.
  */
 const SYNCHRONIZED = 5_000;
 

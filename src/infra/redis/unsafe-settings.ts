@@ -11,8 +11,8 @@ interface UnsafeSetting {
 }
 
 /**
- * Logs a warning for each unsafe setting of the primaries, once per process. A primary whose settings cannot be read is
- * not checked, for example because the user must not run INFO.
+ * Logs one warning for each unsafe setting, even if several primaries have it. A primary is not checked if its settings
+ * cannot be read, for example because the Redis user must not run INFO.
  *
  * @param redis connected to the servers of `url`
  */

@@ -51,8 +51,8 @@ export async function readServers(servers: ServerProbes, registry: MetricsRegist
 }
 
 /**
- * Whether the process is ready: MongoDB and Redis are available. A Redis whose memory is full counts as available,
- * because workers free its memory.
+ * Whether the process is ready: MongoDB and Redis are available. A Redis whose memory is full counts as available here,
+ * because this state is temporary: workers free the memory.
  */
 export async function areServersReady({
   pingDatabase,

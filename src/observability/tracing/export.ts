@@ -21,7 +21,7 @@ import { createTracing } from './spans';
  * process longer.
  */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a span. The span of a batch is in the trace of one push, and links to the traces of the others. */
+/** Maximum links of a span. The span of a batch is in the trace of one push and has links to the other traces. */
 const MAX_LINKS = 500;
 /** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
 const MAX_PROBLEM = 200;

@@ -1,6 +1,6 @@
 /**
- * Whether a trace is recorded, and the relations of a span whose work belongs to several traces. The span is in one of
- * them and has links to the others.
+ * Determines whether a trace is recorded. Also determines the parent and the links of a span whose work belongs to
+ * several traces. Such a span is in one of these traces and has links to the others.
  */
 import { type Context, type Link, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 

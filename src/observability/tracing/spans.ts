@@ -35,8 +35,8 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // If no point has a trace, the work runs in the root context. The active context is not used, because it can be
-      // that of a request without a point in this call.
+      // If no point has a trace, the work runs in the root context. The active context is not used, because it can
+      // belong to a request whose work is not part of this call.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };

@@ -64,7 +64,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past: some matters are returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past. So some matters may be returned twice, but none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -85,7 +85,7 @@ export const MATTER_QUERIES = {
     id: 'diffMatters',
     title: ['Compare matters line by line', '逐行比对事项'],
     about: [
-      'MISSING: the ledger has no such matter. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the source system. STALE_HERE: the ledger is older. NEWER_HERE: the ledger is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
+      'MISSING: the ledger has no such matter. DELETED: only the ledger has deleted it. NOT_DELETED: only the source system has deleted it. STALE_HERE: the ledger is older. NEWER_HERE: the ledger is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
       'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',
     ],
     body: {
@@ -149,7 +149,7 @@ export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
     tag: 'query',
     title: ['Find orphans: open in the ledger, not in the list', '查找来源系统没有的未办结事项'],
     about: [
-      'Receives the ids of all open matters of the source system. Returns the matters that are open or drafts in the ledger and not in that list. It closes no matter. A client may run one such query at a time.',
+      'Receives the ids of all open matters of the source system. Returns the matters that are open or drafts in the ledger and not in that list. The query closes no matter. A client may run one such query at a time.',
       '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',
     ],
     rejections: ['TOO_MANY_QUERIES'],

@@ -1,7 +1,8 @@
 /**
  * Finds external ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id
- * to a number, or the id of the file and the id of the ledger differ only in blanks or invisible characters. An upsert
- * with the id of the file would create a second matter. Pure. The console in `browser/console` imports this file too.
+ * to a number. Or the id of the file and the id of the ledger differ only in invisible characters or in blanks at
+ * their ends. An upsert with the id of the file would create a second matter. Pure. The console in `browser/console`
+ * imports this file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -44,8 +45,8 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // An id with blanks is doubtful even if no open matter looks alike. A concluded matter may have the id without
-    // blanks, and `open` does not contain concluded matters.
+    // An id that `lookAlike` changes is doubtful even if no open matter looks alike. A concluded matter may have the
+    // changed id, and `open` does not contain concluded matters.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -53,9 +54,9 @@ export function createDoubtFinder(
   };
 }
 
-/** The ids of the file, and the open ids: the ids in `open` of `createDoubtFinder`. */
+/** The ids of the file, and the ids of open matters (the parameter `open` of `createDoubtFinder`). */
 class SeenIds {
-  /** Open ids, and ids of the file with blanks, by their form without blanks (`lookAlike`). */
+  /** Open ids, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
   /** Open ids with leading zeros, by their form without these zeros. */
   readonly #byNumber = new Map<string, string>();

@@ -10,7 +10,7 @@ export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
   readonly row?: Row;
   /** Names of the missing or invalid fields. */
   readonly wrong: readonly string[];
-  /** How many fields of the line have a time as a serial number of a spreadsheet (days since the end of 1899). */
+  /** How many fields of the line contain a time as a spreadsheet's serial number (days since the end of 1899). */
   readonly serials: number;
 };
 

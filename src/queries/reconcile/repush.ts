@@ -1,4 +1,4 @@
-/** Makes the push with which a matter of the ledger gets the values of the file. Pure. */
+/** Makes the push that gives a matter of the ledger the values of the file. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -113,8 +113,8 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // If the deadlines of file and ledger are equal within the precision of the file, no deadline is sent: the file
-      // may have left out the seconds.
+      // If the deadlines of file and ledger are equal within the precision of the file, the push has no deadline, and
+      // the ledger keeps its own. The deadline of the file may lack the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       // `parties` is the complete list without the removed parties. The service rejects `removeParties` with

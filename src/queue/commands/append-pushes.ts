@@ -9,7 +9,7 @@ import { encodePush, type TimedPush } from '../records';
 /**
  * What one partition may hold. A client that is alone in a partition may use the whole limit. A client that shares
  * the partition may use half of the limit (contract 6.7). After one client has filled the partition, the other clients
- * together can still add half of the limit, so the partition exceeds the limit.
+ * together can still add half of the limit, so the partition can exceed the limit.
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */

@@ -8,7 +8,7 @@ allow_at_maxmemory(claim)
 local held = redis.call('GET', claim)
 local held_id = held and string.match(held, '^%S+')
 -- `earlier_id` is the database id in the last claim of this process. The id changes if the database is restored while
--- processes run. A process may then replace the claim with the old id.
+-- processes run. A process may then replace the claim that contains the old id.
 if not held or held_id == id or held_id == earlier_id then
   held = id .. ' ' .. name
   redis.call('SET', claim, held, 'PX', duration)

@@ -1,6 +1,6 @@
--- Functions of append-pushes.lua and reply-and-remove.lua. A tally counts the waiting pushes of each client in one
--- partition. By client id, a tally has the number of pushes and their bytes. The hash `partition_clients` stores the
--- tally of each partition as JSON.
+-- Functions that append-pushes.lua and reply-and-remove.lua use. A tally counts the waiting pushes in one partition:
+-- for each client id, the number of pushes and their total bytes. The hash `partition_clients` stores the tally of
+-- each partition as JSON.
 
 -- Adds an item of `size` bytes to a tally, or subtracts it if `sign` is -1.
 local function count_item(tally, client, size, sign)

@@ -60,18 +60,19 @@ type ReadAnswer = [
 ];
 
 /**
- * Reads the first pushes of some partitions, removes nothing, and records the worker as the owner of the partitions.
- * The partitions share MAX_BATCH_BYTES evenly, but the first push of a partition may exceed the partition's share. If
- * such pushes use up all bytes, the batch contains no pushes of some partitions. In the returned batch, `unread` has
- * the partitions that this worker does not own, and the partitions of shards that do not answer.
+ * Reads the first pushes of some partitions and removes nothing. If the worker has just received the job of a
+ * partition (`isTaken`), the worker becomes the owner of this partition. The partitions share MAX_BATCH_BYTES evenly,
+ * but the first push of a partition may exceed the partition's share. If such pushes use up all bytes, the batch
+ * contains no pushes of some partitions. In the returned batch, `unread` has the partitions that this worker does not
+ * own, and the partitions of shards that do not answer.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
     /**
-     * `limit`: maximum pushes of the batch. The batch reads at least one push of each partition if the bytes allow
-     * it.
+     * `limit`: maximum pushes of the batch. The function reads at least one push of each partition, even above this
+     * limit, if the bytes allow it.
      */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
@@ -193,7 +194,7 @@ export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 /**
  * Ends the ownership of partitions, so that other workers can take them.
  *
- * @returns for each released partition how many pushes it holds, or the error of its shard
+ * @returns for each partition that this worker no longer owns how many pushes it holds, or the error of its shard
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');

@@ -23,7 +23,7 @@ for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
 end
 
 -- Records the reader as owner if it already owns the partition or has just received the job. Adds to `fenced` the
--- earlier owners that did not release the partition. @returns false if another worker owns the partition
+-- earlier owners whose transactions may still be open. @returns false if the reader does not own the partition
 local function claim(number, is_taken)
   local text = owner_of[number]
   if text == reader then return true end

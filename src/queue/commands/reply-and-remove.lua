@@ -22,8 +22,8 @@ local waiting, numbers, emptied = {}, {}, {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
   local count = tonumber(count_text)
-  -- If the last push of the batch is still at its position, no push of the batch is missing. Another batch removes
-  -- pushes from the front of the list, and a failover loses pushes at its end.
+  -- Pushes can disappear only at the ends of the list: another batch removes pushes at the front, and a failover loses
+  -- pushes at the back. So if the last push of the batch is still at its position, no push of the batch is missing.
   local last = redis.call('LINDEX', key, count - 1)
   local is_unchanged = count > 0 and last and string.sub(last, 1, #header) == header
   local tally = has_tallies and is_unchanged and read_tally(partition_clients, number, redis.call('LLEN', key))
@@ -48,7 +48,7 @@ if #emptied > 0 then
   if has_tallies then redis.call('HDEL', partition_clients, unpack(emptied)) end
 end
 
--- The batch has ended the transactions of the fenced owners, so its owner is recorded without them.
+-- The batch has ended the transactions of the fenced owners, so the script removes these owners from `owners`.
 if has_fenced then
   for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
     if string.match(text or '', '^%S*') == owner then redis.call('HSET', owners, numbers[list], owner) end

@@ -188,7 +188,7 @@ export interface PauseChange {
   readonly reason?: string | undefined;
 }
 
-/** The audit entry of a pause or its end. */
+/** The audit entry of a pause or a resume, without the operator and the host. */
 export const pauseAction = ({
   clientId,
   paused,

@@ -1,4 +1,4 @@
-/** Defines the record of a client, which is a system that may push (contract 1.1). Also reads single records. */
+/** Defines the record of a client, and reads single records. A client is a system that may push (contract 1.1). */
 import { type Connection, type Model, Schema } from 'mongoose';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
@@ -115,7 +115,7 @@ export interface StoredSecret {
   readonly endsAt?: number;
   /**
    * True: a query key. The diagnosis does not combine query keys with mistakes in the text, time, body or algorithm,
-   * because the console signs correctly.
+   * because the console signs correctly with query keys.
    */
   readonly isQueryKey?: boolean;
 }
@@ -138,8 +138,8 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // SECRET_KEYS no longer contains the encryption key of this secret. The web process logs this fact when it
-        // reads the clients.
+        // For example, SECRET_KEYS no longer contains the encryption key of this secret. If the secret has not expired,
+        // the web process logs this error when it reads the clients.
         return [];
       }
     };

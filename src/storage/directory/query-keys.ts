@@ -5,7 +5,7 @@ import { type KeyRing, mintSecret } from './sealing';
 
 /** Maximum valid query keys of a client, because `web` tries each of them before it rejects a signature. */
 export const MAX_QUERY_KEYS = 10;
-/** Milliseconds for which an expired query key is kept for the diagnosis of rejected signatures. */
+/** Minimum milliseconds for which an expired query key is kept, for the diagnosis of rejected signatures. */
 const EXPIRED_RETENTION = 86_400_000;
 /** Limits in milliseconds for the validity of a query key. */
 export const QUERY_KEY_TTL = { shortest: 60_000, longest: 30 * 86_400_000 } as const;

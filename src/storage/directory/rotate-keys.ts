@@ -42,7 +42,7 @@ export async function rotateSecret(
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
   // The filter contains the secret that was read. So one of two concurrent rotations fails. A rotation also fails if
-  // the secret was resealed after the read: the update would restore the old encrypted form.
+  // the secret was resealed after the read. Otherwise, the update would restore the old encrypted form.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -64,7 +64,10 @@ export interface Resealed {
   readonly keyId: string;
   /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
-  /** Number of valid secrets under each key except the first, by key id. If empty, these keys can be removed. */
+  /**
+   * Number of valid secrets that are still encrypted with another key than the first, by key id. If there are none, all
+   * keys except the first can be removed from SECRET_KEYS.
+   */
   readonly left: Readonly<Record<string, number>>;
 }
 

@@ -15,12 +15,12 @@ export interface KeyRing {
   /**
    * Decrypts a secret.
    *
-   * @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` got another client id
+   * @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` used another client id
    */
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries validated SECRET_KEYS: each is `id:base64 of 32 bytes`; the first one encrypts */
+/** @param entries validated SECRET_KEYS: each is an id, a colon, and 32 bytes in base64; `seal` uses the first */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';

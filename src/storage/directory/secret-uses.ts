@@ -21,7 +21,7 @@ export interface SecretUses {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two checks for uses to write, randomly extended by up to half. */
+/** Milliseconds between two runs of `writeDue`, randomly extended by up to half. */
 const INTERVAL = 1_000;
 /** Minimum milliseconds between two writes of the last use of one secret. */
 const PAUSE = 60_000;

@@ -16,10 +16,11 @@ export interface TtlCache<V> {
 /** Maximum loads that `getFresh` starts in a row. Afterwards, `getFresh` may start one load per pause. */
 const BURST = 5;
 /**
- * The pause limits how often loads start. It is this multiple of the duration of the last load, but at least
- * SHORTEST_PAUSE and at most LONGEST_PAUSE. The maximum ensures that one slow load does not delay the next loads for
- * long. `get` starts a load at the earliest half a pause (five durations) after the start of the last successful load.
- * So loads take at most a fifth of the time. Only loads slower than half a second take more, because of LONGEST_PAUSE.
+ * The pause limits how often loads start. It is PAUSE_FACTOR times the duration of the last successful load, but at
+ * least SHORTEST_PAUSE and at most LONGEST_PAUSE. The maximum ensures that one slow load does not delay the next loads
+ * for long. `get` starts a load at the earliest half a pause (five durations) after the start of the last successful
+ * load. So the loads of `get` take at most a fifth of the time. Only loads slower than half a second take more, because
+ * LONGEST_PAUSE limits their pause.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;

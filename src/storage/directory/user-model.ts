@@ -33,7 +33,7 @@ export function userModel(connection: Connection): Model<UserRecord> {
 
 // Suggestions: users whose login differs from a name only in case or surrounding blanks.
 
-/** Maximum names for which suggestions are searched. People read the suggestions, so more would not help. */
+/** Maximum names for which suggestions are searched. People read the suggestions, so a longer list would not help. */
 const MAX_NAMES = 1_000;
 
 /**
@@ -66,7 +66,7 @@ export async function findSimilarUsers(
 /**
  * Reads users from the database, not from a cache.
  *
- * @returns by username whether the user is enabled; unknown names are left out
+ * @returns a map from each known username to whether its user is enabled; unknown usernames are left out
  */
 export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
 

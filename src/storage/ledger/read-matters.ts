@@ -28,7 +28,7 @@ export interface MatterReader {
   readonly search: SearchMatters;
   /** The matters with these matter ids, in no defined order. */
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
-  /** Matters in the phases OPEN and DRAFT that are not deleted, in the order of the UTF-8 bytes of the external id. */
+  /** Matters that are OPEN or DRAFT and not deleted, in the order of the UTF-8 bytes of the external id. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
   /**
    * Matters that are not deleted, in no defined order.

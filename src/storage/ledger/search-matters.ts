@@ -45,8 +45,8 @@ export type SearchMatters = (
 export interface SearchBounds {
   /**
    * An index that selects at most this number of matters counts as small. One lookup has at most this number of ids.
-   * A search by title checks at most this number of matters in the order of changes. It checks fewer matters than a
-   * search without a title, because it compares words with titles.
+   * A search by title checks at most this number of matters in the order of changes. This limit is lower than
+   * `maxChecked`, because a search by title also compares words with each title.
    */
   readonly maxFew: number;
   /** Maximum matters that a search without a title checks in the order of changes. */
@@ -59,7 +59,7 @@ const FIRST_LOOKUP = 500;
 /** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
 const COMMAND_TIMEOUT = 10_000;
 const SEARCH_TIME = 4_000;
-/** `prefix + END_OF_PREFIX` sorts after all ids with this prefix: END_OF_PREFIX is as long (128) as the longest id. */
+/** Highest character, as long as the longest id (128). `prefix + END_OF_PREFIX` sorts after any id with this prefix. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;
@@ -231,8 +231,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of the matters in a window. If `after` is set, the first range has the remaining matters of the
- * instant of `after`. The second range has the matters with later instants, or with `newestFirst`, earlier instants.
+ * The index ranges of the matters in a window. If `after` is set, the first range has the matters of the same instant
+ * that follow `after`. The second range has the matters with later instants, or with `newestFirst`, earlier instants.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

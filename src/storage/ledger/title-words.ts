@@ -1,7 +1,7 @@
 /** The conditions of a search by words of the title. Pure. */
 import { literalPattern } from '../../domain/mentions';
 
-/** Matches a title that contains one word, in upper or lower case. */
+/** Matches a title that contains a given word, in upper or lower case. */
 interface WordCondition {
   readonly title: { readonly $regex: string; readonly $options: 'i' };
 }

@@ -14,7 +14,7 @@ export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
 /**
- * If the console resends a push that has no idempotency key, the console makes one: this prefix and the request id of
+ * If the console resends a push that has no idempotency key, the console makes a key: this prefix and the request id of
  * the push.
  */
 const CONSOLE_KEY = 'console/';
@@ -47,8 +47,8 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
 }
 
 /**
- * Whether two pushes are attempts of one push that names no matter. The service assigns an external id to the resend
- * of such a push, so a resend with an assigned id names no matter either.
+ * Whether two pushes are attempts of one push that names no matter. If such a push is resent, the service assigns an
+ * external id to the resend. So a resend with an assigned id also counts as a push that names no matter.
  */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
@@ -90,8 +90,8 @@ export function firstAfter(
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts that name no matter have no order, because each of them would create a matter. So the resend of an
-    // earlier attempt counts too.
+    // Attempts that name no matter have no order, because each of them would create a matter of its own. So the resend
+    // of an earlier attempt counts too.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

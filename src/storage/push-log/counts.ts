@@ -70,7 +70,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 class PushCounter implements PushCounts {
   private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
-  /** Since the last write: number of calls whose pushes were not counted because of `MAX_PENDING`. */
+  /** Since the last write: number of calls of `pendingOf` that found no room because of `MAX_PENDING`. */
   private lost = 0;
   private readonly writing: PollLoop;
 

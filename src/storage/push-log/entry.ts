@@ -100,14 +100,14 @@ export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 /** Name of the index of resends. */
 export const RESENT_INDEX = 'resends';
 
-// The index is sparse, because only entries that a sender can cause without a secret (`UNAUTHENTICATED_REASONS`) have
-// `expireAt`.
+// The index is sparse, because `expireAt` exists only in entries of rejections that a sender can cause without a secret
+// (`UNAUTHENTICATED_REASONS`).
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// Each of the next four indexes serves a search (`log-filter.ts`). They end with the id, because ids are in
-// the order of receipt.
+// Each of the next four indexes serves a search (`log-filter.ts`). These indexes end with the id, so that a search
+// reads the entries in the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes. So the settlement of a push with an effect changes no index, and costs
-// the database half as much as with an index of all pushes.
+// This index contains only failed pushes. So the settlement of a push with an effect changes no index. It costs the
+// database half as much as with an index that contains the results of all pushes.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -125,7 +125,8 @@ export function entryModel(connection: Connection): Model<LogEntry> {
 }
 
 // The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only the
-// hash of the header. The signature diagnosis compares this hash with the hashes of signatures with possible mistakes.
+// hash of the header. The signature diagnosis compares this hash with the hashes of signatures that known mistakes of
+// callers produce.
 
 export interface SentSignature {
   /** The header X-Timestamp, if it looks like a time. */

@@ -1,6 +1,6 @@
 /**
- * Writes the final states of pushes that no worker settled in time. `web` finalizes its own pushes; a worker expires
- * the pushes of a `web` process that died.
+ * Writes the final states of pushes that take no effect. `web` and workers finalize such pushes (`Finalize`). A worker
+ * also expires lost pushes (`ExpireLost`), for example the pushes of a `web` process that died.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { timeoutCause } from '../../infra/driver-errors';
@@ -23,9 +23,9 @@ interface EntrySettler {
 }
 
 /**
- * Settles the pushes that are still queued, and reads the final state of each push. Either this call or a worker has
- * written that state. No worker can apply a push after its final state is written. An election may have removed the log
- * entry of a push. Then `Finalize` inserts `PushToSettle.entry` with the final state. If the push has no
+ * Settles the pushes that are still queued, and reads the final state of each push. A push that was settled before
+ * keeps its final state. No worker can apply a push after its final state is written. An election may have removed the
+ * log entry of a push. Then `Finalize` inserts `PushToSettle.entry` with the final state. If the push has no
  * `PushToSettle.entry`, `Finalize` inserts nothing and returns the given settlement.
  *
  * @returns the final state of each push, in the order of `pushes`. Undefined in three cases: a transaction locks the
@@ -69,7 +69,7 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
 }
 
 /**
- * Inserts the entries of pushes that have none, with their final states.
+ * Inserts the missing entries of lost pushes, with their final states. Skips pushes without `PushToSettle.entry`.
  *
  * @returns the ids of the pushes whose entries could not be inserted, for example because they exist now
  */
@@ -90,8 +90,8 @@ async function insertLost(
 }
 
 /**
- * @returns `settled`, or why the command ran out of time (`timeoutCause`). If a command for several pushes is `locked`,
- *   `createFinalize` then sends a command for each push without a confirmed final state
+ * @returns `settled`, or why the command ran out of time (`timeoutCause`). After `locked` for several pushes,
+ *   `createFinalize` sends a separate command for each push without a confirmed final state
  */
 async function trySettle(
   pushLog: EntrySettler,

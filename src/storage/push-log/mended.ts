@@ -25,8 +25,8 @@ import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 /**
  * Finds the push that resolved each failed push.
  *
- * @param failed failed pushes of one system. If `resendRequestId` is set: the new pushes of this resend request, which
- *   are recorded but not queued yet
+ * @param failed failed pushes of one system. If `resendRequestId` is set, they are instead the new pushes of this
+ *   resend request, which are recorded but not queued yet
  * @param resendRequestId request id of a resend request, whose pushes do not count as later pushes. A queued push of
  *   another resend request counts, even if the two requests send the same push again
  * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
@@ -75,7 +75,7 @@ const MAX_CONCURRENT = 20;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param pending also finds later pushes that are still queued, because they may resolve the failed push */
+/** @param pending if set, the result includes later pushes that are still queued, because they may resolve a failure */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
@@ -110,8 +110,10 @@ interface LaterReads {
 }
 
 /**
- * @returns by the value of `field`, pushes after the oldest of all failed pushes. A failed push can be newer than some
- *   pushes with its value
+ * Reads the pushes that share a value of `field` with a failed push. One command reads many values, and begins after
+ * the oldest failed push of all these values.
+ *
+ * @returns the pushes by value; some pushes of a value can be older than the failed pushes with this value
  */
 async function laterPushes(
   reads: LaterReads,

@@ -103,7 +103,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Maximum documents that one call reads. */
 const MAX_DOCUMENTS = 50_000;
-/** Maximum documents that one call reads with the counts of their minutes. */
+/** Maximum documents that one `read` by minute reads, because these documents contain the counts of minutes. */
 const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;

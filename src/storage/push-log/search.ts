@@ -50,7 +50,7 @@ const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
  * Minimum entries that the first command of a page reads if no index answers the filter alone. Such a page leaves out
- * the entries that do not match the filter.
+ * the entries that do not match the filter, so it may have to read more entries than it returns.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */

@@ -110,8 +110,8 @@ export interface Settling {
  * Settles the entries that are still queued, within the transaction `by.session` if it is set.
  *
  * @returns the number of entries that this call settled. If this number is smaller than the number of pushes, a push
- *   was settled before or has lost its entry. The caller must then not commit the transaction, because that push must
- *   not take effect
+ *   was settled before or has lost its entry. The caller must then not commit the transaction, because the transaction
+ *   must not apply that push
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 

@@ -145,7 +145,7 @@ export class SessionHeartbeats {
     );
   }
 
-  /** Reads all heartbeats. @returns the records of other processes that have not changed for too long */
+  /** Reads all heartbeats. @returns the records of dead processes (MISSED_CHECKS_UNTIL_DEAD) */
   async findDead(): Promise<SessionHeartbeat[]> {
     const found = await this.records.find({}).toArray();
     const before = this.known;
