@@ -71,8 +71,10 @@ export async function separateSettled(
   // After an election, the entry of a push in `withoutEntry` may exist although `settlements` did not find it. So
   // `finalize` also gets these pushes, and settles the entries that exist.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
-  const { remaining, behind } = splitBehindFailed(queued, new Map([...settled, ...ended]));
-  return { remaining, states: new Map([...settled, ...ended, ...(await finalize(behind))]) };
+  const lines = splitBehindFailed(queued, new Map([...settled, ...ended]));
+  const behind = [...lines.skipped, ...withFinalState(lines.behindUnknown, UNAVAILABLE)];
+  const states = new Map([...settled, ...ended, ...(await finalize(behind))]);
+  return { remaining: lines.remaining, states };
 }
 
 /**
@@ -85,8 +87,8 @@ export async function rejectRetryably(
 ): Promise<FinalStates> {
   const { remaining: first, behind } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
   const ended = await finalize(withFinalState(first, UNAVAILABLE));
-  const lines = splitBehindFailed(behind, ended);
-  const others = [...withFinalState(lines.remaining, UNAVAILABLE), ...lines.behind];
+  const { remaining, behindUnknown, skipped } = splitBehindFailed(behind, ended);
+  const others = [...withFinalState([...remaining, ...behindUnknown], UNAVAILABLE), ...skipped];
   return new Map([...ended, ...(await finalize(others))]);
 }
 
@@ -101,22 +103,19 @@ export const withFinalState = (
  * unknown, it may still take effect. So the lines behind it must not be applied, and are not skipped either.
  *
  * @param pushes in order
- * @param states of the earlier lines
- * @returns `behind`: the lines that must not be applied, with their final states
+ * @param states the final states of the earlier lines
+ * @returns `behindUnknown`: the lines behind a line whose final state is unknown
  */
 function splitBehindFailed(pushes: readonly WaitingPush[], states: FinalStates) {
-  const idsOf = (isWanted: (settlement: Settlement | undefined) => boolean) =>
-    new Set([...states].filter(([, settlement]) => isWanted(settlement)).map(([id]) => id));
-  const failed = splitBehind(pushes, idsOf(isRetryableFailure));
-  const unknown = splitBehind(
-    failed.remaining,
-    idsOf((settlement) => !settlement),
-  );
-  const behind = [
-    ...withFinalState(failed.behind, SKIPPED),
-    ...withFinalState(unknown.behind, UNAVAILABLE),
-  ];
-  return { remaining: unknown.remaining, behind };
+  const failed = new Set<string>();
+  const unknown = new Set<string>();
+  for (const [id, settlement] of states) {
+    if (!settlement) unknown.add(id);
+    else if (isRetryableFailure(settlement)) failed.add(id);
+  }
+  const behindFailed = splitBehind(pushes, failed);
+  const { remaining, behind: behindUnknown } = splitBehind(behindFailed.remaining, unknown);
+  return { remaining, behindUnknown, skipped: withFinalState(behindFailed.behind, SKIPPED) };
 }
 
 /**
@@ -161,15 +160,7 @@ async function splitBehindEarlier(
   const found: FinalStates = earlier.length > 0 ? await lookups.settlements(earlier) : new Map();
   const unsettled = earlier.filter((id) => !found.get(id));
   const ended = await finalize(unsettled.map((id) => ({ id, settlement: NOT_IN_PARTITION })));
-  const failed = new Set<string>();
-  const locked = new Set<string>();
-  for (const [id, settlement] of new Map([...lateStates, ...found, ...ended])) {
-    if (!settlement) locked.add(id);
-    else if (isRetryableFailure(settlement)) failed.add(id);
-  }
-  const { remaining, behind } = splitBehind(pushes, failed);
-  const skipped = withFinalState(behind, SKIPPED);
-  return { remaining: splitBehind(remaining, locked).remaining, skipped };
+  return splitBehindFailed(pushes, new Map([...lateStates, ...found, ...ended]));
 }
 
 /**
