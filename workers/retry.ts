@@ -8,16 +8,15 @@ import { errorText } from '../src/infra/driver-errors';
 import { foldedLog } from '../src/infra/folded-log';
 import type { Logger } from '../src/infra/logger';
 import type { Metrics } from '../src/observability/metrics';
-import { traceIdsOf, type WaitingPush } from '../src/queue/consumer';
-import type { PushToSettle } from '../src/storage/push-log';
+import { traceIdsOf } from '../src/queue/consumer';
 import { failsWholeBatch, isContention, isFinal, type PartitionsLost } from './failures';
 import { type Group, groupPushes } from './plan-batch';
 import {
   type FinalizeDependencies,
   type FinalStates,
-  rejectRetryably,
+  type GivenUp,
+  rejectGivenUp,
   separateSettled,
-  withFinalState,
 } from './without-effect';
 
 export interface ApplyGroupsDependencies extends FinalizeDependencies {
@@ -65,10 +64,8 @@ interface RetryContext extends ApplyGroupsDependencies {
    * call starts the time for retries.
    */
   readonly isTimeOver: () => boolean;
-  /** The pushes of given-up groups that fail for good, with their final states. They are finalized at the end. */
-  readonly failed: PushToSettle[];
-  /** The pushes of given-up groups that the caller may send again. They are finalized at the end. */
-  readonly unavailable: WaitingPush[];
+  /** The pushes of given-up groups. They are finalized at the end. */
+  readonly givenUp: GivenUp[];
 }
 
 /**
@@ -87,11 +84,10 @@ export async function applyGroups(
     until ??= Math.min(now + retryTime, began + MAX_RETRY_TIME);
     return now > until;
   };
-  const context: RetryContext = { ...deps, isTimeOver, failed: [], unavailable: [] };
+  const context: RetryContext = { ...deps, isTimeOver, givenUp: [] };
   const applied = await apply(context, groups);
   // Finalized after all commits, so that a failure here does not prevent a commit.
-  const failed = await deps.finalize(context.failed);
-  return new Map([...applied, ...failed, ...(await rejectRetryably(deps, context.unavailable))]);
+  return joined(applied, await rejectGivenUp(deps, context.givenUp));
 }
 
 /**
@@ -166,19 +162,14 @@ async function throwIfBatchFails(
 }
 
 /** Rejects the pushes of groups that cannot be written, so that they do not block their partitions. */
-function giveUp(
-  { logger, failed, unavailable }: RetryContext,
-  groups: readonly Group[],
-  error: unknown,
-): void {
+function giveUp({ logger, givenUp }: RetryContext, groups: readonly Group[], error: unknown): void {
   const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
   for (const { systemCode, externalId, pushes } of groups) {
     const traceIds = traceIdsOf(pushes).slice(0, MAX_TRACE_IDS);
     const traced = traceIds.length > 0 && { traceIds };
     const line = { systemCode, externalId, error: errorText(error), ...traced };
     foldedLog(logger)({ ...GIVEN_UP, reason }, line);
-    if (isFinal(error)) failed.push(...withFinalState(pushes, { state: 'REFUSED', reason }));
-    else unavailable.push(...pushes);
+    givenUp.push(...pushes.map((push) => ({ ...push, reason }) as const));
   }
 }
 

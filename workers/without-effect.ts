@@ -2,9 +2,8 @@
  * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
  * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
  * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
- * commit the push after this batch has committed later pushes of the same matter. Exceptions without a final state are
- * a push whose log entry an open transaction locks, and the lines behind such a push (`splitBehindEarlier`). The
- * functions return the remaining pushes, which may take effect.
+ * commit the push after this batch has committed later pushes of the same matter. A push whose log entry an open
+ * transaction locks gets none. The functions return the remaining pushes, which may take effect.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -47,9 +46,9 @@ export async function finalizeLate(
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
-  const { remaining, skipped } = await splitBehindEarlier(deps, live, expired);
-  const { unlocked, behind } = splitBehindLocked(late, expired, remaining);
-  const others = await deps.finalize([...skipped, ...behind]);
+  const lines = await splitBehindEarlier(deps, live, expired);
+  const { unlocked, behind } = splitBehindLocked(late, expired, lines.remaining);
+  const others = await deps.finalize([...lines.rejected, ...behind]);
   return { remaining: unlocked, states: new Map([...expired, ...others]) };
 }
 
@@ -71,42 +70,46 @@ export async function separateSettled(
   // After an election, the entry of a push in `withoutEntry` may exist although `settlements` did not find it. So
   // `finalize` also gets these pushes, and settles the entries that exist.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
-  const lines = splitBehindFailed(queued, new Map([...settled, ...ended]));
-  const behind = [...lines.skipped, ...withFinalState(lines.behindUnknown, UNAVAILABLE)];
-  const states = new Map([...settled, ...ended, ...(await finalize(behind))]);
-  return { remaining: lines.remaining, states };
+  const { remaining, rejected } = splitBehindFailed(queued, new Map([...settled, ...ended]));
+  return { remaining, states: new Map([...settled, ...ended, ...(await finalize(rejected))]) };
+}
+
+/** A push that is given up, with the reason for which it is rejected. */
+export interface GivenUp extends WaitingPush {
+  readonly reason: 'OPERATION_FAILED' | 'DATABASE_UNAVAILABLE';
 }
 
 /**
- * Finalizes pushes that cannot be applied now, and then the lines behind them. An earlier owner may have persisted a
- * push although this worker could not confirm that. The lines behind such a push are not skipped (contract 7.2).
+ * Finalizes pushes that are given up, and then the lines behind them. An earlier owner may have persisted a push
+ * although this worker could not confirm that. The lines behind such a push are not skipped (contract 7.2).
+ *
+ * @param pushes in the order of each matter
  */
-export async function rejectRetryably(
+export async function rejectGivenUp(
   { finalize }: Pick<FinalizeDependencies, 'finalize'>,
-  pushes: readonly WaitingPush[],
+  pushes: readonly GivenUp[],
 ): Promise<FinalStates> {
   const { remaining: first, behind } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
-  const ended = await finalize(withFinalState(first, UNAVAILABLE));
-  const { remaining, behindUnknown, skipped } = splitBehindFailed(behind, ended);
-  const others = [...withFinalState([...remaining, ...behindUnknown], UNAVAILABLE), ...skipped];
-  return new Map([...ended, ...(await finalize(others))]);
+  const ended = await finalize(withReason(first));
+  const { remaining, rejected } = splitBehindFailed(behind, ended);
+  return new Map([...ended, ...(await finalize([...withReason(remaining), ...rejected]))]);
 }
 
 /** Pairs pushes with a final state. Writes nothing. */
-export const withFinalState = (
-  pushes: readonly WaitingPush[],
-  settlement: Settlement,
-): PushToSettle[] => pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
+const withFinalState = (pushes: readonly WaitingPush[], settlement: Settlement): PushToSettle[] =>
+  pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
+
+const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
+  pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Skips the lines behind a line that failed with a retryable error (contract 7.2). If the final state of a line is
- * unknown, it may still take effect. So the lines behind it must not be applied, and are not skipped either.
+ * Rejects the lines behind a line that failed with a retryable error: they are skipped (contract 7.2). If the final
+ * state of a line is unknown, it may still take effect. So the lines behind it are rejected, but not as skipped.
  *
  * @param pushes in order
  * @param states the final states of the earlier lines
- * @returns `behindUnknown`: the lines behind a line whose final state is unknown
  */
-function splitBehindFailed(pushes: readonly WaitingPush[], states: FinalStates) {
+function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: FinalStates) {
   const failed = new Set<string>();
   const unknown = new Set<string>();
   for (const [id, settlement] of states) {
@@ -115,7 +118,8 @@ function splitBehindFailed(pushes: readonly WaitingPush[], states: FinalStates) 
   }
   const behindFailed = splitBehind(pushes, failed);
   const { remaining, behind: behindUnknown } = splitBehind(behindFailed.remaining, unknown);
-  return { remaining, behindUnknown, skipped: withFinalState(behindFailed.behind, SKIPPED) };
+  const skipped = withFinalState(behindFailed.behind, SKIPPED);
+  return { remaining, rejected: [...skipped, ...withFinalState(behindUnknown, UNAVAILABLE)] };
 }
 
 /**
@@ -124,9 +128,9 @@ function splitBehindFailed(pushes: readonly WaitingPush[], states: FinalStates) 
  * @param pushes in order
  * @param earlier request ids of these other lines
  */
-function splitBehind(pushes: readonly WaitingPush[], earlier: ReadonlySet<string>) {
+function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: ReadonlySet<string>) {
   const ids = new Set(earlier);
-  const behind: WaitingPush[] = [];
+  const behind: P[] = [];
   const remaining = pushes.filter((push) => {
     if (push.previous === undefined || !ids.has(push.previous)) return true;
     ids.add(push.id);
@@ -137,14 +141,9 @@ function splitBehind(pushes: readonly WaitingPush[], earlier: ReadonlySet<string
 }
 
 /**
- * Skips the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
- * past its deadline, or is not in this batch of the worker.
- *
- * - An earlier line that is not in this batch and has no final state gets one. Otherwise the earlier line could be
- *   committed after the lines behind it were skipped.
- * - If an open transaction locks the entry of the earlier line, the result of that line is unknown. The lines behind it
- *   are neither remaining nor skipped: they leave their partition without an effect, and their web process finalizes
- *   them.
+ * Rejects the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
+ * past its deadline, or is not in this batch of the worker. An earlier line that is not in this batch and has no final
+ * state gets one. Otherwise the earlier line could be committed after the lines behind it were skipped.
  *
  * @param lateStates the final states of the pushes of this batch that are past their deadline
  */
@@ -188,6 +187,5 @@ function splitBehindLocked(
 function isRetryableFailure(settlement: Settlement | undefined): boolean {
   if (settlement?.state === 'EXPIRED') return true;
   if (settlement?.state !== 'REFUSED') return false;
-  const { code, retryable } = new PushError(settlement.reason);
-  return retryable && code >= 500;
+  return new PushError(settlement.reason).stopsLaterLines;
 }

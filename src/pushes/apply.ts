@@ -146,8 +146,8 @@ export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();
   /**
-   * The externalIds of matters with a valid line that was rejected before it was queued. Later lines of these matters
-   * are skipped.
+   * The externalIds of matters with a line that was rejected before it was queued, for a reason that stops later lines
+   * (contract 7.2). Later lines of these matters are skipped.
    */
   readonly failed = new Set<string>();
 }
@@ -161,8 +161,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Rejects the valid lines that come after a failed line of the same matter (SKIPPED_AFTER_FAILURE). Queues the other
- * valid pushes that have no answer yet, waits for their final states, and sets their answers.
+ * Rejects the valid lines behind a line of the same matter that stops them (`LineOrder`). Queues the other valid pushes
+ * that have no answer yet, waits for their final states, and sets their answers.
  *
  * @returns the number of pushes that were queued
  */
@@ -178,8 +178,10 @@ export async function applyPushes(
     if (!isValid(push)) continue;
     const { entry, requestId } = push;
     const { externalId } = push.valid;
-    if (push.answer) order.failed.add(externalId);
-    else if (order.failed.has(externalId)) {
+    if (push.answer) {
+      if (push.answer instanceof PushError && push.answer.stopsLaterLines)
+        order.failed.add(externalId);
+    } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));
     } else {
       const message = messageOf(push, entry, push.valid, deps.replyTo);

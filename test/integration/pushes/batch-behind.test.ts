@@ -137,7 +137,7 @@ test('behind a line that another worker commits just then, after it was looked u
   expect(await titleOf('O-2')).toBe('b');
 });
 
-test('behind a line that an open transaction holds, they take no effect and are told nothing', async () => {
+test('behind a line that an open transaction locks, they get a final state that is not a skip, and take no effect', async () => {
   const [first, ...behind] = (await linesOf('O-3', ['a', 'b', 'c'])) as [
     WaitingPush,
     ...WaitingPush[],
@@ -148,9 +148,10 @@ test('behind a line that an open transaction holds, they take no effect and are 
     session.startTransaction();
     const entry = { _id: new Types.ObjectId(first.id) };
     await entryModel(rig.db).updateOne(entry, { $set: { state: 'PERSISTED' } }, { session });
-    expect(await apply([...behind, single])).toEqual([undefined, undefined, 'CREATED']);
+    const unavailable = Array(2).fill('DATABASE_UNAVAILABLE');
+    expect(await apply([...behind, single])).toEqual([...unavailable, 'CREATED']);
     expect(await titleOf('O-3')).toBeUndefined();
-    expect(await reasonsOf(behind)).toEqual([undefined, undefined]);
+    expect(await reasonsOf(behind)).toEqual(unavailable);
   } finally {
     await session.abortTransaction();
     await session.endSession();

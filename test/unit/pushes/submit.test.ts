@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Types } from 'mongoose';
+import { mongo, Types } from 'mongoose';
 import { NO_METRICS } from '../../../src/observability/metrics';
 import { PushError } from '../../../src/protocol/errors';
 import type { JsonObject } from '../../../src/protocol/json-body';
@@ -86,8 +86,8 @@ describe('in parts', () => {
     Buffer.from(JSON.stringify({ op: 'delete', body: { externalId } })),
   );
 
-  /** Three lines at a time. @param failing position of a part whose entries are not recorded */
-  function start(failing?: number) {
+  /** Three lines at a time. @param failing position of a part whose entries are not recorded, @param cause and why */
+  function start(failing?: number, cause: Error = new Error('away')) {
     const happened: string[] = [];
     const sent: PushMessage[] = [];
     const ends: (() => void)[] = [];
@@ -117,7 +117,7 @@ describe('in parts', () => {
         appendAll: async (unlogged) => {
           happened.push(`log ${unlogged.map(({ entry }) => entry.externalId).join('')}`);
           const isFailing = parts++ === failing;
-          return new Map(isFailing ? unlogged.map(({ entry }) => [entry, new Error('away')]) : []);
+          return new Map(isFailing ? unlogged.map(({ entry }) => [entry, cause]) : []);
         },
       } as Partial<PushLog> as PushLog,
       finalizer: { finalize: async () => undefined } as unknown as PushFinalizer,
@@ -190,5 +190,16 @@ describe('in parts', () => {
     const [GONE, SKIPPED] = ['DATABASE_UNAVAILABLE', 'SKIPPED_AFTER_FAILURE'];
     const expected = [GONE, GONE, GONE, 'done', SKIPPED, SKIPPED, 'done', SKIPPED];
     expect(reasons).toEqual(expected);
+  });
+
+  test('behind one that can never be recorded those of its matter are sent', async () => {
+    const { sent, ends, results } = start(0, new mongo.BSON.BSONError('cannot be encoded'));
+    await flush(sent, 5);
+    expect(sent.map(({ externalId }) => externalId).join('')).toBe('CABCA');
+    for (const end of ends) end();
+    const reasons = (await results).map(({ answer }) =>
+      answer instanceof PushError ? answer.reason : 'done',
+    );
+    expect(reasons).toEqual([...Array(3).fill('OPERATION_FAILED'), ...Array(5).fill('done')]);
   });
 });

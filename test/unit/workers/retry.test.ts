@@ -4,7 +4,7 @@ import { NO_METRICS } from '../../../src/observability/metrics';
 import type { WaitingPush } from '../../../src/queue/records';
 import type { LogLookups, PushToSettle, Settlement } from '../../../src/storage/push-log';
 import { CommitConflict, PlanFailed } from '../../../workers/failures';
-import { groupPushes } from '../../../workers/plan-batch';
+import { type Group, groupPushes } from '../../../workers/plan-batch';
 import { type ApplyGroupsDependencies, applyGroups } from '../../../workers/retry';
 import { aPush, NOW } from '../../support/builders';
 
@@ -71,6 +71,34 @@ describe("a line of a caller's batch behind a line that cannot be applied now", 
   const lines = [line('1'), line('2', '1'), line('3', '2')];
 
   /**
+   * A push log in which the first final state of a push remains. Each call of `finalize` is one entry of `calls`.
+   *
+   * @param known final states in the push log before the calls; undefined: an open transaction locks the entry
+   */
+  function pushLog(known: Readonly<Record<string, Settlement | undefined>> = {}) {
+    const states = new Map(Object.entries(known));
+    const calls: string[][] = [];
+    const finalize: ApplyGroupsDependencies['finalize'] = async (pushes) => {
+      if (pushes.length > 0) calls.push(pushes.map(({ id }) => id));
+      for (const { id, settlement } of pushes) if (!states.has(id)) states.set(id, settlement);
+      return new Map(pushes.map(({ id }) => [id, states.get(id)]));
+    };
+    return { finalize, calls };
+  }
+
+  /** @param known request ids of the entries that are found, each still queued */
+  const depsOf = (finalize: ApplyGroupsDependencies['finalize'], known: readonly string[]) => ({
+    finalize,
+    lookups: {
+      settlements: async (ids: readonly string[]) =>
+        new Map(ids.filter((id) => known.includes(id)).map((id) => [id, undefined])),
+    } as Partial<LogLookups> as LogLookups,
+    checkOwnership: async () => undefined,
+    logger: createLogger('test', 'silent'),
+    metrics: NO_METRICS,
+  });
+
+  /**
    * @param first the final state of the first line in the push log, whatever this worker wants to write; undefined: it
    *   is unknown
    */
@@ -79,18 +107,7 @@ describe("a line of a caller's batch behind a line that cannot be applied now", 
     commit: ApplyGroupsDependencies['commit'],
     known: readonly string[] = ['1', '2', '3'],
   ) {
-    const deps: ApplyGroupsDependencies = {
-      commit,
-      finalize: async (pushes) =>
-        new Map(pushes.map(({ id, settlement }) => [id, id === '1' ? first : settlement])),
-      lookups: {
-        settlements: async (ids: readonly string[]) =>
-          new Map(ids.filter((id) => known.includes(id)).map((id) => [id, undefined])),
-      } as Partial<LogLookups> as LogLookups,
-      checkOwnership: async () => undefined,
-      logger: createLogger('test', 'silent'),
-      metrics: NO_METRICS,
-    };
+    const deps = { ...depsOf(pushLog({ 1: first }).finalize, known), commit };
     return Object.fromEntries(await applyGroups(deps, groupPushes(lines)));
   }
 
@@ -106,6 +123,32 @@ describe("a line of a caller's batch behind a line that cannot be applied now", 
     const expected = { 2: UNAVAILABLE, 3: UNAVAILABLE };
     expect(await apply(DONE, fails)).toEqual({ 1: DONE, ...expected });
     expect(await apply(undefined, fails)).toEqual({ 1: undefined, ...expected });
+  });
+
+  test('two calls finalize all lines that are given up, whatever the cause: the first lines first', async () => {
+    const other = (id: string, previous?: string) => ({ ...line(id, previous), externalId: 'N' });
+    const all = [...lines, other('4'), other('5', '4')];
+    const log = pushLog();
+    const deps = {
+      ...depsOf(log.finalize, ['1', '2', '3', '4', '5']),
+      commit: async ([group]: readonly Group[]) => {
+        if (group?.externalId === 'N') throw new PlanFailed('no plan');
+        return fails();
+      },
+    };
+    expect(Object.fromEntries(await applyGroups(deps, groupPushes(all)))).toEqual({
+      ...{ 1: UNAVAILABLE, 2: SKIPPED, 3: SKIPPED },
+      ...{ 4: FAILED, 5: FAILED },
+    });
+    expect(log.calls.map((ids) => ids.sort().join(''))).toEqual(['14', '235']);
+  });
+
+  test('behind a line that failed for good but that an earlier owner has persisted, it fails by itself', async () => {
+    const commit = async () => {
+      throw new PlanFailed('no plan');
+    };
+    expect(await apply(DONE, commit)).toEqual({ 1: DONE, 2: FAILED, 3: FAILED });
+    expect(await apply(UNAVAILABLE, commit)).toEqual({ 1: UNAVAILABLE, 2: SKIPPED, 3: SKIPPED });
   });
 
   /** Fails until the first line, whose entry is missing, no longer takes part. */
