@@ -187,5 +187,5 @@ function splitBehindLocked(
 function isRetryableFailure(settlement: Settlement | undefined): boolean {
   if (settlement?.state === 'EXPIRED') return true;
   if (settlement?.state !== 'REFUSED') return false;
-  return new PushError(settlement.reason).stopsLaterLines;
+  return new PushError(settlement.reason).retryable;
 }

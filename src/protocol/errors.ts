@@ -76,11 +76,6 @@ export class PushError extends Error {
     this.rate = detail.rate;
     this.retryAfter = detail.retryAfter ?? (known.code === 503 ? 1 : undefined);
   }
-
-  /** Whether later lines of the same matter in a batch must not be applied (contract 7.2). */
-  get stopsLaterLines(): boolean {
-    return this.retryable && this.code >= 500;
-  }
 }
 
 /** The error of an operation on a matter that does not exist or is deleted (contract 4.4). */

@@ -146,8 +146,8 @@ export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();
   /**
-   * The externalIds of matters with a line that was rejected before it was queued, for a reason that stops later lines
-   * (contract 7.2). Later lines of these matters are skipped.
+   * The externalIds of matters with a line that was rejected before it was queued and may be sent again. Later lines of
+   * these matters are skipped (contract 7.2).
    */
   readonly failed = new Set<string>();
 }
@@ -179,8 +179,8 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      if (push.answer instanceof PushError && push.answer.stopsLaterLines)
-        order.failed.add(externalId);
+      // STILL_QUEUED of a resend also counts: after a later line of the matter, the push could never be resent.
+      if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));
     } else {

@@ -12,7 +12,12 @@ import type { JsonObject } from '../../../src/protocol/json-body';
 import type { BatchWindow } from '../../../src/pushes/batch-window';
 import type { PushFinalizer } from '../../../src/pushes/lost-replies';
 import type { PushRequest } from '../../../src/pushes/push';
-import { createSubmit, type SubmitDependencies } from '../../../src/pushes/submit';
+import { readPushes } from '../../../src/pushes/read-pushes';
+import {
+  createSubmit,
+  type SubmitDependencies,
+  type SubmitSteps,
+} from '../../../src/pushes/submit';
 import type { PushMessage } from '../../../src/queue/records';
 import type { PushLog } from '../../../src/storage/push-log';
 import { until } from '../../support/wait';
@@ -87,7 +92,7 @@ describe('in parts', () => {
   );
 
   /** Three lines at a time. @param failing position of a part whose entries are not recorded, @param cause and why */
-  function start(failing?: number, cause: Error = new Error('away')) {
+  function start(failing?: number, cause: Error = new Error('away'), steps?: SubmitSteps) {
     const happened: string[] = [];
     const sent: PushMessage[] = [];
     const ends: (() => void)[] = [];
@@ -130,7 +135,7 @@ describe('in parts', () => {
         });
       },
     });
-    return { happened, sent, ends, results: submit(requestOf(lines)) };
+    return { happened, sent, ends, results: submit(requestOf(lines), steps) };
   }
   /** Until so many things happened, and then some turns of the event loop for what must not happen. */
   async function flush(happened: readonly unknown[], count: number): Promise<void> {
@@ -190,6 +195,31 @@ describe('in parts', () => {
     const [GONE, SKIPPED] = ['DATABASE_UNAVAILABLE', 'SKIPPED_AFTER_FAILURE'];
     const expected = [GONE, GONE, GONE, 'done', SKIPPED, SKIPPED, 'done', SKIPPED];
     expect(reasons).toEqual(expected);
+  });
+
+  test.each([
+    [
+      'STILL_QUEUED',
+      'BCBC',
+      ['SKIPPED_AFTER_FAILURE', 'SKIPPED_AFTER_FAILURE', 'SKIPPED_AFTER_FAILURE'],
+    ],
+    ['RESOLVED_SINCE', 'BACABCA', ['done', 'done', 'done']],
+  ] as const)('behind a resend that is rejected with %s', async (reason, queued, laterOnes) => {
+    const steps: SubmitSteps = {
+      read: readPushes,
+      recheck: async (pushes) => {
+        const first = pushes.find(({ line, valid }) => line === 1 && valid);
+        if (first) first.answer = new PushError(reason);
+      },
+    };
+    const { sent, ends, results } = start(undefined, undefined, steps);
+    await flush(sent, queued.length);
+    expect([...sent.map(({ externalId }) => externalId)].join('')).toBe(queued);
+    for (const end of ends) end();
+    const answers = (await results)
+      .filter(({ externalId }) => externalId === 'A')
+      .map(({ answer }) => (answer instanceof PushError ? answer.reason : 'done'));
+    expect(answers).toEqual([reason, ...laterOnes]);
   });
 
   test('behind one that can never be recorded those of its matter are sent', async () => {

@@ -87,6 +87,8 @@ function unlikeEntry(
 }
 
 const SKIPPED = 'SKIPPED_AFTER_FAILURE' satisfies Reason;
+/** The only server error after which later lines are applied: a retry would fail too. */
+const FAILED_FOR_GOOD = 'OPERATION_FAILED' satisfies Reason;
 
 /** A line may be skipped only if an earlier line of its matter failed because a server was unavailable. */
 function checkSkipped(lines: readonly Line[]): Violation[] {
@@ -95,7 +97,7 @@ function checkSkipped(lines: readonly Line[]): Violation[] {
     if (end.kind !== 'answered') return [];
     const { externalId } = JSON.parse(body);
     const isExcused = failed.has(externalId);
-    if (end.code >= 500 && !end.ofBatch) failed.add(externalId);
+    if (end.code >= 500 && end.reason !== FAILED_FOR_GOOD && !end.ofBatch) failed.add(externalId);
     if (end.reason !== SKIPPED || isExcused) return [];
     const what = `line ${batch.line}, ${name}: skipped, although no earlier line of its matter failed`;
     return [{ rule: 'batch-order', requestId: end.requestId, externalId, what }];
@@ -148,5 +150,6 @@ function disorder(
 /** Whether a push failed because a server was unavailable or its deadline passed. */
 function isServerFailure({ entry: { state, result = '' } }: CheckedPush): boolean {
   if (state === 'EXPIRED') return true;
-  return state === 'REFUSED' && isReason(result) && new PushError(result).code >= 500;
+  if (state !== 'REFUSED' || !isReason(result) || result === FAILED_FOR_GOOD) return false;
+  return new PushError(result).code >= 500;
 }
