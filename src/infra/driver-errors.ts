@@ -1,6 +1,6 @@
 /**
- * Classifies the errors of the MongoDB driver. Only this file uses the error classes and labels of the driver and the
- * error codes of MongoDB (`error_codes.yml` in its source code).
+ * Classifies the errors of the MongoDB driver. Only this file decides what the error classes and labels of the driver
+ * mean, and the error codes of MongoDB (`error_codes.yml` in its source code).
  */
 import { types } from 'node:util';
 import { mongo } from 'mongoose';
@@ -16,8 +16,8 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * Whether a retry of the write may succeed, for example because the server was unreachable, or because another write
- * conflicted. The failed write may still have taken effect.
+ * Whether the cause of a failed write is temporary, so that a retry may succeed. Examples are an unreachable server and
+ * a conflict with another write. The failed write may still have taken effect.
  */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
@@ -77,8 +77,9 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. Every
- * other database error counts as retryable (contract 6.5), even if this file does not know its code.
+ * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. A push
+ * that failed because of any other database error may be retried (contract 6.5), even if this file does not know the
+ * error code.
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
@@ -118,8 +119,9 @@ export function isSocketError(error: unknown): boolean {
 }
 
 /**
- * Throws the error of a failed commit as an error of the driver. If the connection breaks while the driver sends the
- * commit, the driver throws a TypeError because of a defect. The result of the commit is then unknown.
+ * Throws the error of a failed commit as an error of the driver. If the connection breaks while the driver sends a
+ * commit, the driver throws a TypeError, because of a defect, instead of the error of the socket. The result of the
+ * commit is then unknown.
  */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
@@ -165,15 +167,16 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * Error codes with which a server reports that it is not the primary, changes its role, shuts down, or cannot reach
- * another member or shard. Such an error has the label `RetryableWriteError` only if the command was a write.
+ * Error codes with which a server reports that it is not the primary, changes its role, shuts down, exceeded its own
+ * time limit, or cannot reach another member or shard. Such an error has the label `RetryableWriteError` only if the
+ * command was a write.
  */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard
   133, // FailedToSatisfyReadPreference: mongos finds no primary for a shard
-  262, // ExceededTimeLimit
+  262, // ExceededTimeLimit: a limit of the server itself. MAX_TIME_EXPIRED is the limit of a command
   ...[91, 11600, 11602], // the server shuts down or changes its role
-  ...[134, 189, 10107, 13435, 13436], // wrong role in the replica set, read concern not available yet
+  ...[134, 189, 10058, 10107, 13435, 13436], // wrong role in the replica set, read concern not available yet
 ]);
 
 const NAMESPACE_NOT_FOUND = 26;
@@ -185,7 +188,7 @@ const DUPLICATE_KEY = 11_000;
 const TRANSIENT_CODES: Codes = new Set([
   ...[24, 46, WRITE_CONFLICT, 117, 276, 314], // locks, conflicts, index builds
   MAX_TIME_EXPIRED,
-  ...[64, 79, 100, 10058], // the write concern was not satisfied
+  ...[64, 79, 100], // the write concern was not satisfied
   11601, // interrupted
 ]);
 

@@ -10,7 +10,7 @@ import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
 import { type JsonValue, schemaRef } from './json-schema';
 import { admitted, rejections, success } from './responses';
 
-/** Reasons for rejections that all signed endpoints share. The document lists the reasons of a code in this order. */
+/** Reasons for rejections that all signed endpoints share, in the order in which the document lists them. */
 const REJECTIONS: readonly Reason[] = [
   'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',
@@ -85,7 +85,7 @@ function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
   return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
 }
 
-/** The 207 response, if the endpoint has one. The response of a dry run (`final`) has no Retry-After header. */
+/** The 207 response, if the endpoint has one. If its kind is `final` (a dry run), it has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');

@@ -40,7 +40,7 @@ export function statsSchema(timeZone: string) {
 
 const percentile = (percent: number) =>
   describe(
-    `${percent} % of the pushes took at most so many milliseconds from receipt to answer, accurate to 15 %; null: no push`,
+    `${percent} % of the pushes took at most this many milliseconds from receipt to answer, accurate to 15 %; null: no push`,
     '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
   );
 const durations = {

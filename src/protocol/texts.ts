@@ -44,11 +44,11 @@ export const TEXTS = {
   ),
   instant: text(
     `不是支持的时间格式，可用：秒或毫秒时间戳、${WITH_OFFSET}、门户时区的 ${LOCAL_TIME}、yyyyMMddHHmmss`,
-    `is not in an accepted form: epoch seconds or milliseconds, ${WITH_OFFSET}, or in the portal's time zone ${LOCAL_TIME}, yyyyMMddHHmmss`,
+    `must be epoch seconds or milliseconds; ${WITH_OFFSET}; or, in the portal's time zone, ${LOCAL_TIME} or yyyyMMddHHmmss`,
   ),
   dateTime: text(
     `必须是 ISO-8601 本地时间，可用：门户时区的 ${LOCAL_TIME}，或 ${WITH_OFFSET}`,
-    `must be an ISO-8601 local time: in the portal's time zone ${LOCAL_TIME}, or ${WITH_OFFSET}`,
+    `must be an ISO-8601 time: ${LOCAL_TIME} in the portal's time zone, or ${WITH_OFFSET} with an offset`,
   ),
   dateDigits: (value: string) => {
     const day = `${value.slice(0, 4)}-${value.slice(4, 6)}-${value.slice(6)}`;
@@ -122,7 +122,7 @@ export const TEXTS = {
   windowTooLong: (by: string, hours: number) =>
     text(
       `按 ${by} 统计时最长 ${hours} 小时`,
-      `the window may have at most ${hours} hours if by is ${by}`,
+      `the window may be at most ${hours} hours long, because \`by\` is ${by}`,
     ),
   tooManyLines: (max: number) => text(`超过 ${max} 行`, `has more than ${max} lines`),
   tooManyLineFeeds: (max: number) => text(`换行超过 ${max} 个`, `has more than ${max} line breaks`),
@@ -174,7 +174,7 @@ export function unusedText(isRejected: boolean) {
   return {
     systemCode: text(
       `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,
-      `comes from the registration of the client, not from the body${en}`,
+      `is set by the registration of the client; ${isRejected ? 'do not send it' : 'the sent value is ignored'}`,
     ),
     notApplicable: (operation: string) =>
       text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),

@@ -1,7 +1,8 @@
 /**
  * Keeps batches from delaying the single pushes of other clients (contract 7.4). While other clients send single
- * pushes, only few lines of each client are in flight. All other lines wait before they are recorded. A client that is
- * alone sends its batches as a whole. Each web process decides by the pushes that it receives.
+ * pushes, only few lines of each client are in flight. All other lines wait before they are recorded. If no other
+ * client sends single pushes, all lines of a batch start at once. Each web process decides by the pushes that it
+ * receives.
  *
  * The window is fixed: docs/notes/batch-window.md compares it with a window that adapts to the speed of the workers.
  */
@@ -121,7 +122,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If the time of the batch is over, the timer starts all of its lines. `grant` might start only some of them.
+      // If no time is left, the timer starts all lines of the batch, and `grant` might start only some of them.
       if (timeout > 0) this.grant();
     });
   }

@@ -55,8 +55,8 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError if a dry run is not admitted, its caller may not push, or its plan fails. The answer contains all
- *   other rejections
+ * @throws PushError if a dry run is not admitted, its caller may not push, or its plan fails. `ResendAnswer` contains
+ *   all other rejections, also those of a real resend
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -83,7 +83,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // The request is admitted before it is planned, so the rate counts every push that the request names.
+    // `submit` counts these lines in the rate before it reads the plan. So each request id is one line without a body.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -128,8 +128,8 @@ async function recheck(
 }
 
 /**
- * @returns undefined if `later` is another resend of the push and took effect. Then the push of `entry` is queued, and
- *   the worker answers it with the result of `later`
+ * @returns the reason to reject the push of `entry`. Undefined: `later` is another resend of the same push and took
+ *   effect. Then `submit` appends the push to the queue, and the worker answers it with the result of `later`
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -178,8 +178,8 @@ interface Named {
 }
 
 /**
- * @returns the pushes of the caller that the request names. Each key of the map is the log entry of the original push.
- *   If the push has no externalId, the key is the log entry of its latest attempt
+ * @returns the pushes of the caller that the request names, by the log entry of the original push. Exception: a push
+ *   with an idempotency key but without an externalId is listed by the log entry of its latest named attempt
  */
 async function findNamed(
   lookups: LogLookups,
@@ -190,8 +190,8 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the first push, so that all resends together have one effect. If the
-  // log no longer has the entry of the first push, the oldest entry in `byId` with the same position takes its place.
+  // A resend of a resend counts as a resend of the original push, so that all resends together have one effect. The
+  // log may have lost the original entry. Then the oldest entry in `byId` of the same push takes its place.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   // If several attempts of a push without an externalId are named, only the latest one is sent.

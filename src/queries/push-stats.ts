@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Length of the window of a query without `from`, in milliseconds, by the length of the buckets. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
-/** Maximum length of the window in milliseconds, by the length of the buckets. */
+/** Maximum length of the window in milliseconds, by the length of the buckets. A window may be one bucket longer. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {

@@ -9,15 +9,15 @@ import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user that it read. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Maximum usernames of a query that serves several callers, because MongoDB limits the size of a query. */
+/** Maximum usernames of a query that serves several lookups, because MongoDB limits the size of a query. */
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
   /** Returns the usernames without an enabled portal user, in the given order and without duplicates. */
   unknown(usernames: readonly string[]): Promise<string[]>;
   /**
-   * For unknown usernames: the login of an enabled user that differs only in case or surrounding blanks, if there is
-   * one.
+   * By unknown username: the username of an enabled user that differs only in case or surrounding blanks. Unknown
+   * usernames without such a user are left out.
    */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
   /** Display names by username; users that do not exist are left out. */
@@ -25,8 +25,8 @@ export interface UserDirectory {
 }
 
 /**
- * Caches users for a few seconds. `unknown` reads unknown and disabled users again at each call, so that a push
- * can name a user immediately after the import.
+ * Caches users for a few seconds. `unknown` reads unknown and disabled users again at each call. So a push can name a
+ * user immediately after an operator has created or enabled the user.
  */
 export function createUserDirectory(
   connection: Connection,

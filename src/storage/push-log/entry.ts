@@ -95,7 +95,7 @@ function storedTypes() {
 
 /** Name of the index of entries with an idempotency key. */
 export const KEY_INDEX = 'idempotency_keys';
-/** Name of the index of pushes with an idempotency key and the state QUEUED or PERSISTED. */
+/** Name of the index of idempotency fingerprints. Only queued and persisted pushes have a fingerprint. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 /** Name of the index of resends. */
 export const RESENT_INDEX = 'resends';
@@ -106,8 +106,8 @@ entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSe
 // Each of the next four indexes serves a search (`log-filter.ts`). These indexes end with the id, so that a search
 // reads the entries in the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes. So the settlement of a push with an effect changes no index. It costs the
-// database half as much as with an index that contains the results of all pushes.
+// This index contains only failed pushes, so it does not change if a push takes effect. An index of all results would
+// double the cost of such a settlement.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },

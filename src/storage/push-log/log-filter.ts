@@ -24,8 +24,8 @@ export interface LogFilter {
   /** True: only rejected and expired pushes. False does not restrict the search. */
   readonly failed?: boolean | undefined;
   /**
-   * True: only failed pushes that no later push has resolved. The search checks this with `mended.ts`, not with an
-   * index.
+   * True: only failed pushes that no later push has resolved. The search finds failed pushes with an index, and then
+   * reads the later pushes (`mended.ts`).
    */
   readonly stillFailed?: boolean | undefined;
   /** Start of the window of receipt times, inclusive; epoch milliseconds. */
@@ -94,7 +94,7 @@ export function indexUse(filter: LogFilter): IndexUse {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes need no index: most entries have one of a few outcomes, so a page fills quickly.
+  // Outcomes need no index of their own: most entries have one of a few outcomes, so a page fills quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
   // In the index, the entries of each reason are one range. MongoDB merges the ranges in the order of ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };

@@ -76,8 +76,8 @@ export async function inTransaction<T>(
 
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
- * command `killSessions`. Then an earlier push can, in a rare case, take effect after a later push was decided
- * (docs/reliability.md, "What remains"), and MongoDB ends an open transaction after `transactionLifetimeLimitSeconds`.
+ * command `killSessions`. Then MongoDB ends an open transaction only after `transactionLifetimeLimitSeconds`. In a rare
+ * case, this transaction commits after the next owner has applied later pushes (docs/reliability.md, "What remains").
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
@@ -170,8 +170,8 @@ export class SessionHeartbeats {
   }
 
   /**
-   * Reads one document in a transaction of a session. The new transaction makes MongoDB end the previous transaction
-   * of this session.
+   * Reads one document in the transaction that the caller has started. By this command, MongoDB ends the previous
+   * transaction of the session.
    */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
