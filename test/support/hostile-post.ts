@@ -1,9 +1,10 @@
 /** A caller that sends what no library would: header lists as they are, bytes, bodies without length. */
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { sign } from '../../src/protocol/signature';
+import { keepAliveAgent } from './keep-alive';
 
 /** As many at a time as one system may have queries under way. */
-const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+const agent = keepAliveAgent(8);
 /** Longer than the service lets any caller wait, so that a hang is told apart from an answer. */
 const TIMEOUT = 180_000;
 

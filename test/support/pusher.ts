@@ -1,8 +1,9 @@
 /** A third party as the tests play it: signs the exact bytes and sends them. */
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { sign } from '../../src/protocol/signature';
+import { keepAliveAgent } from './keep-alive';
 
-const agent = new Agent({ keepAlive: true, maxSockets: 512 });
+const agent = keepAliveAgent(512);
 
 export interface PushOptions {
   readonly url: string;
@@ -73,7 +74,10 @@ export function push(options: PushOptions): Promise<Answer> {
         res.on('error', reject);
       },
     );
-    req.on('error', reject);
+    req.on('error', (error) => {
+      if (req.reusedSocket) error.message += ' on a connection that served a request before';
+      reject(error);
+    });
     req.on('timeout', () => req.destroy(new Error('no answer within three minutes')));
     req.end(bytes);
   });
