@@ -90,6 +90,10 @@ const SKIPPED = 'SKIPPED_AFTER_FAILURE' satisfies Reason;
 /** The only server error after which later lines are applied: a retry would fail too. */
 const FAILED_FOR_GOOD = 'OPERATION_FAILED' satisfies Reason;
 
+/** Whether later lines of the matter must not be applied after a line with this result. */
+const stopsLaterLines = (code: number, reason?: string) =>
+  code >= 500 && reason !== FAILED_FOR_GOOD;
+
 /** A line may be skipped only if an earlier line of its matter failed because a server was unavailable. */
 function checkSkipped(lines: readonly Line[]): Violation[] {
   const failed = new Set<string>();
@@ -97,7 +101,7 @@ function checkSkipped(lines: readonly Line[]): Violation[] {
     if (end.kind !== 'answered') return [];
     const { externalId } = JSON.parse(body);
     const isExcused = failed.has(externalId);
-    if (end.code >= 500 && end.reason !== FAILED_FOR_GOOD && !end.ofBatch) failed.add(externalId);
+    if (stopsLaterLines(end.code, end.reason) && !end.ofBatch) failed.add(externalId);
     if (end.reason !== SKIPPED || isExcused) return [];
     const what = `line ${batch.line}, ${name}: skipped, although no earlier line of its matter failed`;
     return [{ rule: 'batch-order', requestId: end.requestId, externalId, what }];
@@ -150,6 +154,6 @@ function disorder(
 /** Whether a push failed because a server was unavailable or its deadline passed. */
 function isServerFailure({ entry: { state, result = '' } }: CheckedPush): boolean {
   if (state === 'EXPIRED') return true;
-  if (state !== 'REFUSED' || !isReason(result) || result === FAILED_FOR_GOOD) return false;
-  return new PushError(result).code >= 500;
+  if (state !== 'REFUSED' || !isReason(result)) return false;
+  return stopsLaterLines(new PushError(result).code, result);
 }
