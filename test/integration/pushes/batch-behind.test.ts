@@ -137,17 +137,24 @@ test('behind a line that another worker commits just then, after it was looked u
   expect(await titleOf('O-2')).toBe('b');
 });
 
+/** Holds the entry of a push as a worker does that is applying it, until the transaction ends. */
+async function lockEntry({ id }: WaitingPush) {
+  const session = await rig.db.startSession();
+  session.startTransaction();
+  const entry = { _id: new Types.ObjectId(id) };
+  const set = { state: 'PERSISTED', result: 'CREATED' };
+  await entryModel(rig.db).updateOne(entry, { $set: set }, { session });
+  return session;
+}
+
 test('behind a line that an open transaction locks, they get a final state that is not a skip, and take no effect', async () => {
   const [first, ...behind] = (await linesOf('O-3', ['a', 'b', 'c'])) as [
     WaitingPush,
     ...WaitingPush[],
   ];
   const single = await rig.queued('O-4', anUpsert({ title: 'single' }));
-  const session = await rig.db.startSession();
+  const session = await lockEntry(first);
   try {
-    session.startTransaction();
-    const entry = { _id: new Types.ObjectId(first.id) };
-    await entryModel(rig.db).updateOne(entry, { $set: { state: 'PERSISTED' } }, { session });
     const unavailable = Array(2).fill('DATABASE_UNAVAILABLE');
     expect(await apply([...behind, single])).toEqual([...unavailable, 'CREATED']);
     expect(await titleOf('O-3')).toBeUndefined();
@@ -156,6 +163,25 @@ test('behind a line that an open transaction locks, they get a final state that 
     await session.abortTransaction();
     await session.endSession();
   }
+});
+
+test('behind a line whose open transaction commits after the worker has looked up its state, they take effect', async () => {
+  const [first, ...behind] = (await linesOf('O-5', ['a', 'b', 'c'])) as [
+    WaitingPush,
+    ...WaitingPush[],
+  ];
+  const session = await lockEntry(first);
+  let isLookedUp = () => {};
+  const lookedUp = new Promise<void>((resolve) => {
+    isLookedUp = resolve;
+  });
+  const worker = rig.newWorker(undefined, { afterLookup: async () => isLookedUp() });
+  const applied = apply(behind, worker);
+  await lookedUp;
+  await session.commitTransaction();
+  await session.endSession();
+  expect(await applied).toEqual(['CREATED', 'UPDATED']);
+  expect(await titleOf('O-5')).toBe('c');
 });
 
 test.each([true, false])(
