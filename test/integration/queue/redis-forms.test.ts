@@ -64,7 +64,8 @@ afterEach(() => {
 
 async function connected<T extends RedisConnection>(redis: T): Promise<T> {
   open.push(redis);
-  await redisReady(redis, 20_000);
+  // On a busy machine, several attempts of a Cluster to connect with TLS run out of time before one succeeds.
+  await redisReady(redis, 120_000);
   return redis;
 }
 
