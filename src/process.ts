@@ -166,7 +166,7 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     redisTime: redisTime.now,
   });
   // Parts stop in the reverse order of their registration. The parts that `serve` starts are registered after the
-  // metrics. So the metrics are available while these parts drain, and stop after them.
+  // metrics. So the metrics stay available until these parts have stopped.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

@@ -3,8 +3,8 @@
  * share of the partitions and delay each of their pushes until a batch times out.
  *
  * The worker compares itself with other workers to find out whether its own connection is the cause. If the database is
- * unavailable or slow for all workers, none pauses, because no worker could take over. At least one worker always
- * continues.
+ * unavailable or slow for all workers, no worker pauses, because no other worker could take over the partitions. At
+ * least one worker always continues.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
@@ -14,26 +14,26 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 /** Milliseconds between two pings. */
 const INTERVAL = 200;
 /**
- * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers it soon. Two
+ * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers soon. Two
  * failed pings, their intervals and the takeover by other workers take less than 3 s (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
 /**
- * The worker pauses only after pings have failed for these milliseconds. The driver replaces a reset connection sooner,
- * so a reset connection causes no pause.
+ * The worker pauses only after pings have failed for these milliseconds. The driver replaces a reset connection in less
+ * time, so a reset connection causes no pause.
  */
 const FAILING_TO_PAUSE = 1_000;
 /**
- * A paused worker resumes as soon as the database answers again, if no other worker has reported a reachable database
- * within these milliseconds.
+ * Maximum age in milliseconds of another worker's report that the database is reachable. If there is no such report, a
+ * paused worker resumes as soon as the database answers.
  */
 const MAX_REPORT_AGE = 2_000;
-/** A pause counts as the first one if the last resumption is longer ago than these milliseconds. */
+/** When these milliseconds have passed after a resumption, the next pause counts as a first pause again. */
 const CALM_TIME = 60_000;
 /**
- * In the second pause, the worker resumes only when the database has answered for these milliseconds. Each further
- * pause doubles the time. The first pause has no minimum time.
+ * A second pause ends only when the database has answered for these milliseconds. Each further pause doubles the time.
+ * The first pause ends as soon as the database answers.
  */
 const FIRST_WAIT = 2_000;
 /** Maximum of the doubled time, milliseconds. */
@@ -88,9 +88,9 @@ export class CutOff {
   }
 
   /**
-   * True after enough failed pings, if another worker reaches the database. The database must have answered all pings
-   * of the other worker since the last failed ping of this worker began. The last report of the other worker must be
-   * newer than the start of that failed ping.
+   * True if enough pings of this worker have failed and another worker reaches the database. Since the start of the
+   * last failed ping, the other worker must have sent a report. In this time, the database must have answered all pings
+   * of the other worker.
    */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());

@@ -1,7 +1,6 @@
 /**
- * Expires log entries that are still QUEUED long after the deadline of their push. Usually the web process that
- * received the push died before it could finalize the push, and no partition has the push: it was never queued, or
- * Redis lost it. An expired push cannot be applied later.
+ * Expires log entries that are still QUEUED long after the deadline of their push. Usually the web process of such a
+ * push died, and the push was never queued or Redis lost the push. An expired push cannot be applied later.
  */
 import { type Clock, type PollLoop, startPollLoop } from '../src/concurrency/timing';
 import type { Logger } from '../src/infra/logger';
@@ -10,15 +9,15 @@ import type { ExpireLost } from '../src/storage/push-log';
 /** Milliseconds between two runs. */
 const INTERVAL = 2_000;
 /**
- * Milliseconds after the deadline until a worker expires a push. Until then a web process finalizes its own pushes, so
- * that a worker expires only the pushes of a dead web process.
+ * Milliseconds between the deadline of a push and its expiry by a worker. In this time, a living web process finalizes
+ * its own pushes.
  */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
   readonly expireLost: ExpireLost;
   /**
-   * The time of Redis, epoch milliseconds. Request ids contain it, and `expireLost` selects entries by their ids.
+   * The time of Redis, epoch milliseconds. `expireLost` selects entries by request id, which contains the Redis time.
    *
    * @throws if Redis does not answer
    */

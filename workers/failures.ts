@@ -5,8 +5,8 @@ import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
 /**
- * Another process has changed a matter or a push since this worker read it, or the majority has not confirmed a prior
- * result. The worker reads the matters, pushes and prior results again.
+ * Another process has changed a matter or settled a push of the commit, or the majority has not confirmed a prior
+ * result. A retry reads the matters and the prior results again.
  */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
@@ -19,7 +19,7 @@ export class PlanFailed extends Error {
 
 /**
  * The worker no longer owns the partitions of the batch, or Redis does not confirm that the worker owns them. Another
- * worker may have applied pushes that follow this batch in the queue. So this worker must not decide anything.
+ * worker may have applied pushes that follow this batch in the queue. So this worker must not apply or finalize pushes.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
@@ -42,7 +42,6 @@ export function isContention(error: unknown): boolean {
 
 /**
  * Whether the failure is caused by a push or a matter of the group: a document cannot be stored, or `planBatch` fails.
- * All other failures are retryable.
  */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);

@@ -64,8 +64,8 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run one after another, the last registered first. The expiry is registered before the step 'partition
-  // jobs under way', so that this step does not wait for the expiry.
+  // Stop steps run one after another, the last registered first. The step 'partition jobs under way' is registered
+  // after the expiry, so that this step does not wait for the expiry.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({

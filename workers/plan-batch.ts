@@ -53,7 +53,7 @@ export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
   return [...groups.values()];
 }
 
-/** Folds every group. The same input gives the same plan, except for the ids of created matters. */
+/** The same input gives the same plan, except for the ids of created matters. */
 export function planBatch(
   groups: readonly Group[],
   loaded: Loaded,
@@ -112,7 +112,7 @@ function toSettlement({ decision, duplicateOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.reason };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
-  // After a stale push the matter has the parties of a newer push, so the stale push gets no warning about them.
+  // After a stale push, the matter has the parties of a newer push. So the stale push gets no warning about parties.
   const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
   return duplicateOf
     ? { state: 'REPLAYED', outcome, matterId, duplicateOf: duplicateOf.pushId, ...unseen }

@@ -1,7 +1,10 @@
 /**
- * Processes a batch of a worker. It finalizes the pushes past their deadline. For all other pushes it loads the
- * matters, plans the changes, and commits matters and push-log entries in one transaction. It returns the replies,
- * which the queue publishes when it removes the batch (`replyAndRemove`).
+ * Processes a batch of a worker:
+ *
+ * 1. Finalizes the pushes past their deadline.
+ * 2. Loads the matters of the other pushes, and plans the changes.
+ * 3. Commits matters and push-log entries in one transaction.
+ * 4. Returns the replies. The queue publishes the replies when it removes the batch (`replyAndRemove`).
  */
 import { groupOf } from '../src/domain/matter';
 import type { Operation } from '../src/domain/operation';
@@ -91,17 +94,17 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Ends the open transactions of earlier owners of the partitions, and those of abandoned batches of this worker. These
+ * Ends the open transactions of earlier owners of the partitions, and of abandoned batches of this worker. These
  * transactions must not lock the documents of this batch. They must also not commit after this batch has read the
- * matters, because this batch would then decide by outdated matters. If this batch decides that a push has no effect,
- * it writes no matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
+ * matters, because this batch would then decide by outdated matters. For a push without an effect, this batch writes no
+ * matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
-  // If Redis was emptied, it does not know the earlier owners. An earlier owner may have checked its ownership before
-  // Redis was emptied, and may be about to commit.
+  // If Redis was emptied, Redis does not know the earlier owners. An earlier owner can still commit if the owner
+  // checked its ownership before Redis was emptied.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -147,9 +150,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
   // The prior results are read after the matters. So if a loaded matter has the effect of the first attempt of a push,
-  // the prior results contain the result of that attempt. If a push of this batch has a fingerprint and a dead worker
-  // has persisted the push, the prior results contain the push itself. The commit then fails, because the entry of the
-  // push is no longer QUEUED.
+  // the prior results contain the result of that attempt. If a dead worker has persisted a push of this batch, the
+  // prior results can contain the push itself. Then the commit fails, because the push is no longer QUEUED.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -178,13 +180,13 @@ function planOrFail(
 
 /**
  * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and
- * each entry must be QUEUED. The guard of the entries prevents a second effect. If a worker dies between its commit and
- * its reply, the next owner reads and plans the same pushes again. The guard then aborts the whole transaction with a
- * `CommitConflict`, and `retry.ts` reads the final states of the settled pushes (`separateSettled`) and commits the
- * others.
+ * each entry must be QUEUED. The guard of the entries prevents a second effect of a push. If a worker dies between its
+ * commit and its reply, the next owner reads and plans the same pushes again. The guard then aborts the whole
+ * transaction with a `CommitConflict`. Then `retry.ts` reads the final states of the settled pushes, and commits the
+ * other pushes.
  *
  * Before this worker loaded the matters, another worker may have applied pushes that follow this batch in the queue.
- * The guards do not detect this. So this worker must still own the partitions after it has loaded the matters.
+ * The guards do not detect this case. So `commitPlan` also checks that this worker still owns the partitions.
  */
 async function commitPlan(
   deps: BatchDependencies,
@@ -207,7 +209,7 @@ async function commitPlan(
   deps.metrics.stage('commit', began);
 }
 
-/** @returns the error to fail with; undefined if Redis confirms that the worker still owns the partitions */
+/** @returns the error of the batch; undefined if Redis confirms that the worker still owns the partitions */
 function checkOwnership(
   { partitions }: BatchDependencies,
   batch: Batch,

@@ -33,10 +33,9 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * This limit applies when the time for retries is over. If a commit then fails because of contention, at most this many
- * groups are given up together: further attempts would block their partitions. If the commit has more groups, they are
- * halved again, so that groups without contention can still be committed. After any other retryable error, all groups
- * of the commit are given up together, because the database rejects all of them.
+ * Maximum groups that are given up together after a contention error when the time for retries is over. If a commit has
+ * more groups, its groups are halved again, so that groups without contention can still be committed. After any other
+ * retryable error, all groups of the commit are given up together, because the database rejects all of these groups.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 /** Maximum trace ids in one log line. */
@@ -48,8 +47,8 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
 /**
- * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So a slow
- * database has more time for retries. The time ends at the latest MAX_RETRY_TIME after the start of `applyGroups`.
+ * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So there is
+ * more time for retries if the database is slow.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
@@ -64,12 +63,12 @@ interface RetryContext extends ApplyGroupsDependencies {
    * call starts the time for retries.
    */
   readonly isTimeOver: () => boolean;
-  /** The pushes of given-up groups. They are finalized at the end. */
+  /** The pushes of given-up groups. `applyGroups` finalizes these pushes at the end. */
   readonly givenUp: GivenUp[];
 }
 
 /**
- * @returns the final states of the pushes; given-up groups are finalized after the commits of all others
+ * @returns the final states of the pushes
  * @throws an error for which `failsWholeBatch` is true. The results of some pushes are unknown then
  */
 export async function applyGroups(
@@ -86,17 +85,16 @@ export async function applyGroups(
   };
   const context: RetryContext = { ...deps, isTimeOver, givenUp: [] };
   const applied = await apply(context, groups);
-  // Finalized after all commits, so that a failure here does not prevent a commit.
+  // Given-up pushes are finalized after all commits, so that a failure of `rejectGivenUp` does not prevent a commit.
   return joined(applied, await rejectGivenUp(deps, context.givenUp));
 }
 
 /**
- * Commits the groups together. After a failure it first separates pushes that were settled before, because they are the
- * usual cause. It commits the other pushes together. If no push was settled before, it commits each half of the groups
- * separately, which finds a failing group in few steps.
+ * Commits the groups together. After a failure, `apply` first separates the pushes that were settled before, because
+ * such pushes are the usual cause. Then `apply` commits the other pushes together. If no push was settled before,
+ * `apply` commits each half of the groups separately, to find a failing group in few steps.
  *
- * A group that is alone is retried until it succeeds or is given up (`isGivenUp`). When the time for retries is over,
- * several groups may be given up together (MAX_CONTENDED_TOGETHER).
+ * A group that is alone is retried until the group succeeds or is given up (`isGivenUp`).
  */
 async function apply(
   context: RetryContext,
@@ -149,7 +147,7 @@ function isGivenUp(
  * A worker that no longer owns the partitions must not retry: their new owner may have applied pushes of the same
  * matters that follow this batch. A retry would then break the order.
  *
- * @throws the error itself if the whole batch must fail, or PartitionsLost. Otherwise the groups may be retried
+ * @throws `error` if the whole batch must fail; PartitionsLost if the worker cannot confirm that it owns the partitions
  */
 async function throwIfBatchFails(
   { metrics, checkOwnership }: RetryContext,
@@ -161,7 +159,7 @@ async function throwIfBatchFails(
   if (loss) throw loss;
 }
 
-/** Rejects the pushes of groups that cannot be written, so that they do not block their partitions. */
+/** Adds the pushes of the groups to `givenUp`. `applyGroups` later rejects these pushes. */
 function giveUp({ logger, givenUp }: RetryContext, groups: readonly Group[], error: unknown): void {
   const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
   for (const { systemCode, externalId, pushes } of groups) {

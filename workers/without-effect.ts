@@ -1,9 +1,15 @@
 /**
- * Separates the pushes of a batch that must not take effect now. These are pushes past their deadline, pushes that an
- * earlier owner of the partition has settled, and lines behind a failed line. A line is behind the earlier lines of its
- * matter in the same batch of a caller. Each of these pushes gets a final state. Otherwise an earlier owner could still
- * commit the push after this batch has committed later pushes of the same matter. A push whose log entry an open
- * transaction locks gets none. The functions return the remaining pushes, which may take effect.
+ * Separates the pushes of a batch that must not take effect now. The functions return the remaining pushes. The
+ * separated pushes are:
+ *
+ * - pushes past their deadline,
+ * - pushes that were settled before, for example by an earlier owner of the partition,
+ * - pushes without a log entry,
+ * - lines behind a failed line. A line is behind the earlier lines of its matter in the same batch of a caller.
+ *
+ * Each separated push gets a final state. Otherwise an earlier owner could still commit the push after this batch has
+ * committed later pushes of the same matter. Exception: a push gets no final state while an open transaction locks its
+ * log entry.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -18,18 +24,18 @@ export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
 export interface FinalizeDependencies {
   readonly lookups: LogLookups;
-  /** Finalizes pushes that take no effect, unless another process has settled them. @returns their final states */
+  /** Finalizes pushes that take no effect. A push that was settled before keeps its final state. */
   readonly finalize: (pushes: readonly PushToSettle[]) => Promise<FinalStates>;
 }
 
 export interface Separated {
-  /** Pushes that may take effect. */
+  /** Pushes that can take effect. */
   readonly remaining: readonly WaitingPush[];
   /** The final states of the other pushes. */
   readonly states: FinalStates;
 }
 
-/** For a line that has no final state and is not in its partition, for example because Redis rejected or lost it. */
+/** The final state of an unsettled line that is not in its partition: for example, Redis rejected or lost the line. */
 const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
@@ -42,7 +48,7 @@ export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // The deadline is compared with the Redis time at which the partition was read: each shard has its own clock.
+  // The deadline is compared with the Redis time at which the partition was read: each Redis shard has its own clock.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -54,7 +60,7 @@ export async function finalizeLate(
 
 /**
  * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. Three
- * things remove an entry: an election before the majority has it, PUSH_LOG_RETENTION, and the restore of an old backup.
+ * things remove an entry: an election before the majority has the entry, PUSH_LOG_RETENTION, or an old backup.
  * No commit with such a push succeeds, because a commit must settle the entry of each push.
  *
  * @returns also the final states of pushes that an earlier batch, an earlier commit of this batch or `web` has settled
@@ -80,8 +86,8 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes pushes that are given up, and then the lines behind them. An earlier owner may have persisted a push
- * although this worker could not confirm that. The lines behind such a push are not skipped (contract 7.2).
+ * Finalizes pushes that are given up, and then the lines behind these pushes. An earlier owner may have persisted a
+ * push that this worker gave up. The lines behind such a push are not skipped (contract 7.2).
  *
  * @param pushes in the order of each matter
  */
@@ -103,10 +109,10 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Rejects the lines behind a line that failed with a retryable error: they are skipped (contract 7.2). If the final
- * state of a line is unknown, it may still take effect. So the lines behind it are rejected, but not as skipped.
+ * Rejects the lines behind a line that failed with a retryable error: these lines are skipped (contract 7.2). A line
+ * with an unknown final state can still take effect. So the lines behind such a line are rejected, but not as skipped.
  *
- * @param pushes in order
+ * @param pushes in the order of each matter
  * @param states the final states of the earlier lines
  */
 function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: FinalStates) {
@@ -125,7 +131,7 @@ function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: 
 /**
  * Separates the lines of a caller's batch that are behind other lines of their matter.
  *
- * @param pushes in order
+ * @param pushes in the order of each matter
  * @param earlier request ids of these other lines
  */
 function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: ReadonlySet<string>) {
@@ -143,7 +149,7 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 /**
  * Rejects the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
  * past its deadline, or is not in this batch of the worker. An earlier line that is not in this batch and has no final
- * state gets one. Otherwise the earlier line could be committed after the lines behind it were skipped.
+ * state is rejected. Otherwise the earlier line could be committed after the lines behind it were skipped.
  *
  * @param lateStates the final states of the pushes of this batch that are past their deadline
  */
@@ -163,8 +169,8 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates the pushes of a matter if one of its late pushes has a log entry that an open transaction locks. The
- * transaction may still commit, so a decision by the current state of the matter could be wrong. The separated pushes
+ * Separates all pushes of a matter if an open transaction locks the log entry of a late push of the matter. The
+ * transaction can still commit, so a decision by the current state of the matter could be wrong. The separated pushes
  * get a retryable rejection.
  *
  * @param late pushes past their deadline

@@ -1,6 +1,6 @@
 /**
  * Reads the headers of a signed request: X-Client-Id, X-Timestamp, X-Signature, X-Idempotency-Key and X-Strict-Fields.
- * All functions read Node's `rawHeaders`, because Node's `headers` no longer shows that a header was sent twice.
+ * All functions read Node's `rawHeaders`, because Node's `headers` joins the values of a duplicate header.
  */
 import { type Problem, PushError, problem } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
@@ -8,7 +8,7 @@ import { TEXTS } from '../protocol/texts';
 
 export interface AuthHeaders {
   readonly clientId: string;
-  /** The text as sent, because it is part of the signed bytes. */
+  /** Kept as text, because the signed bytes contain this text. */
   readonly timestamp: string;
   readonly signature: string;
 }
@@ -28,8 +28,8 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * All values of a header, in order. Node's `headers` and `headersDistinct` are not used: `headers` joins duplicates
- * with a comma, and a header named `__proto__` breaks `headersDistinct`.
+ * Returns all values of a header, in order. Node's `headersDistinct` is not used, because a header named `__proto__`
+ * breaks `headersDistinct`.
  *
  * @param rawHeaders name, value, name, value, ...
  * @param name lower case
@@ -48,9 +48,9 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** True: a field that is unknown, or that the operation does not use, is rejected. False: such a field is ignored. */
+  /** True: fields that are unknown or that the operation does not use are rejected. False: such fields are ignored. */
   readonly strictFields: boolean;
-  /** Problems of X-Idempotency-Key and X-Strict-Fields. The answer lists them with the problems of the body. */
+  /** Problems of X-Idempotency-Key and X-Strict-Fields. One answer lists the problems of headers and body. */
   readonly headerErrors: readonly Problem[];
 }
 

@@ -36,7 +36,7 @@ export interface SignedRequest {
   readonly signature: string;
   /** X-Timestamp, epoch seconds. */
   readonly timestamp: number;
-  /** Fields of the HTTP request for its push-log entry. */
+  /** Fields of the HTTP request for the push-log entry. */
   readonly logged?: RequestFields | undefined;
 }
 
@@ -48,8 +48,8 @@ export interface AuthenticationTerms {
 }
 
 /**
- * The result of the authentication: the caller, or the error of the first failed check. Also the client that
- * X-Client-Id names, if the directory knows this client.
+ * The result of the authentication: the caller, or the error of the first failed check. `client` is the client that
+ * X-Client-Id names; undefined if the directory does not know this client.
  */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
@@ -59,8 +59,8 @@ export type Identification = { readonly client: KnownClient | undefined } & (
 /**
  * Authenticates a request with a complete body.
  *
- * @param lookUp returns the client that X-Client-Id names. Called again after the hashing of a large body, because the
- *   client may have changed meanwhile
+ * @param lookUp returns the client that X-Client-Id names. Called a second time after a large body was hashed, because
+ *   the client can change during the hashing
  * @throws the errors of `lookUp`
  */
 export async function authenticate(
@@ -102,12 +102,13 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Minimum number of secrets to try for a request: a client has two secrets while it rotates them. */
+/** Minimum number of secrets to try for a request: the number of secrets that a client has during a rotation. */
 const MIN_SECRETS = 2;
 
 /**
- * The secrets to try, followed by dummies so that the list has at least `minSecrets` and at least MIN_SECRETS entries.
- * So the duration of a rejection does not show whether the client exists, or how many secrets and query keys it has.
+ * Returns the usable secrets and, if necessary, dummy secrets: together at least `minSecrets` and at least MIN_SECRETS.
+ * Without the dummy secrets, the duration of a rejection would reveal whether the client exists, and how many secrets
+ * and query keys the client has.
  *
  * @param minSecrets minimum length of the result: the largest number of secrets and query keys that any client has
  */
@@ -118,19 +119,19 @@ export function secretsToTry(
 ): readonly Secret[] {
   const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
   const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
-  // The dummies differ, because `findSigner` hashes the body only once for equal secrets. Equal dummies would save time
-  // and so reveal the number of real secrets.
+  // The dummy secrets differ: `findSigner` hashes the body once for each different secret, so equal dummy secrets would
+  // save time.
   const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
   return [...valid, ...dummies];
 }
 
-/** Checks the expiry here too: a query key may have expired after the directory read the client. */
+/** This check is needed because a query key can expire after the directory has read the client. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
  * Checks the client and the secret that signed the request.
  *
- * @param client the client as last read; the client may no longer have the secret `signer`
+ * @param client the client as last read; the secret `signer` may have been removed from the client
  * @param signer the secret that signed the request, if it was found
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
  */
@@ -165,17 +166,17 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
 /** Maximum bytes of one hash step, which takes a fraction of a millisecond. A larger body is hashed in slices. */
 const SLICE = 64 * 1024;
 
-/** The body of a signed request. It can find the secret that signed the request. */
+/** The body of a signed request. */
 export interface SignedBody {
   /** Whether the body is hashed in slices. Other requests run between two slices. */
   readonly isLarge: boolean;
-  /** Finds the secret that signed the request. Remembers the result of each secret, so that a second call is cheap. */
+  /** Finds the secret that signed the request. A second call is cheap, because the result of each secret is cached. */
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
   /** Hash and size of a large body, known after the first `findSigner`. Undefined for a small body. */
   digest(): BodyDigest | undefined;
 }
 
-/** @param headers the signature in them must be 64 hex digits when `findSigner` is called */
+/** @param headers `findSigner` requires that the signature in these headers is 64 hex digits */
 export function createSignedBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,

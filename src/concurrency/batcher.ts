@@ -1,7 +1,7 @@
 /**
- * Group commit: items that arrive in the same tick, or while no further batch may start, form the next batch. Each call
- * of `add` returns the result of its own item. In this file, a batch is the items of one call of `run`. It is neither
- * the batch of a worker nor the batch of a caller.
+ * Group commit: collects the items of several calls of `add`, and passes these items to one call of `run`. Each call
+ * of `add` returns the result of its own item. In this file, "batch" means the items of one call of `run`, not the
+ * batch of a worker or of a caller.
  */
 
 /**
@@ -23,8 +23,8 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. Further items wait until a batch ends. */
   readonly maxRunning: number;
   /**
-   * While a batch runs: minimum milliseconds between the start of the newest batch and the start of the next one. The
-   * minimum makes batches fewer and larger. By default there is no minimum.
+   * Minimum milliseconds from the start of the newest batch to the start of the next batch. Applies only while a batch
+   * runs, so that more items can join the next batch. Default: 0.
    */
   readonly headStart?: number | undefined;
   /**
@@ -37,9 +37,7 @@ export interface BatcherOptions<I, O> {
 }
 
 export interface Batcher<I, O> {
-  /**
-   * Queues an item. The batcher does not limit the waiting items: its callers do, for example by MAX_IN_FLIGHT.
-   */
+  /** Queues an item. Callers must limit the number of waiting items, for example by MAX_IN_FLIGHT. */
   add(item: I): Promise<O>;
 }
 
@@ -59,7 +57,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   private running = 0;
   private isScheduled = false;
   private beganAt = 0;
-  /** Set while the next batch waits because `options.headStart` has not passed. */
+  /** Set while the next batch waits for the end of `options.headStart`. */
   private headStartTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}

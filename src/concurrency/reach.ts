@@ -7,30 +7,27 @@ import { type PollLoop, startPollLoop } from './timing';
 export interface PingState {
   /** Number of pings that have failed since the server last answered a ping. */
   readonly failures: number;
-  /**
-   * Start of the first ping that has failed since the server last answered a ping, by `performance.now()`; undefined if
-   * none has failed since then.
-   */
+  /** Start of the first of these failed pings, by `performance.now()`; undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
-  /** Time of the first answer since the last failed ping, by `performance.now()`; undefined if the last ping failed. */
+  /** When a ping first succeeded after the last failure, by `performance.now()`; undefined if the last ping failed. */
   readonly answeredSince: number | undefined;
   /** Start of the last ping, by `performance.now()`. */
   readonly lastBegan: number;
-  /** Error of the last ping; empty if the server answered it. */
+  /** Error of the last ping; empty if this ping succeeded. */
   readonly error: string;
 }
 
 export interface Pings extends PollLoop {
   /**
-   * Reports that the server has answered a command other than a ping. The current ping then counts as answered, even if
-   * it fails.
+   * Reports that the server has answered a command other than a ping. A ping that is running at this moment then counts
+   * as answered, even if the ping fails.
    */
   noteAnswer(): void;
 }
 
 export interface PingOptions {
   readonly ping: () => Promise<unknown>;
-  /** Time limit of a ping in milliseconds. Time in which the event loop is blocked does not count. */
+  /** Time limit of a ping in milliseconds. The limit pauses while the event loop is blocked. */
   readonly timeout: number;
   /** Milliseconds between two pings, randomly extended by up to half. */
   readonly interval: number;
@@ -89,12 +86,12 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
   };
 }
 
-/** Timer ticks in one time limit. A blocked event loop uses up only one tick, however long it is blocked. */
+/** Timer ticks in one time limit. While the event loop is blocked, only one tick passes. */
 const TICKS = 10;
 
 /**
  * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during this pause is
- * read before the limit ends, unless only one tick was left.
+ * usually read before the limit ends.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -116,12 +113,12 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 export interface Reach {
   /**
-   * Whether the server is lost: it answered no ping for LOST_AFTER milliseconds. True until the server answers a ping
-   * again.
+   * Whether the server is lost: the server answered no ping for LOST_AFTER milliseconds. Stays true until the server
+   * answers a ping.
    */
   isLost(): boolean;
   /**
-   * Makes a call fail as soon as the server is lost. Without this, the call would hang until its own deadline.
+   * Makes a call fail as soon as the server is lost. Without `guard`, the call would hang until its own deadline.
    *
    * @returns the result of the call; a result after the loss is ignored
    * @throws the error of the call, or an Error if the server is lost
@@ -142,7 +139,10 @@ export interface ReachOptions {
 /** Milliseconds between two pings, and the time limit of one ping. */
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** Milliseconds without an answered ping until the server counts as lost; longer than a restart or an election. */
+/**
+ * Milliseconds without an answered ping after which the server is lost. A restart of the server or an election of a
+ * primary that takes less time is no loss.
+ */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

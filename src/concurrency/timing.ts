@@ -11,7 +11,7 @@ export const systemClock: Clock = Date.now;
  *
  * @param ms milliseconds from now; below zero counts as zero
  * @param onTimeout makes the error of a missed deadline
- * @param onFailure converts the error of a `call` that fails before the deadline; by default the error stays as it is
+ * @param onFailure converts the error of a `call` that fails before the deadline; by default the error is unchanged
  * @returns the result of `call` if it arrives before the deadline; a later result is ignored
  * @throws the error of `onTimeout` after `ms` milliseconds, or the error of `onFailure`
  */

@@ -32,13 +32,11 @@ const NAMED = ['title', ...CONTENT_TEXTS.filter((field) => !VALUED_NAMES.include
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt'] as const satisfies readonly (keyof Matter)[];
 const MAX_PARTIES_SHOWN = 20;
 
-/**
- * @param before undefined if the push created the matter; every field with a value then counts as changed
- */
+/** @param before undefined if the push created the matter; every field with a value then counts as changed */
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
     before ? before[field] !== after[field] : after[field] !== null && after[field] !== false;
-  // A worker runs this code for each push. Loops are several times faster than lists that are filtered and spread.
+  // A worker runs this code for each push. Loops are several times faster than `filter` and spread syntax.
   const changes: FieldChange[] = [];
   for (const field of VALUED) {
     if (!isChanged(field)) continue;

@@ -1,5 +1,5 @@
 /**
- * Decides the effect of one operation on one matter (contract 4). Pure: time, ids and names are parameters.
+ * Decides the effect of one operation on one matter (contract 4). Time, ids and names are parameters.
  */
 import { EMPTY_CONTENT, type Matter, phaseOf, priorityRank } from './matter';
 import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
@@ -68,7 +68,7 @@ export function decide(
  * If the two times are equal, the operation is not stale.
  */
 function isStale(matter: Matter, op: Operation): boolean {
-  // On a deleted matter, only an upsert can be stale. The outcome of any other operation does not depend on its time.
+  // On a deleted matter, the outcome of a status, reopen or delete does not depend on `sourceUpdatedAt`.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -129,8 +129,8 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A delete that is newer than the matter sets the matter's `sourceUpdatedAt`. So an upsert that is older than this
-    // delete does not revive the matter.
+    // A delete that is newer than the matter sets the matter's `sourceUpdatedAt`. An upsert that is older than this
+    // delete is then stale, and does not revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }

@@ -1,6 +1,6 @@
 /**
- * Folds the pushes of one matter: applies them in their order, and returns the last state of the matter and a result
- * for each push. One fold of all pushes gives the same matter and results as a separate fold for each push.
+ * Folds the pushes of one matter: applies the pushes in order, and returns the last state of the matter and a result
+ * for each push. One fold of several pushes gives the same matter and results as one fold after another for each push.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
@@ -22,7 +22,7 @@ export interface PriorResult {
 
 export interface FoldResult {
   readonly decision: Decision;
-  /** The matter before the push; undefined if it did not exist. */
+  /** The matter before the push; undefined if the matter did not exist. */
   readonly before: Matter | undefined;
   /** Whether the push changed the matter. */
   readonly changed: boolean;

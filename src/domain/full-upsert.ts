@@ -1,6 +1,6 @@
 /**
- * Creates a full upsert from a matter, and compares the content of two matters. Both functions use one list of fields,
- * so that a full upsert removes every difference that the comparison finds.
+ * Creates a full upsert from a matter, and compares the content of two matters. Both functions use the same list of
+ * fields, so that a full upsert corrects every difference that the comparison finds.
  */
 import {
   CONTENT_FIELDS,
@@ -25,7 +25,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly parties: readonly PartyRef[];
 }
 
-/** Derived fields. They are compared too, because any upsert derives them again and so corrects a wrong value. */
+/** The derived fields are compared too: every upsert derives these fields again, and so corrects a wrong value. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -37,8 +37,8 @@ export type ContentField =
 
 /**
  * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
- * @returns an upsert that gives the matter in the ledger the content of `matter`, unless the upsert is stale. The
- *   upsert sets no read states: a party that the ledger already has keeps its read state
+ * @returns an upsert with the content of `matter`. When the upsert is applied, each party that the matter in the ledger
+ *   already has keeps its read state
  */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
@@ -61,7 +61,7 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
  *   compared. Parties are compared as a set of usernames and roles: order, display names and read states do not matter
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
-  // If the status or the deletion differs, derived fields may differ for that reason and are not compared.
+  // `phase` depends on `bizStatus` and `deleted`, so the derived fields are compared only if both are equal.
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(

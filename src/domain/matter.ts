@@ -1,6 +1,7 @@
 /**
- * Types of a matter and its parties, and its derived fields (contract 1). A matter is one to-do, notice, alert or
- * reminder in the ledger of the portal. Instants are epoch milliseconds; `matterId` is a 64-bit snowflake.
+ * Types of a matter and its parties, and the functions that derive fields of a matter (contract 1). A matter is one
+ * to-do, notice, alert or reminder in the ledger of the portal. Instants are epoch milliseconds; `matterId` is a 64-bit
+ * snowflake.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';
@@ -19,7 +20,7 @@ export interface PartyRemoval {
   readonly partyRole?: PartyRole;
 }
 
-/** A party as text, to compare parties in maps and sets, for example `ASSIGNEE li.lei`. */
+/** A party as text, for example `ASSIGNEE li.lei`. The text is the key of a party in maps and sets. */
 export const partyKey = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;
 
 export interface Party extends PartyRef {
@@ -73,7 +74,7 @@ export interface Matter extends MatterContent {
   readonly phase: Phase;
   readonly priorityRank: number;
   readonly parties: readonly Party[];
-  /** Former ASSIGNEEs: they keep the matter in their "done" list. */
+  /** Usernames of former ASSIGNEEs. These users keep the matter in their "done" list. */
   readonly pastHandlers: readonly string[];
   /** The newest `sourceUpdatedAt` that was applied; null if no push had one. */
   readonly sourceUpdatedAt: number | null;
@@ -81,7 +82,7 @@ export interface Matter extends MatterContent {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** Number of changes so far. A commit succeeds only if the stored revision is still the one that the worker read. */
+  /** Number of changes so far. A commit succeeds only if the stored revision is still the revision that was read. */
   readonly revision: number;
 }
 
@@ -105,7 +106,7 @@ export function phaseOf(
 
 /**
  * The key of a matter as one text: its system code and its externalId. All pushes with the same key form a group. The
- * pushes of a group are applied in order (contract 6.3). Neither parameter may contain a line feed.
+ * pushes of a group are applied in order (contract 6.3). The parameters must not contain line feeds.
  */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;

@@ -9,7 +9,7 @@ export interface Mentions {
 
 /**
  * A letter or digit. If a letter or digit is directly beside a name, the name is only a part of a longer word. Chinese
- * characters do not count, because Chinese texts have no blanks between words.
+ * characters are excluded, because Chinese texts have no blanks between words.
  */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
 /**
@@ -17,7 +17,7 @@ const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
  * example, `li.lei@example.com`, `x-li.lei` and `li.lei_2` do not contain the word `li.lei`.
  */
 const JOINT = '[._@-]?';
-/** Maximum levels of escapes. The body is the first level, and a JSON document in its `payloadJson` the second. */
+/** Maximum levels of escapes. Level 1: escapes of the body. Level 2: escapes of a JSON text in `payloadJson`. */
 const MAX_LEVELS = 5;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
 /** The letters of the escapes that are decoded to a blank, such as the n of `\n`. */
@@ -28,7 +28,7 @@ export function createMentions(username: string): Mentions {
   const before = /^\p{Script=Han}/u.test(username) ? '' : `(?<!${WORD}${JOINT})`;
   const after = /\p{Script=Han}$/u.test(username) ? '' : `(?!${JOINT}${WORD})`;
   const word = new RegExp(`${before}${literalPattern(username)}${after}`, 'gu');
-  // `includes` is first, because it is much faster than the expression and few texts contain the name.
+  // `includes` is much faster than the regular expression, and is enough for most texts: few contain the name.
   const isWordIn = (text: string) => text.includes(username) && text.search(word) >= 0;
   return {
     isIn: (body) => {
@@ -47,8 +47,8 @@ export function createMentions(username: string): Mentions {
 export const literalPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
- * Decodes one level of escapes. The function does not parse the text as JSON. So it also handles batches, broken JSON,
- * names of fields, and fields that occur twice.
+ * Decodes one level of escapes. The function does not parse JSON, so that batches, broken JSON, names of fields and
+ * duplicate fields are searched too.
  */
 function decodeEscapes(text: string): string {
   return text.replace(ESCAPE, (_, unit?: string, letter = '') => {

@@ -1,6 +1,6 @@
 /**
- * The four operations after validation (contract 4.1 to 4.4). Their values are JSON-safe, because the queue stores them
- * as JSON. An absent field stays unchanged; `null` clears a field.
+ * The four operations after validation (contract 4.1 to 4.4). All values can be written as JSON, because the queue
+ * stores operations as JSON. An absent field stays unchanged; `null` clears a field.
  */
 import type { MatterContent, MatterType, PartyRef, PartyRemoval } from './matter';
 
@@ -48,5 +48,5 @@ export interface Delete extends Common {
 
 export type Operation = Upsert | Status | Reopen | Delete;
 
-/** Prefix of the externalIds that the service assigns. Ids of callers must not start with it. */
+/** Prefix of the externalIds that the service assigns. Ids of callers must not start with this prefix. */
 export const ASSIGNED_ID_PREFIX = 'auto:';

@@ -3,19 +3,18 @@ import { type Matter, type Party, type PartyRef, type PartyRemoval, partyKey } f
 
 /** Maximum number of parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
-/** Maximum number of past handlers of a matter. The oldest are removed first. */
+/** Maximum number of past handlers of a matter. Above this number, the oldest past handlers are removed. */
 export const MAX_PAST_HANDLERS = 1_000;
 
 /** The parties of a matter. When an ASSIGNEE is removed from `parties`, the username is added to `pastHandlers`. */
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
 /**
- * Adds the parties of a push to the parties of a matter, or replaces the parties of the matter. A party that the matter
- * had before keeps its read state, and a new party is unread.
+ * Changes the parties of a matter. A party that the matter had before keeps its read state, and a new party is unread.
  *
- * @param replace whether `sent` replaces all parties; otherwise the parties of `sent` are added
- * @param names display names from the directory. Without an entry here, an old party keeps its display name, and the
- *   display name of a new party is its username
+ * @param replace true: the parties of `sent` replace all parties; false: the parties of `sent` are added
+ * @param names display names from the directory, by username. If a username is missing here, an old party keeps its
+ *   display name, and a new party has its username as display name
  */
 export function changeParties(
   before: PartyList,
@@ -38,7 +37,7 @@ export function changeParties(
   return withParties(before, [...after.values()]);
 }
 
-/** Removes parties. The remaining ones keep their read state. A removal without a matching party is ignored. */
+/** Removes parties. The remaining parties keep their read state. A removal without a matching party is ignored. */
 export function removeParties(before: PartyList, removals: readonly PartyRemoval[]): PartyList {
   const isRemoved = removalTest(removals);
   return withParties(
@@ -66,7 +65,7 @@ function withParties(before: PartyList, after: readonly Party[]): PartyList {
   return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
-/** Whether the matter is an open TODO without an ASSIGNEE. No user has such a matter in a list. */
+/** Whether the matter is an open TODO without an ASSIGNEE. Such a matter is in the to-do list of no user. */
 export function isUnseen({ matterType, phase, parties }: Matter): boolean {
   if (matterType !== 'TODO' || phase !== 'OPEN') return false;
   return !parties.some(({ partyRole }) => partyRole === 'ASSIGNEE');
@@ -80,7 +79,7 @@ export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[]
   return keepIfSame(parties, after, isSameParty);
 }
 
-/** Returns the old list if the new one is equal, so that unchanged fields are not written. */
+/** Returns the old list if the new list is equal, so that unchanged fields are not written. */
 function keepIfSame<T>(
   before: readonly T[],
   after: readonly T[],

@@ -1,4 +1,7 @@
-/** Converts the cells of a CSV record to fields of a matter. Pure; the console imports this file too. */
+/**
+ * Converts the cells of a CSV record to fields of a matter. Uses no Node API, because the page /console imports this
+ * file too.
+ */
 import { ASSIGNEE, type Mapping } from './columns';
 import type { CsvRecord } from './csv';
 
@@ -12,7 +15,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 
 /**
  * Returns the fields of a record. An empty cell results in no field. The text of an invalid cell becomes the value, so
- * that the validation reports it. An external id keeps its surrounding blanks, because the ledger compares ids
+ * that the validation reports the cell. An external id keeps its surrounding blanks, because the ledger compares ids
  * byte by byte.
  *
  * @returns undefined if a cell beyond the last column is not empty
@@ -57,7 +60,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The cell keeps its text, and the validation reports it.
+    // `cellValue` then returns the text of the cell, and the validation reports this text.
     return undefined;
   }
 }

@@ -1,6 +1,8 @@
 /**
  * Finds the field for each column of a file. The name of the column is the name of the field, or a common Chinese or
- * English name for it. The user can also state the field. Pure; the console imports this file too.
+ * English name of the field. The user can also state the field of a column.
+ *
+ * Uses no Node API, because the page /console imports this file too.
  */
 
 /**
@@ -69,8 +71,8 @@ const plain = (name: string) =>
     .replace(/[\s_\-*:：()（）]/g, '');
 
 /**
- * How well a column name fits a field. 0: it is the name of the field itself. From 1: its position among the common
- * names of the field. Infinite: it does not fit.
+ * How well a column name fits a field. 0: the column has the name of the field itself. 1, 2, ...: the position of the
+ * column name among the common names of the field. Infinite: the column name does not fit.
  *
  * @param name the column name in the form of `plain`
  */
@@ -80,7 +82,7 @@ function rankOf(field: string, name: string, names: ColumnNames): number {
   return at < 0 ? Number.POSITIVE_INFINITY : at + 1;
 }
 
-/** Guesses the field of each column. If two columns fit one field, the field gets the column with the better name. */
+/** Guesses the field of each column. If two columns fit one field, the field gets the column with the lower rank. */
 export function guessMapping(
   head: readonly string[],
   names: ColumnNames = MATTER_COLUMNS,
@@ -102,13 +104,13 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** The word that the user states instead of a field, if a column is to be ignored. */
+/** The word that the user states instead of a field, to ignore a column. */
 export const IGNORED = 'ignore';
 
-/** A statement of the user: the field (or IGNORED), and the name of the column to which it belongs. */
+/** A statement of the user: the field of a column (or IGNORED), and the name of this column. */
 export type GivenColumn = readonly [field: string, name: string];
 
-/** @param given the columns that the user states; they override the guess */
+/** @param given the statements of the user, which override the guess */
 export function mapColumns(
   head: readonly string[],
   names: ColumnNames,

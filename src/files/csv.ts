@@ -1,7 +1,9 @@
 /**
  * Reads and writes CSV files of spreadsheets. The reader detects a comma, semicolon or tab as the separator. A first
  * line such as `sep=|` states the separator instead. The reader accepts quotes, LF, CR and CRLF, and gets the text in
- * parts of any size. Pure; the console imports this file too.
+ * parts of any size.
+ *
+ * Uses no Node API, because the page /console imports this file too.
  */
 const [QUOTE, LF, CR] = [34, 10, 13];
 /**
@@ -53,7 +55,7 @@ export class CsvReader {
   #cell = '';
   /** Size of the finished cells of the record: their characters, plus one for each cell. */
   #size = 0;
-  /** Whether the position is inside quotes. */
+  /** Whether the next character is inside quotes. */
   #isOpen = false;
   /** Number of characters of the cell that were in quotes; undefined if there were no quotes. */
   #quoted: number | undefined;
@@ -193,14 +195,15 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Matches a text that a spreadsheet may read as a formula. Spreadsheets skip blanks before the sign of a formula, for
- * example `=`, and also accept full-width signs. No written cell may be a formula, because a formula can run commands.
+ * Matches a text that a spreadsheet could read as a formula. Spreadsheets skip blanks before the sign of a formula, for
+ * example `=`, and also accept full-width signs. A written cell must not be a formula, because a formula can run
+ * commands.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * Matches a place inside a cell where a formula would begin if the spreadsheet's separator is not the comma. Quotes
- * around the cell do not prevent this. With another separator, the opening quote may be inside a longer cell, where a
- * quote is a normal character.
+ * Matches a place inside a cell where a spreadsheet with a separator other than the comma could find a formula. For
+ * such a spreadsheet, the opening quote of the cell can be in the middle of a longer cell. The quote is then a normal
+ * character, and does not protect the cell.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */

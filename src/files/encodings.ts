@@ -1,6 +1,7 @@
 /**
  * Detects the encoding of a text file. A wrong guess would corrupt every name in the file. So a doubtful file is
- * rejected, and the problem names the line to check (contract 9). Pure; the console imports this file too.
+ * rejected, and the problem names the line to check (contract 9). Uses no Node API, because the page
+ * /console imports this file too.
  */
 
 /** Reads the file. Each call starts at the first byte. */
@@ -11,7 +12,7 @@ export type Detected =
   | { readonly problem: EncodingProblem; readonly encoding?: undefined };
 
 /**
- * Why a file is rejected. `damaged`: its bytes are invalid in the encoding that the byte order mark or the user states.
+ * Why a file is rejected. `damaged`: bytes are invalid in the encoding that the byte order mark or the user states.
  * `mostly-utf-8`: UTF-8 with some invalid bytes. `doubtful`: valid GBK, but probably another encoding. `unmarked`:
  * UTF-16 without a byte order mark. `unknown`: neither UTF-8 nor GBK.
  */
@@ -39,7 +40,7 @@ export const markedEncoding = (start: Uint8Array): string | undefined =>
 /** The name of an encoding for people: `UTF-8`, `GB18030`. */
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** @param given a label of TextDecoder that the user states. It replaces the detection. */
+/** @param given the encoding that the user states, as a label of TextDecoder; the detection is then skipped */
 export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
   const start = await firstBytes(read);
   const named = given ?? markedEncoding(start);
@@ -48,7 +49,7 @@ export async function detectEncoding(read: ReadBytes, given?: string): Promise<D
     if (line === undefined) return { encoding: named };
     return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
   }
-  // Many NUL bytes mean UTF-16, which has one for every ASCII character. A few NUL bytes are just wrong characters.
+  // In UTF-16, every ASCII character has a NUL byte. A file in another encoding has few NUL bytes or none.
   if (start.filter((byte) => byte === 0).length * 10 > start.length) {
     return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
   }
@@ -153,13 +154,13 @@ class Utf8Scan {
     }
   }
 
-  /** Counts an unfinished character as invalid: at the end of the file, or if the next byte does not continue it. */
+  /** Counts an unfinished character as invalid. Called at the end of the file, or if its next byte does not fit. */
   end(): void {
     if (this.#need > 0) this.#bad(this.#size - this.#need);
     this.#need = 0;
   }
 
-  /** The next byte continues the unfinished character. */
+  /** Called for a byte that continues the unfinished character. */
   #continue(): void {
     this.#need -= 1;
     this.#low = 0x80;
@@ -187,10 +188,10 @@ class Utf8Scan {
 }
 
 /**
- * Classifies the characters of valid GB18030. Chinese texts use mostly characters of the first level of GB2312. Names
- * of people also use some of the second level. If a file has another encoding, decoding the file as GB18030 usually
- * gives rare characters and private code points. EUC-KR and EUC-JP are exceptions that cannot be detected: in GB18030,
- * their bytes are common Chinese characters.
+ * Classifies the characters of valid GB18030. Chinese texts consist mostly of characters of the first level of GB2312.
+ * Names of people also contain characters of the second level. Bytes of another encoding usually give rare characters
+ * and private code points. Korean text in EUC-KR and kanji in EUC-JP cannot be detected: in GB18030, their bytes are
+ * common Chinese characters.
  */
 class GbkScan {
   #all = 0;

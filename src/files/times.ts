@@ -1,8 +1,8 @@
-/** Converts the time in a cell to a form that the service accepts. Pure; the console imports this file too. */
+/** Converts the time in a cell to a form that the service accepts. */
 export interface FileTime {
   /**
-   * An ISO-8601 time, local unless it has an offset. If the cell has a form that `readFileTime` does not recognize,
-   * such as epoch seconds, this is the unchanged text of the cell.
+   * An ISO-8601 time; without an offset, a local time. For a cell of an unknown form, such as epoch seconds: the
+   * unchanged text of the cell.
    */
   readonly text: string;
   /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
@@ -23,7 +23,7 @@ const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
 /** A serial number of a spreadsheet: days since 1899-12-30. */
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
-/** The first accepted day is 2000-01-01. The first day that is too late is 2099-12-31. */
+/** Serial numbers are accepted from FIRST_SERIAL (2000-01-01) until the day before END_SERIAL (2099-12-31). */
 const [FIRST_SERIAL, END_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 

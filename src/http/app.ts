@@ -1,8 +1,8 @@
 /**
  * Main entry point of `src/http/`: `createApp` returns the Koa app with the middlewares of all requests and the routes
  * of the endpoint table. Other entry points: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or
- * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. Files not named here are private. A handler
- * or middleware throws a `PushError` to reject a request.
+ * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private to this folder. A
+ * handler or middleware throws a `PushError` to reject a request.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -53,7 +53,7 @@ import { koaLongUploads, koaStreamedHmacAuth } from './streamed-body';
 
 export interface AppOptions {
   readonly listeners: Listeners;
-  /** HTTP_STATUS_MODE */
+  /** True if HTTP_STATUS_MODE is `always-200`. */
   readonly always200: boolean;
   /** Path below which clients reach the service (PUBLIC_URL), for links; empty: the root. */
   readonly pathPrefix: string;
@@ -71,7 +71,7 @@ export interface AppOptions {
   readonly pages: PageFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
-  /** The limits and timeouts to which the endpoint table refers. */
+  /** The limits and timeouts that the endpoint table names. */
   readonly settings: EndpointSettings;
   readonly tracing?: Tracing | undefined;
   /** LOG_REQUESTS: one log line for each request. */
@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(router.routes());
   app.use(koaPages(options.pages));
   app.use(router.allowedMethods());
-  // Koa emits this event for bugs and for closed connections, but not for rejections.
+  // Koa emits `error` for bugs and for closed connections, but not for rejected requests.
   const log = foldedLog(logger);
   app.on('error', (error: Error) => {
     log({ level: 'warn', text: 'koa error' }, { error: error.message });
@@ -150,14 +150,15 @@ function createHandlers(options: AppOptions): Handlers {
 }
 
 /**
- * @returns a function that creates the middlewares of an endpoint. These read the body, authenticate and admit requests
+ * @returns a function that creates the middlewares of an endpoint. The middlewares read the body, and authenticate and
+ *   admit the request
  */
 function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }: AppOptions) {
   const { admit, batchReader } = pushes;
   const inFlight = createInFlight(maxInFlight, listeners.metrics?.inFlight);
   const uploads = koaLongUploads(maxInFlight);
   const { PUSH_TIMEOUT: timeout } = settings;
-  /** The middlewares that admit a request. The key is `rate` of the endpoint table: what the rate limit counts. */
+  /** The middlewares that admit a request. Each key is a value of `rate` in the endpoint table. */
   const admissions = {
     // No middleware: `submit` admits pushes.
     push: [],

@@ -37,8 +37,8 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * Creates a middleware that authenticates requests. It passes each rejected request of a known client to the rejection
- * log, which stores a limited number of push-log entries per client (contract 5.3).
+ * Creates a middleware that authenticates requests. The middleware passes each rejected request of a known client to
+ * `logRejection`, which stores a limited number of push-log entries per client (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
  * @throws (the middleware) the PushErrors of contract 3.2
@@ -52,7 +52,7 @@ export function koaHmacAuth(
     // The timeout of a push starts at the end of its upload, so a slow upload does not use up the timeout.
     const receivedAt = deps.clock();
     const began = performance.now();
-    // Request ids define the order of the push log. So a request gets its final id when it is completely received.
+    // The push log is ordered by request id. So the final id contains the time at which the whole request was received.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
@@ -116,11 +116,11 @@ export function setCaller(
 }
 
 /**
- * Creates a middleware that admits requests other than pushes: their signature must not be reused, and their client
- * must be within its rate. `submit` admits pushes, because `submit` also records and counts rejected pushes.
+ * Creates a middleware that admits requests other than pushes: `admit` checks whether the signature is reused, and
+ * applies the rate limit. `submit` admits pushes, because `submit` also records and counts rejected pushes.
  *
  * @param timeout milliseconds for the answer of Redis
- * @param pushesOf returns the number of pushes that the rate counts for the request
+ * @param pushesOf returns the number of pushes that the rate limit counts for the request
  * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
 export function koaAdmit(

@@ -1,8 +1,8 @@
 /**
  * Reads the body of a request into memory, within a limit of size and time. Also limits the requests and bytes in one
- * web process. A request is an upload until its whole body has arrived. If there are too many uploads, a new upload
- * disconnects the oldest one. When the whole body has arrived, the request takes one of MAX_IN_FLIGHT slots or gets
- * 503. Therefore a client that has sent only a part of a request occupies no slot.
+ * web process. A request is an upload until its whole body has arrived. If there are too many uploads, the oldest
+ * upload is disconnected. When the whole body has arrived, the request takes one of MAX_IN_FLIGHT slots. If no slot is
+ * free, the request gets 503. A client that has sent only a part of a request occupies no slot.
  */
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
@@ -20,7 +20,7 @@ import type { RequestState } from './request';
  * Redis.
  */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
-/** Maximum milliseconds for which the server discards the rest of a rejected body before it answers. */
+/** Maximum milliseconds for which the server discards the rest of a rejected body before the answer. */
 const DISCARD_TIMEOUT = 2_000;
 /**
  * Bytes of memory that a received chunk needs in addition to its content. If a client sends a body byte by byte, this
@@ -46,7 +46,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Koa keeps `state` until the client has read the answer. That may take long, so the body is released now.
+      // Koa keeps `state` until the client has read the answer. The body is released now, because clients can be slow.
       state.rawBody = EMPTY;
       counted.end();
     }
@@ -88,7 +88,7 @@ export function checkEncoding(req: IncomingMessage): void {
 
 const CHARSET = /^\s*(utf-?(8|16|16le|16be)|gb2312|gbk|gb18030|big5|us-ascii|iso-8859-1)\s*$/i;
 
-/** Content-Encoding names a compression. A character set in it is a common mistake with its own error text. */
+/** Content-Encoding names a compression. A character set in this header is a common mistake and has its own text. */
 function unsupportedEncoding(sent: string): PushError {
   if (!CHARSET.test(sent)) return new PushError('UNSUPPORTED_ENCODING');
   const { zh, en } = new PushError('UNSUPPORTED_ENCODING').text;
@@ -103,7 +103,7 @@ function unsupportedEncoding(sent: string): PushError {
 
 /**
  * Reads and discards the rest of a rejected body, for at most DISCARD_TIMEOUT. If the server closed the connection
- * while the client sends, the client would often lose the answer.
+ * while the client is still sending, the client would often lose the answer.
  */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
@@ -115,8 +115,8 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 /** A request that counts toward the limits of the process: first as an upload, then with a slot. */
 export interface CountedRequest {
   /**
-   * Counts received bytes. If all uploads together have too many bytes, disconnects the oldest uploads. This upload
-   * may be among them.
+   * Counts received bytes. While all uploads together have too many bytes, disconnects the oldest upload. The oldest
+   * upload can be this one.
    */
   received(bytes: number): void;
   /** Takes a slot for the fully received request. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
@@ -126,14 +126,14 @@ export interface CountedRequest {
 }
 
 export interface InFlight {
-  /** Starts to count a request as an upload. Called when its head has arrived. May disconnect the oldest upload. */
+  /** Counts a request, whose head has arrived, as an upload. Disconnects the oldest upload if there are too many. */
   begin(req: IncomingMessage): CountedRequest;
 }
 
 /**
  * @param max MAX_IN_FLIGHT: the number of slots, and the maximum number of uploads
  * @param report called with the number of occupied slots at each change
- * @param maxBytes maximum bytes of the bodies of all requests with a slot, and maximum bytes of all uploads
+ * @param maxBytes maximum bytes of all bodies of requests with a slot; a second, equal limit applies to all uploads
  */
 export function createInFlight(
   max: number,
@@ -192,7 +192,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // The whole body of this upload has arrived, and Node will soon report its end. So the upload is not slow.
+      // The whole body of this upload has arrived, and Node will soon report the end of the body.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

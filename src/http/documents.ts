@@ -1,6 +1,6 @@
 /**
- * Documents that are sent without an envelope: the OpenAPI document, and files of the pages on the public and internal
- * port.
+ * Documents that are sent without an envelope: the OpenAPI document, and the files of the pages on the public port and
+ * on the internal port.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -13,7 +13,7 @@ export interface PlainDocument {
   readonly type: string;
   /** Changes whenever the bytes change. */
   readonly etag: string;
-  /** Further headers of the answer. They replace default headers with the same name. */
+  /** Further headers of the answer. These headers replace default headers with the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the file is served for this Host header; absent: for every Host header. */
   readonly isServedFor?: (host: string | undefined) => boolean;
@@ -79,7 +79,7 @@ export function acceptsGzip(accepted: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Whether a 304 is enough (RFC 9110 section 13.1.2). A forced reload sends `no-cache` and gets the whole document. */
+/** Whether the answer is 304 (RFC 9110 section 13.1.2). A forced reload sends `no-cache` and gets the document. */
 function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
   const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
   if (/\bno-cache\b/.test(control)) return false;
@@ -96,7 +96,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Content-Security-Policy: pages load resources of this service only, and no other site may embed them. */
+/** Content-Security-Policy: a page loads resources of this service only, and no site can embed the page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -25,7 +25,7 @@ export interface Listeners {
 
 /**
  * A request ends once: after one call of `answered` or `rejected`, further calls for the request report nothing. An
- * error in a metric or count does not change the answer, because the pushes of the request may already be persisted.
+ * error in a metric or count does not change the answer, because the database may already contain the pushes.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

@@ -1,4 +1,4 @@
-/** Decides whether this process can serve requests. It pings MongoDB and Redis to detect that they are unreachable. */
+/** Pings MongoDB and Redis, and decides whether this process can serve requests. */
 import type { Connection } from 'mongoose';
 import { type Reach, watchReach } from '../concurrency/reach';
 import type { Lifecycle } from '../infra/lifecycle';
@@ -46,8 +46,8 @@ export interface HealthSources {
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
   /**
-   * `probeDatabase` and `probeQueue` send a write command to MongoDB and to Redis. The command to Redis stores nothing,
-   * so Redis accepts it even at `maxmemory`.
+   * `probeDatabase` sends a write command to MongoDB. `probeQueue` sends a write command to Redis. The command to Redis
+   * stores nothing, so Redis accepts this command even at `maxmemory`.
    */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -109,7 +109,7 @@ interface Servers {
 }
 
 /**
- * Pings MongoDB and Redis. If a server is unreachable, requests that wait for it are answered immediately.
+ * Pings MongoDB and Redis. If a server is unreachable, requests that wait for this server are answered immediately.
  *
  * @param subscriber the Redis connection that receives replies
  * @param endWaiting finalizes the pushes that wait for a reply; called repeatedly while Redis is unreachable

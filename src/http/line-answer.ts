@@ -1,4 +1,4 @@
-/** Sends answers that may be larger than the memory, as NDJSON. The last line is the envelope. */
+/** Sends answers that can be larger than the memory, as NDJSON. The last line is the envelope. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Envelope } from '../protocol/envelope';
@@ -12,7 +12,7 @@ const STALL_TIMEOUT = 30_000;
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** Lines whose first group was read before the answer began. So an error in this group gives a normal error answer. */
+/** Lines whose first group is read before the answer begins. An error in this group gives a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
@@ -38,9 +38,9 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once: when the response was sent or its connection closed, or immediately if that has already happened.
- * If the connection closes while the response waits for an earlier response, the response emits no `close` event. So
- * this function listens to the socket too.
+ * Calls `end` once: when the response is sent or its connection closes. If the connection is already closed, this
+ * function calls `end` immediately. If the connection closes while the response waits for an earlier response, the
+ * response emits no `close` event. So this function listens to the socket too.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;

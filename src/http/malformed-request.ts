@@ -1,6 +1,6 @@
 /**
- * Answers malformed and ambiguous requests. Koa cannot answer them, so this file writes the HTTP response itself, after
- * the answers to all earlier requests of the connection. All input after the malformed request is discarded.
+ * Answers malformed and ambiguous requests. Koa cannot answer such a request, so this file writes the HTTP response.
+ * All input after the malformed request is discarded.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -83,8 +83,8 @@ function discardInput(socket: Duplex): void {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
     // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so that the timer can
-    // expire while earlier requests are unanswered. A pause before the first chunk would have no effect: Node resumes
-    // the connection at the end of a message.
+    // expire while earlier requests are unanswered. A pause before the first chunk would have no effect, because Node
+    // resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -2,7 +2,7 @@
  * While connections are being accepted, all requests wait and are then handled together. Node accepts only one
  * connection in each turn of its event loop. If each request were handled immediately, every turn would be long, and
  * every batch for Redis and MongoDB would contain one push. After a restart, the last of 128 clients would then wait
- * for up to a second. Clients that use a new connection for each request would get two thirds of the throughput.
+ * for up to a second. Clients that use a new connection for each request would lose a third of their throughput.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
@@ -10,14 +10,14 @@ import type { Clock } from '../concurrency/timing';
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
 /**
- * Maximum requests that wait. The upload limits (body.ts) do not count a waiting request, although Node may already
- * have received a part of its body. So waiting requests need a limit of their own.
+ * Maximum requests that wait. Waiting requests need a limit of their own: the upload limits (body.ts) do not count a
+ * waiting request, although Node can already have received a part of its body.
  */
 const MAX_WAITING = 500;
 
 /**
- * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks wait, also those
- * of older connections. Otherwise a task runs immediately.
+ * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks of all connections
+ * wait. Otherwise a task runs immediately.
  */
 export type RunWithNewConnections = (task: () => void) => void;
 

@@ -41,7 +41,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
 /** Traces each request for a signed endpoint. The middleware is used only if TRACING is on. */
 export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   return async (ctx, next) => {
-    // A path without an endpoint is not traced: clients choose it freely, so the span names would have no limit.
+    // A path without an endpoint is not traced: clients can send any path, so the number of span names has no limit.
     if (!endpointAt(ctx.path)) return next();
     const request = tracing.request(ctx.method, ctx.path, traceHeaders(ctx.req.rawHeaders));
     ctx.state.traceId = request.traceId;
@@ -60,7 +60,7 @@ export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   };
 }
 
-/** The trace headers of the request; none if `traceparent` is missing, or is duplicate and so ambiguous. */
+/** The trace headers of the request; none if `traceparent` is missing or duplicate. */
 function traceHeaders(rawHeaders: readonly string[]) {
   const [traceparent, ...duplicates] = headerValues(rawHeaders, 'traceparent');
   if (traceparent === undefined || duplicates.length > 0) return {};

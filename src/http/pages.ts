@@ -18,7 +18,7 @@ const METHODS = ['HEAD', 'GET'];
 
 /**
  * Redirects to a page, by request path. The targets are relative, because a proxy may remove a prefix from the path. A
- * page needs its exact path, because it loads its files by relative names.
+ * page needs its exact path, because the page loads its files by relative names.
  */
 const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location: string }> =
   new Map([
@@ -44,7 +44,7 @@ export function koaPages(files: PageFiles): Middleware<RequestState> {
   };
 }
 
-/** Files of examples/signing. /docs shows them and offers them for download. The browser runs none of them. */
+/** Files of examples/signing, which /docs shows and offers for download. */
 const EXAMPLES = [
   ...['send.sh', 'send.mjs', 'send.py', 'Send.java', 'main.go', 'send.php'],
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
@@ -65,7 +65,7 @@ const BUNDLED = 'dist/browser';
  * Reads the files of /docs: the page, and the signing examples.
  *
  * @param root the folder of the project
- * @param demo absent: there is no demo.json
+ * @param demo the demo client; if absent, /docs has no demo.json
  * @throws Error if a file cannot be read
  */
 export function readDocsFiles(root: string, demo?: Demo): PageFiles {

@@ -17,11 +17,11 @@ import type { StartedLines } from './line-answer';
 export type RequestContext = ParameterizedContext<RequestState>;
 
 export interface RequestState {
-  /** Set by koaRequest. When the whole request has arrived, the authentication replaces this id by a new one. */
+  /** Set by koaRequest. When the whole request has arrived, the authentication replaces this id by a new id. */
   requestId: string;
   /**
-   * Set by koaRequest: when the handling of the request began, epoch milliseconds. While connections are accepted, this
-   * is up to 10 ms after the arrival of the head (new-connections.ts).
+   * Set by koaRequest: when the handling of the request began, epoch milliseconds. While connections are accepted,
+   * this time is up to 10 ms after the arrival of the head (new-connections.ts).
    */
   arrivedAt: number;
   /** Set by koaRequest: the language of the answer. */
@@ -90,8 +90,8 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the preferred language; of equally preferred languages the first one; Chinese if the header accepts neither
- *   Chinese nor English
+ * @returns the preferred language; of equally preferred languages, the first in the header; Chinese if the header
+ *   accepts neither Chinese nor English
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

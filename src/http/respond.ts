@@ -20,12 +20,12 @@ export interface RespondOptions {
   readonly clock: Clock;
   /**
    * Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). Health checks keep their status,
-   * because load balancers evaluate it.
+   * because load balancers evaluate this status.
    */
   readonly always200: boolean;
   /**
-   * Reports the end of every request before its answer is sent. For an answer of many lines, it reports before the last
-   * line, or when the connection closes.
+   * Called for the end of every request, before the answer is sent. For an answer of many lines: called before the last
+   * line is sent, or when the connection closes.
    */
   readonly end: EndRequest;
   /** Path below which clients reach the service. */
@@ -45,8 +45,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
     // answer of many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // The connection closes in two cases. If a part of the body is unread, Node could read the next request as the rest
-    // of this body. If this process is going to stop, the client must reconnect to another process.
+    // If a part of the body is unread, Node could read the next request as the rest of this body. If this process is
+    // going to stop, the client must reconnect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }
@@ -109,7 +109,7 @@ const errorEnvelopeOf = (
 function noRoute(ctx: RequestContext): PushError {
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
-  // The router has set an empty Allow header if it does not know the method.
+  // If the router does not know the method, the router has set an empty Allow header.
   ctx.remove('Allow');
   return new PushError('PATH_NOT_FOUND');
 }
@@ -123,7 +123,7 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   ctx.set(API_HEADERS);
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
-  // Node warns of a memory leak above ten listeners. Koa and Node already add ten to a response.
+  // Node warns of a memory leak above ten listeners. Koa and Node already add ten listeners to a response.
   ctx.res.setMaxListeners(20);
   // If the client disconnects, there is no last line. The request still counts as answered, like every request whose
   // client disconnects.
@@ -138,8 +138,8 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
 }
 
 /**
- * Requests for documents are unsigned. They have no rate limit, because they are cheap: a cache answers most of them,
- * or the service answers 304.
+ * Requests for documents are unsigned and have no rate limit, because the answers are cheap: most come from a cache, or
+ * are 304.
  */
 function sendDocument(ctx: RequestContext, document: PlainDocument): void {
   const { status, headers, body } = answerDocument(document, ctx.headers);
@@ -165,7 +165,7 @@ function writeEnvelope(ctx: RequestContext, envelope: Envelope, always200: boole
 
 const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
-/** `Vary`: a cache must not serve an answer in one language to a client that prefers the other language. */
+/** With `Vary`, a cache does not serve an answer in one language to a client that prefers the other language. */
 function setLanguageHeaders(ctx: RequestContext): void {
   ctx.set('Content-Language', CONTENT_LANGUAGES[ctx.state.language]);
   ctx.vary('Accept-Language');

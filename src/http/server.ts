@@ -139,7 +139,7 @@ function createHttpServer(
     responses.add(res);
     res.once('close', () => responses.delete(res));
     run(() => {
-      // `run` can delay the request. If the connection fails meanwhile, nothing would end the reading of the body.
+      // The connection can fail while `run` delays the request. The handler would then wait in vain for the body.
       if (!req.destroyed) handler(req, res);
     });
   };
@@ -164,7 +164,7 @@ function createHttpServer(
   return server;
 }
 
-/** Scheme and host of a request target. A proxy may send a target with both; the server ignores scheme and host. */
+/** Scheme and host of a request target. Some proxies send both, and the server ignores both. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**

@@ -16,8 +16,8 @@ import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
 /**
- * Limits the number of streamed uploads, but not their bytes, because their bodies are not kept in memory. A streamed
- * upload may take minutes, so uploads that are not streamed have a separate limit.
+ * Limits the number of streamed uploads, but not the bytes, because streamed bodies are not kept in memory. A streamed
+ * upload can take minutes, so uploads that are not streamed have a separate limit.
  *
  * @param max concurrent streamed uploads
  */
@@ -108,7 +108,7 @@ async function authenticateStream(
   // While the body arrived, the process may have started to drain.
   deps.checkReady();
   const receivedAt = clock();
-  // Request ids define the order of the push log. So a request gets its final id when it is completely received.
+  // The push log is ordered by request id. So the final id contains the time at which the whole request was received.
   state.requestId = deps.newRequestId(receivedAt);
   // While the body arrived, the client may have been disabled, or its secret or query key revoked.
   const current = await lookUp();

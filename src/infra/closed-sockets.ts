@@ -1,11 +1,11 @@
 /**
  * Works around a defect of the MongoDB driver (7.8). A closing socket is first destroyed and emits `close` later. A
- * command that the driver sends between these two moments waits forever, because no time limit applies to it. The
+ * command that the driver sends between these two moments waits forever, because the command has no time limit. The
  * defect appears when a server closes its connections, for example when a primary dies.
  */
 import { mongo } from 'mongoose';
 
-/** The driver's internal class, with the members that this file uses. The types of the driver do not contain it. */
+/** The driver's internal class, with the members that this file uses. The types of the driver omit this class. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;

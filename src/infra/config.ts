@@ -43,7 +43,7 @@ const schema = z.object({
     .default('matter-push'),
   /** Number of queue shards, each with one hash tag in Redis. The default for a Cluster is 8. */
   REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),
-  /** Number of partitions of each shard. With fewer partitions than workers, some workers have no work. */
+  /** Number of partitions of each shard. If there are more workers than partitions, some workers have no work. */
   REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
   /** Folder in which `npm start` stores data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
@@ -53,7 +53,7 @@ const schema = z.object({
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
-  /** `always-200`: every answer of the API has HTTP status 200; only its body has the code. */
+  /** `always-200`: every answer of the API has HTTP status 200; only `code` in the body shows an error. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
   /** Time zone of times that callers send without a zone. */
   PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
@@ -95,9 +95,9 @@ const schema = z.object({
    * BATCH_BODY_LIMIT and BATCH_TIMEOUT.
    */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
-  /** How long a stopping `web` still accepts requests while `/readyz` already reports that it is not ready. */
+  /** How long a stopping `web` still accepts requests while `/readyz` already reports `web` as not ready. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
-  /** Time in which a stopping process must finish the pushes in flight; includes DRAIN_DELAY. */
+  /** Time in which a stopping process must finish its unfinished pushes; includes DRAIN_DELAY. */
   DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
   METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),

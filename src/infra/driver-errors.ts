@@ -1,6 +1,6 @@
 /**
- * Classifies the errors of the MongoDB driver. Only this file decides what the error classes and labels of the driver
- * mean, and the error codes of MongoDB (`error_codes.yml` in its source code).
+ * Classifies the errors of the MongoDB driver. Only this file evaluates the error classes and labels of the driver, and
+ * the error codes of MongoDB (`error_codes.yml` in the source code of MongoDB).
  */
 import { types } from 'node:util';
 import { mongo } from 'mongoose';
@@ -77,9 +77,8 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded. Then a retry would fail too. A push
- * that failed because of any other database error may be retried (contract 6.5), even if this file does not know the
- * error code.
+ * Whether a write failed because its document is too large or cannot be encoded. A retry would then fail too. After any
+ * other database error, a push can be retried (contract 6.5), even if the error code is unknown here.
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
@@ -119,9 +118,9 @@ export function isSocketError(error: unknown): boolean {
 }
 
 /**
- * Throws the error of a failed commit as an error of the driver. If the connection breaks while the driver sends a
- * commit, the driver throws a TypeError, because of a defect, instead of the error of the socket. The result of the
- * commit is then unknown.
+ * Throws the error of a failed commit as an error of the driver. This works around a defect of the driver: if the
+ * connection breaks while the driver sends a commit, the driver throws a TypeError. The result of the commit is then
+ * unknown.
  */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
@@ -138,7 +137,7 @@ function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     (error instanceof mongo.MongoError && error.name === 'MongoWaitQueueTimeoutError') ||
-    // An error of this class without a code is a broken connection. Errors of MongoDB itself have a code.
+    // An error of this class without a code means a broken connection. Errors of MongoDB itself have a code.
     (error instanceof mongo.MongoBulkWriteError && codeOf(error) === undefined) ||
     hasLabel(error, 'RetryableWriteError')
   );

@@ -1,7 +1,7 @@
 /**
  * Histograms of durations, and their percentiles. The first bucket ends at 1 ms. Each further bucket ends at 1.15 times
  * the end of the bucket before it. So 115 buckets are enough for all durations up to two hours, and percentiles above
- * 1 ms are accurate to 15 %. Histograms can be added.
+ * 1 ms are accurate to 15 %.
  */
 
 /** Number of durations by bucket. */
@@ -41,10 +41,10 @@ export function percentile(durations: Durations, share: number): number | undefi
 }
 
 /**
- * Estimates a duration in a bucket, as if the durations of the bucket were spread evenly over a logarithmic scale.
- * Exception: in bucket 0, as if they were spread evenly from 0 to 1 ms.
+ * Estimates a duration in a bucket, as if the durations of the bucket were spread evenly over a logarithmic scale. For
+ * bucket 0, the scale is linear, from 0 to 1 ms.
  *
- * @param fraction position in the bucket, above 0 and at most 1: 0.5 means that half of its durations are shorter
+ * @param fraction position in the bucket, above 0 and at most 1; 0.5: half of the durations in the bucket are shorter
  */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);

@@ -7,12 +7,12 @@ import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
 /**
- * Maximum kinds per second that have a count of their own. Further kinds with the same level and text share one count.
- * Thus even a large number of client ids or reasons produces few lines.
+ * Maximum kinds per second that have a count of their own. Above this number, kinds with the same level and text share
+ * one count. So even a large number of client ids or reasons produces few lines.
  */
 const MAX_KINDS = 200;
 
-/** What lines of the same kind have in common. Lines are of one kind if level, text, reason and client are equal. */
+/** A kind of log line. Lines with equal level, text, reason and client are of the same kind. */
 export interface LineKind {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
@@ -33,13 +33,13 @@ export type LogLine = (kind: LineKind, details: object) => void;
 
 export interface FoldedLogOptions {
   readonly isUnavailable?: Outages['isUnavailable'];
-  /** Runs `work` after `ms` milliseconds; tests replace it. */
+  /** Runs `work` after `ms` milliseconds. Tests replace this function. */
   readonly later?: (ms: number, work: () => void) => void;
 }
 
 const logLineByLogger = new WeakMap<Logger, LogLine>();
 
-/** The folded log of this process. All parts of the process share it, because they share the logger. */
+/** Returns the folded log of a logger. All components of a process use one logger, and so share one folded log. */
 export function foldedLog(logger: Logger): LogLine {
   const known = logLineByLogger.get(logger) ?? createFoldedLog(logger, outagesOf(logger));
   logLineByLogger.set(logger, known);

@@ -9,7 +9,7 @@ import { outagesOf, SERVERS } from './outages';
 export interface Lifecycle {
   /**
    * Registers the release of a resource. All releases together have the time limit CLEAN_UP_TIME, so a server that does
-   * not answer cannot delay the end of the process. A failed release does not affect the exit code.
+   * not answer cannot delay the end of the process for long. A failed release does not affect the exit code.
    */
   onStop(name: string, release: StopStep): void;
   /**
@@ -25,7 +25,8 @@ export interface Lifecycle {
   run<T extends Stoppable>(name: string, component: T): T;
   isStopping(): boolean;
   /**
-   * Runs all releases and drain steps, the last registered one first. A second call returns the result of the first.
+   * Runs all releases and drain steps, the last registered step first. A second call returns the result of the first
+   * call.
    *
    * @returns the exit code: 1 if the deadline passed, or if a drain step failed although MongoDB and Redis were
    *   available; otherwise 0
@@ -122,7 +123,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
  * Stops the process on SIGTERM, on SIGINT, and when the IPC channel to its parent process closes. A second signal has
  * no effect, because a process that npm started receives Ctrl-C twice.
  *
- * @param flush writes buffered log lines; it must end soon even if the reader of the log has stopped
+ * @param flush writes buffered log lines, and must end soon even if the reader of the log has stopped
  */
 export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>): void {
   const end = async (reason: string) => {

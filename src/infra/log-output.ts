@@ -1,6 +1,6 @@
 /**
  * Writes the log to stdout. If the reader of stdout stops reading, the process continues. Lines then wait in memory, up
- * to a limit. Further lines are dropped and counted. `escapeUnprintable` makes a text safe for a terminal.
+ * to a limit. Lines above this limit are dropped and counted. `escapeUnprintable` makes a text safe for a terminal.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';

@@ -16,7 +16,7 @@ export interface LoggerOptions {
 
 const SECRET_PATHS = ['secret', '*.secret', 'headers', '*.headers', 'body', '*.body'];
 
-/** @param processType `web`, `worker` or `release`; every line has it in the field `process` */
+/** @param processType `web`, `worker` or `release`: the value of the field `process` in every line */
 export function createLogger(
   processType: string,
   level: string,
@@ -52,8 +52,8 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
 const MAX_HOST = 48;
 
 /**
- * The name of a process. It appears in log lines, in push-log entries that the process settled, in `matterctl status`
- * and in `matterctl queue`.
+ * The name of a process. The name appears in log lines, in push-log entries that the process settled, in
+ * `matterctl status` and in `matterctl queue`.
  *
  * @returns for example `worker-app1-4711`; only letters, digits, `.`, `_` and `-`
  */

@@ -1,15 +1,12 @@
-/**
- * Checks whether MongoDB is available: `isMongoReady` asks the driver, `pingMongo` asks the primary, `probeMongoWrite`
- * writes a small document. `watchMongo` reports outages.
- */
+/** Checks whether MongoDB is available, and reports its outages. */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
 
-/** Whether the driver knows a server that accepts writes. Without such a server, `web` rejects requests immediately. */
+/** Whether the driver knows a server that accepts writes. If not, `web` rejects requests immediately. */
 export function isMongoReady(connection: Connection): boolean {
-  // `readyState` is unsuitable: on a busy machine a heartbeat can be a second late, and Mongoose then reports
-  // "disconnected".
+  // Mongoose's `readyState` is unsuitable: on a busy machine a heartbeat of the driver can be a second late, and
+  // `readyState` then is "disconnected".
   const { topology } = connection.getClient() as unknown as Driver;
   return topology !== undefined && isUsable(topology.description);
 }
@@ -20,11 +17,9 @@ interface Driver {
   readonly topology?: { readonly description: mongo.TopologyDescription };
 }
 
-/** Whether the driver knows a server that accepts writes. */
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // If the driver is connected through `mongos`, the type of the topology never changes. In this case the types of the
-  // servers show whether a server is usable.
+  // With `mongos`, the type of the topology never changes. So the types of the servers show whether a server is usable.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
@@ -37,7 +32,7 @@ const OUTAGE_SOURCE = 'driver';
 export function watchMongo(connection: Connection, outages: Outages): void {
   const client = connection.getClient();
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
-    // When this process closes the connection, the driver removes all servers. This is no outage.
+    // When this process closes the connection, the driver removes all servers, which is no outage.
     if (connection.readyState === mongoose.ConnectionStates.disconnecting) return;
     if (isUsable(newDescription)) outages.back('mongodb', OUTAGE_SOURCE);
     else outages.lost('mongodb', OUTAGE_SOURCE, causeOf(newDescription));
@@ -49,9 +44,7 @@ function causeOf({ servers }: mongo.TopologyDescription): string {
   return errors[0] ?? 'no primary is known';
 }
 
-/**
- * A round trip to the primary. A ping needs no locks and no data, so even a busy database answers quickly.
- */
+/** Sends a ping to the primary. A ping needs no locks and no data, so even a busy database answers quickly. */
 export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });
 }

@@ -1,15 +1,12 @@
-/**
- * Checks and reads MONGO_URL. A weak write concern in the URL is an error, because an answer with code 0 promises a
- * durable write. `withoutOptionsOfService` then removes all options that the service sets itself.
- */
+/** Checks and reads MONGO_URL. */
 
-/** The options of the URL that the service sets itself: read preference, read concern and write concern. */
+/** The options of the URL that the service ignores: read preference, read concern and write concern. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
- * Checks MONGO_URL. An option that weakens writes is an error: the operator must learn that the service does not trade
- * safety for speed. Read options are no error, because the service replaces them with its own.
+ * Checks MONGO_URL. An option that weakens the write concern is an error, because an answer with code 0 promises a
+ * durable write. Read options are allowed, but the service ignores these options.
  *
  * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
  */
@@ -37,7 +34,7 @@ export function serversOf(url: string): string {
   return rest.slice(rest.lastIndexOf('@') + 1).split('/')[0] ?? '';
 }
 
-/** The URL without the options that the service sets itself. */
+/** The URL without the options that the service ignores. */
 export function withoutOptionsOfService(url: string): string {
   const { base, options } = partsOf(url);
   const kept = options.filter((option) => !OPTIONS_OF_SERVICE.test(nameOf(option)));

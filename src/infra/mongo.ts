@@ -17,18 +17,18 @@ export class DatabaseSetupError extends Error {
   override readonly name = 'DatabaseSetupError';
 }
 
-/** Milliseconds to find a primary, and to connect to a server. MONGO_URL can set other values. */
+/** Maximum milliseconds to find a primary, and to connect to a server. MONGO_URL can set other values. */
 const TIMEOUTS = { serverSelectionTimeoutMS: 2_000, connectTimeoutMS: 5_000 };
 
 const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
   Object.fromEntries(Object.entries(TIMEOUTS).filter(([name]) => !hasOption(url, name)));
 
 /**
- * Connects to MongoDB, and checks that it supports transactions, because matters and push-log entries are committed
- * together. Reads go to the primary, even if the URL requests other members. Writes without a write concern
- * of their own have MAJORITY_WRITE_CONCERN.
+ * Connects to MongoDB, and checks that MongoDB supports transactions, because the service commits matters and push-log
+ * entries together. Reads go to the primary, even if the URL requests other members. The default write concern is
+ * MAJORITY_WRITE_CONCERN.
  *
- * @param socketTimeout milliseconds for one command; the release step sets more, because it creates indexes
+ * @param socketTimeout maximum milliseconds for one command; the release step sets a higher value to create indexes
  * @param monitorCommands whether the driver emits an event for each command
  * @throws DatabaseSetupError if MongoDB is unreachable, or is a standalone server without transactions
  */
@@ -40,16 +40,16 @@ export async function connectMongo(
   failCommandsOnClosedSockets();
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
-    // MongoDB truncates long values in error messages, even inside a character. With validation, the driver could not
-    // decode such a message, and the error code would be lost.
+    // MongoDB truncates long values in error messages, even inside a multi-byte character. With validation, the driver
+    // could not decode a truncated message, and the error code would be lost.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
-    // Mode 'stream' would detect changes sooner. But with `useBigInt64`, the monitor of this mode in driver 7.8 throws
-    // an error that no code can catch. The process then ends, or never finds a primary again.
+    // Mode 'stream' would detect changes sooner than 'poll'. But with `useBigInt64`, the 'stream' monitor of driver 7.8
+    // throws an error that no code can catch. The process then ends, or never finds a primary again.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -99,16 +99,16 @@ export async function identifyDatabase(
 }
 
 /**
- * The driver's collection of a Mongoose model. It is faster than the model, because it does not cast values and does
- * not create model instances. The service has already validated the data of the documents.
+ * The driver's collection of a Mongoose model. The driver is faster than the model, because the driver casts no values
+ * and creates no model instances. The service has already validated the data of the documents.
  */
 export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
   return model.db.collection<T>(model.collection.name);
 }
 
 /**
- * The collection of state that all processes share. Each document has the state of one task, such as the expiry of lost
- * pushes, and its `_id` names the task.
+ * The collection of the state that all processes share. Each document has the state of one task; the `_id` is the name
+ * of the task.
  */
 export function stateCollection<T extends { _id: string }>(
   connection: Connection,

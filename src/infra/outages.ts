@@ -1,7 +1,7 @@
 /**
- * Records the outages of MongoDB and Redis that this process notices. The log shows the start and the end of an outage.
- * If the cause is found later, the log shows the cause too. All connections to a server that are lost at the same time
- * belong to one outage. The outage ends when all connections have worked for 2 s.
+ * Records the outages of MongoDB and Redis that this process notices, and logs the start and the end of each outage. An
+ * outage starts when the first connection to the server is lost. The outage ends when all connections to the server
+ * have worked for 2 s.
  */
 import { systemClock } from '../concurrency/timing';
 import type { Logger } from './logger';
@@ -12,7 +12,7 @@ export type ServerName = (typeof SERVERS)[number];
 export interface Outage {
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Epoch milliseconds at which the last connection came back; null while a connection is lost. */
+  /** Epoch milliseconds when the last lost connection worked again; null while a connection is lost. */
   readonly until: number | null;
   readonly error: string;
 }
@@ -23,8 +23,8 @@ export interface Outages {
   /** Records that a lost connection works again. */
   back(server: ServerName, connection: string): void;
   /**
-   * True from the log line of an outage to the log line of its end. Errors between these two lines need no further log
-   * line.
+   * True between the log lines of the start and the end of an outage. During this time, callers log errors of the
+   * server with a lower level.
    */
   isUnavailable(server: ServerName): boolean;
   /** The current or most recent outage; undefined if there was none. */
@@ -33,7 +33,7 @@ export interface Outages {
 
 export interface OutageOptions {
   readonly clock?: () => number;
-  /** Runs `work` after `ms` milliseconds; tests replace it. */
+  /** Runs `work` after `ms` milliseconds; tests replace this function. */
   readonly later?: (ms: number, work: () => void) => void;
 }
 
@@ -59,7 +59,7 @@ interface State {
 
 const outagesByLogger = new WeakMap<Logger, Outages>();
 
-/** The outages of this process. All parts of the process share them, because they share the logger. */
+/** Returns the outages of this process. All components of a process use one logger and get the same object. */
 export function outagesOf(logger: Logger): Outages {
   const known = outagesByLogger.get(logger) ?? createOutages(logger);
   outagesByLogger.set(logger, known);
@@ -94,7 +94,7 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.lost.add(connection);
       state.affected.add(connection);
       // The first error often states only that the connection was closed. The next attempt to connect then fails with
-      // an error that states the cause. This error replaces the first one.
+      // an error that states the cause. The error with the cause replaces the first error.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;

@@ -17,10 +17,7 @@ export interface SettingFiles {
   readonly env: Environment;
   /** The problems with files, as pairs of variable name and problem. */
   readonly problems: readonly (readonly [string, string])[];
-  /**
-   * Settings whose file variable has a problem. Their values are unknown, so `readConfig` does not report them as
-   * missing.
-   */
+  /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
   readonly unknown: ReadonlySet<string>;
   /**
    * Returns the text that an error message appends to name the file of a setting. The text is empty if the setting was

@@ -1,7 +1,7 @@
 /**
- * `Metrics`: the functions with which components report measurements. Components call them even if METRICS_PORT is not
- * set. So the calls must be cheap: one call reports all pushes that are processed together. `StageTimes` measures one
- * request for its log line.
+ * `Metrics`: the functions with which components report measurements. Components call these functions even if
+ * METRICS_PORT is not set, so a call must be cheap: one call reports all pushes that are processed together.
+ * `StageTimes` measures one request for its log line.
  */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
@@ -25,7 +25,7 @@ export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 /** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
 export interface Metrics {
   /**
-   * A request was answered without an error. The lines of a batch may have errors; `lines` reports them.
+   * A request was answered without an error. The results of the lines of a batch are reported with `lines`.
    *
    * @param path path of the request; only the paths of signed endpoints are counted
    * @param headAt when the head of the request arrived, epoch milliseconds
@@ -95,15 +95,15 @@ export const NO_METRICS: Metrics = {
 // The durations of the stages of one request. The log line of the request shows them (LOG_REQUESTS).
 
 /**
- * Stages of a request in `web`, in order. `wait` is the wait for the final state. A query, or a request without a valid
- * push, has only `verify`.
+ * Stages of a request in `web`, in order. `wait` lasts until the final state of the push. A query, or a request without
+ * a valid push, has only `verify`.
  */
 export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
   /**
-   * The stage ends now. It began when the previous stage ended; the first stage began with the creation of this object.
+   * The stage ends now, and the next stage begins. The first stage began when this object was created.
    * The durations of a repeated stage are added.
    */
   mark(stage: RequestStage): void;

@@ -50,7 +50,7 @@ export interface MetricsOptions {
 
 export interface RunningMetrics {
   readonly metrics: Metrics;
-  /** URL of the metrics; undefined if they are off. */
+  /** URL of the metrics; undefined if metrics are off. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
@@ -63,8 +63,8 @@ export interface TracingOptions {
    * Called when the export of spans fails, or when the OpenTelemetry library reports a problem: at most once a minute
    * for failed exports, and at most once a minute for problems of the library.
    *
-   * @param suppressed number of calls that were suppressed since the last call. Failed exports and problems of the
-   *   library are counted separately
+   * @param suppressed number of calls that were suppressed since `onProblem` was last called. Failed exports and
+   *   problems of the library are counted separately
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

@@ -5,7 +5,7 @@
  */
 import type { mongo } from 'mongoose';
 
-/** The W3C trace context: HTTP headers of a request, which are also stored with its queued push. */
+/** The W3C trace context, as HTTP headers of a request or as part of a queued push. */
 export interface TraceHeaders {
   /** 55 characters. */
   readonly traceparent?: string;
@@ -66,7 +66,8 @@ export interface Tracing {
   /** The fields that the logger adds to each line that is logged within a trace. */
   logFields(): { readonly traceId?: string };
   /**
-   * Starts the span of a request. It continues the trace of the caller, unless `traceparent` is missing or invalid.
+   * Starts the span of a request. If `traceparent` is valid, the span belongs to the trace of the caller. Otherwise the
+   * span starts a new trace.
    *
    * @param route path of a signed endpoint, and part of the span's name. A path that a caller invented is not allowed,
    *   because the number of span names would have no limit

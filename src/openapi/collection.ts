@@ -8,8 +8,8 @@ import type { JsonValue } from './json-schema';
 import { toLines } from './operations';
 
 /**
- * Runs in Postman before each request. The script replaces variables before it signs, because the signature covers the
- * sent bytes. It imports only HmacSHA256, because Postman already declares the name CryptoJS.
+ * Runs in Postman before each request. The script replaces variables before signing, because the signature covers the
+ * sent bytes. The script imports only HmacSHA256, because Postman already declares the name CryptoJS.
  */
 const SIGNING_SCRIPT = `const { HmacSHA256 } = require('crypto-js');
 const body = pm.variables.replaceIn(pm.request.body.raw || '');

@@ -1,6 +1,6 @@
 /**
- * Schemas of the envelope, the JSON object around every result. It has three forms: a success with `data`, a batch with
- * failed lines, and an error.
+ * Schemas of the envelope, the JSON object around every result. An envelope has one of three forms: a success with
+ * `data`, a batch with failed lines, or an error.
  */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
@@ -11,9 +11,7 @@ import { describe } from '../protocol/language';
 import { resendData } from '../protocol/resend';
 import { fieldError, warning } from '../protocol/warnings';
 
-/**
- * The type of `code`. Without it, the schema would have the less exact type `number`, which zod writes for a literal.
- */
+/** The JSON Schema type of `code`. For a literal such as 0, zod writes the less exact type `number`. */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
   '0: success; the result of a push is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
@@ -68,7 +66,7 @@ const HELP = z
     ),
   );
 
-/** The 207 answer to a batch, its dry run or a resend. */
+/** The 207 answer to a batch, to the dry run of a batch, or to a resend. */
 export const partialAnswer = () =>
   z
     .object({

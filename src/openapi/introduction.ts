@@ -2,7 +2,7 @@
 import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
-/** An example with which developers check their signing code. The unit tests recompute its signature. */
+/** An example with which developers check their signing code. The unit tests recompute `signature`. */
 export const SIGNATURE_EXAMPLE = {
   clientId: 'demo-oa',
   secret: 's3cret-of-demo-oa',

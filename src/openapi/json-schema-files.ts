@@ -1,6 +1,6 @@
 /**
- * Makes the JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which it
- * refers.
+ * Makes the JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which
+ * the file refers.
  */
 import { bilingual } from '../protocol/language';
 import { type JsonValue, schemaRef } from './json-schema';

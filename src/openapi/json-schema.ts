@@ -6,14 +6,14 @@ export type JsonValue = Readonly<Record<string, unknown>>;
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** `input`: the document describes what callers send, not the result of transforms and defaults. */
+/** `input`: the schemas describe the JSON before the transforms and defaults of zod. */
 const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 
 /** Keywords that zod writes and that an OpenAPI document does not need. */
 const DROPPED = ['$schema', '$id'];
 
 /**
- * @param named schemas by name. If one of them contains another one, the result has a reference to the inner schema
+ * @param named schemas by name. If a named schema contains another named schema, the result refers to the inner schema
  * @throws Error if a schema or a field has no description
  */
 export function toJsonSchemas<Name extends string>(
@@ -40,9 +40,9 @@ export function toJsonSchemas<Name extends string>(
 }
 
 /**
- * The schema of the elements of a list whose length is checked before its elements (`bounded`). The schema of such a
- * list is a pipe of two schemas: a list of any elements, then a list with an element schema. zod converts only the
- * first one.
+ * Returns the schema of the elements if `bounded` created the list schema; undefined for other schemas. `bounded`
+ * creates a pipe of two schemas: a list of any elements, then a list with an element schema. zod converts only the
+ * first schema of the pipe.
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
@@ -61,7 +61,7 @@ function cleanKeywords(node: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Merges an `anyOf` inside an `anyOf` into the outer one. */
+/** Merges an `anyOf` inside an `anyOf` into the outer `anyOf`. */
 function flattenChoices(options: readonly unknown[]): unknown[] {
   return options.map(cleanKeywords).flatMap((option) => {
     const { anyOf, ...rest } = option as { anyOf?: unknown[] };
@@ -72,9 +72,9 @@ function flattenChoices(options: readonly unknown[]): unknown[] {
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
 /**
- * Moves the description to the front, also in fields.
+ * Moves the description of a schema and of its fields to the front.
  *
- * @param all all schemas: a reference without a description gets the description of the schema to which it refers
+ * @param all the named schemas; a reference without a description gets the description of its named schema
  * @throws Error if the schema or one of its fields has no description
  */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {

@@ -85,7 +85,7 @@ function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
   return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
 }
 
-/** The 207 response, if the endpoint has one. If its kind is `final` (a dry run), it has no Retry-After header. */
+/** The 207 response, if the endpoint has one. The 207 response to a dry run (`final`) has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
@@ -109,8 +109,8 @@ const RETRY_AFTER = {
 const NDJSON = 'application/x-ndjson';
 
 /**
- * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON. So the schema is a string, and its
- * `contentSchema` describes the lines as an array.
+ * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON. So the schema is a string whose `contentSchema`
+ * describes the lines as an array.
  */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
@@ -146,9 +146,9 @@ export function sharedRejections(): Record<string, JsonValue> {
 }
 
 /**
- * The rejections of an operation: one response for each code. A response lists the shared reasons of its code, and
- * after them the reasons in `own` with this code. If no reason in `own` has the code, the response is a reference to
- * the shared response.
+ * The rejections of an operation: one response for each code. For a code of a reason in `own`, the response lists the
+ * shared reasons of the code and then the reasons in `own`. For any other code, the response is a reference to the
+ * shared response.
  *
  * @param own reasons that only this operation has, in addition to the shared reasons
  */

@@ -43,7 +43,7 @@ export const admitted = (about: Bilingual, rest: JsonValue, headers: readonly st
 });
 
 /**
- * @param mayBeAdmitted whether the responses may have the RateLimit headers
+ * @param mayBeAdmitted whether the responses can have the RateLimit headers
  * @returns the responses, by code
  */
 export function rejections(

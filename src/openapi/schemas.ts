@@ -67,8 +67,8 @@ function queryBodies(): Schemas {
 /** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // If an answer contains a schema object that has a name, the document refers to the name. An equal, but new object
-  // gets no reference. So `schemas` is called once for each row, and `queryAnswers` uses the objects in `ofQueries`.
+  // The document refers to a named schema only if an answer contains the same object, not an equal copy. A second
+  // call of `schemas` would create copies, so `queryAnswers` uses the objects in `ofQueries`.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),
@@ -116,7 +116,7 @@ export function answerSchemas(): Schemas {
   };
 }
 
-/** The schemas of the answers to signed queries. Each is an envelope with the `data` of its query. */
+/** The schemas of the answers to signed queries: for each query, an envelope with the `data` of the query. */
 function queryAnswers(named: Schemas): Schemas {
   const entries = queryRows().map(({ answer }) => {
     const data = named[answer.data];

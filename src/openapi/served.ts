@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document as bytes. The first request for the document creates the bytes, because most processes get no
- * such request.
+ * The OpenAPI document as bytes. The first request for the document creates the bytes, because most processes never
+ * serve the document.
  */
 import { etagOf } from '../protocol/headers';
 import { openApiText } from './document';

@@ -1,7 +1,7 @@
 /**
- * The alerts that the operator page computes from the current state. Names, limits and runbook sections are those of
- * the Prometheus rules in `ops/alerts`; a test compares them (`test/unit/operator/operator-alerts.test.ts`). The page
- * shows an alert at once. A rule of Prometheus can require that the value exceeds the limit for some time.
+ * The alerts that the operator page computes from the current state. Names, limits and runbook sections must
+ * equal those of the Prometheus rules in `ops/alerts` (`test/unit/operator/operator-alerts.test.ts`). The page shows an
+ * alert at once. A rule of Prometheus can require that the value exceeds the limit for some time.
  */
 
 import { isFailure, type ResultStatus } from '../status/recent-pushes';
@@ -14,11 +14,14 @@ export interface ShownAlert {
   readonly runbook: string;
   /** The subject of the alert, for example a server or a reason; null if the name of the alert is enough. */
   readonly about: string | null;
-  /** The value that exceeds the limit: seconds, a share, or pushes per second; null if the alert has no value. */
+  /** The value that exceeds the limit, in the unit of `LIMITS`; null if the alert has no value. */
   readonly value: number | null;
 }
 
-/** Limits of the alerts with a value: seconds, a share or pushes per second. An alert is shown only above its limit. */
+/**
+ * Limits of the alerts with a value. Units: seconds for the age of the oldest waiting push (the first two limits), a
+ * share of all pushes from 0 to 1 for MatterPushFailing, and pushes per second for all other alerts.
+ */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
   MatterPushOldestWaiting: 5,

@@ -54,7 +54,7 @@ function rejectMethod(res: ServerResponse, isChange: boolean): void {
 }
 
 function sendJson(res: ServerResponse, { status, body }: ChangeAnswer): void {
-  // The body of a rejected request may be unread, so the server must not read another request from the connection.
+  // The body of a rejected request can be unread, so the server must not read another request from the connection.
   if (status >= 400) res.setHeader('Connection', 'close');
   res.writeHead(status, HEADERS).end(`${JSON.stringify(body)}\n`);
 }

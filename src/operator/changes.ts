@@ -15,7 +15,7 @@ import type { OperatorParts } from './queue-history';
 
 /** Maximum bytes of a body. */
 const MAX_BYTES = 8_192;
-/** Milliseconds for the change in the database. */
+/** Maximum milliseconds for the change in the database. */
 const TIMEOUT = 5_000;
 
 const changeSchema = z.object({
@@ -95,7 +95,7 @@ function logRejection(
   foldedLog(logger)(kind, { address: req.socket.remoteAddress });
 }
 
-/** Checks the headers of a request. @returns the rejection; undefined if the body may be read */
+/** Checks the headers of a request. @returns the rejection; undefined if the headers are valid */
 function rejectionOf(
   req: IncomingMessage,
   { token, wrongTokens }: ChangeParts,
@@ -114,8 +114,8 @@ function rejectionOf(
 }
 
 /**
- * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends them cannot lock out the
- * operator.
+ * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends wrong tokens cannot lock
+ * out the operator.
  */
 function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Rejection {
   if (!wrongTokens.mayTry(address)) {

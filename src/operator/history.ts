@@ -23,7 +23,7 @@ export interface History {
   readonly to: number;
   /** The pushes of each minute; null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** Whether the read of the push counts stopped at its limit. Then the oldest minutes show no pushes. */
+  /** Whether the read of the push counts stopped at its limit. If true, the oldest minutes show no pushes. */
   readonly isCut: boolean;
   /** The waiting pushes in the part of the last hour in which this process was running. */
   readonly queue: readonly QueueSample[];
@@ -36,7 +36,7 @@ export interface History {
 const MINUTE = 60_000;
 /** Maximum milliseconds for each read of the database. */
 const TIMEOUT = 4_000;
-/** Maximum entries of the audit trail that are shown, newest first. */
+/** Maximum entries of the audit trail that are shown: the newest entries. */
 const MAX_ENTRIES = 50;
 
 type Read = Pick<History, 'minutes' | 'isCut'> & {
@@ -132,11 +132,11 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Starts of processes of one version are one event if they follow the first start within these milliseconds. */
+/** Maximum milliseconds between the first and the last start of the processes in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
 /**
- * Several processes can notice the same outage. Two outages of one server count as one if they begin less than this
- * many milliseconds apart.
+ * Several processes can notice the same outage of a server, each at a different time. The difference between these
+ * times is less than this number of milliseconds.
  */
 const SAME_OUTAGE = 5_000;
 

@@ -58,7 +58,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // The error handler is empty, because a failed read throws no error: it produces a sample with null values.
+  // The error handler is empty, because `note` never fails: after a failed read, `note` records null values.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,

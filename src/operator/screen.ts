@@ -29,7 +29,7 @@ const STATUS_TTL = 1_000;
 const HISTORY_TTL = 5_000;
 
 export interface Screen {
-  /** Reads the data. It never fails and ends within seconds. */
+  /** Reads the data. A read never fails and ends within seconds. */
   read(): Promise<OperatorStatus>;
   /** Clears the cache after a change, so that the next read shows the change. */
   forget(): void;
@@ -72,7 +72,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
 
 /**
  * Caches a call. For `ms` milliseconds after the start of the call, and for `ms` milliseconds after its result, `get`
- * returns the result of this call and starts no new one.
+ * returns the result of this call and starts no new call.
  */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;

@@ -19,7 +19,7 @@ export const instant = () => z.string().meta({ format: 'date-time' });
 export const requestId = () => z.string().regex(/^[0-9a-f]{24}$/);
 export const matterId = () => z.string().regex(/^\d{1,19}$/);
 export const count = () => z.int().min(0).meta({ maximum: undefined });
-/** Text of exactly this many lower-case hex digits. */
+/** Text of exactly `digits` lower-case hex digits. */
 export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 
 /** The id of a request that has an entry in the push log. */

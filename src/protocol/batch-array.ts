@@ -1,8 +1,8 @@
 /**
  * Splits a batch that is a JSON array into its elements, in one pass over the bytes (contract 7.1). The pass checks the
- * structure: brackets, commas, colons, names and quotes. Other errors, such as a wrong number or escape, do not change
- * where an element ends. `readLine` finds such an error later, and only the line with the error fails. `bodySpan` finds
- * the bytes of `body` in a line, because the push log stores and hashes exactly these bytes.
+ * structure: brackets, commas, colons, names and quotes. Other errors, such as a malformed number, do not change where
+ * an element ends. `readLine` later finds these errors, and only the line with the error fails. `bodySpan` finds the
+ * bytes of `body` in a line, because the push log stores and hashes exactly these bytes.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -21,16 +21,16 @@ export interface SplitArray {
   readonly wrongAt?: number;
 }
 
-/** Maximum blanks before an array. The search stops there, because a batch may consist of millions of blanks. */
+/** Maximum blanks before an array. The search stops there, because a batch can consist of millions of blanks. */
 const MAX_BLANKS = 64 * 1024;
 
-/** @returns the position of the `[` of an array; undefined if the batch does not begin with a `[` after blanks */
+/** @returns the position of the `[` after the blanks at `from`; undefined if the batch is no array */
 export function arrayStart(batch: Buffer, from: number): number | undefined {
   const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
   return batch[at] === OPEN_LIST ? at : undefined;
 }
 
-/** Bytes of one step within an element. One element may be as large as the batch and then needs several steps. */
+/** Bytes of one step within an element. One element can be as large as the batch and then needs several steps. */
 const STEP = 64 * 1024;
 
 /**
@@ -73,7 +73,7 @@ interface Reached {
 const NONE = 0;
 
 /**
- * Finds the end of a value. The loop runs for each byte of a batch, so it calls few functions. A value with more than
+ * Finds the end of a value. The loop must be fast, because a batch can have millions of values. A value with more than
  * MAX_BRACKETS nested levels is wrong: without a limit, millions of brackets would need much memory.
  */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
@@ -111,7 +111,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
       if (end === at || end > bytes.length) return { end: at, isWrong: true };
       at = end;
     }
-    // A value has ended. The lists and objects around it may end too.
+    // A value has ended. The lists and objects around the value can end too.
     for (;;) {
       if (due === NONE) return { end: at, isWrong: false };
       at = afterBlanks(bytes, at);
@@ -126,7 +126,8 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 
 /**
  * Skips a word: a number, `true`, `false`, `null`, or any other bytes that are WORD in KINDS. In a list, also skips the
- * words that follow directly after a comma: a list may have millions of words, and one call for each would be slow.
+ * words that follow directly after a comma, because a list can have millions of words, and one call for each word would
+ * be slow.
  *
  * @returns the position after the last skipped word
  */
@@ -186,7 +187,7 @@ export function bodySpan(line: Buffer): Buffer {
 const isOpening = (byte: number) => byte === OPEN_OBJECT || byte === OPEN_LIST;
 const isClosing = (byte: number) => byte === CLOSE_OBJECT || byte === CLOSE_LIST;
 
-/** Whether a field name is `body`. @param key the name with its quotes; it may contain escapes */
+/** Whether a field name is `body`. @param key the name with its quotes; the name can contain escapes */
 const isBody = (key: Buffer) =>
   key.equals(BODY) || (key.includes(BACKSLASH) && JSON.parse(key.toString('utf8')) === 'body');
 

@@ -37,7 +37,7 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line breaks of a batch, as a multiple of `BatchLimits.lines`. This limits the number of empty lines. */
+/** Maximum line breaks of a batch, as a multiple of `BatchLimits.lines`, to limit the number of empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
@@ -92,7 +92,7 @@ function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Ele
 
 const maxLineFeeds = ({ lines }: BatchLimits) => MAX_FEEDS_PER_LINE * lines;
 
-/** Counts line feeds. Stops at `max`, because a batch may consist of millions of line feeds. */
+/** Counts line feeds. Stops at `max`, because a batch can consist of millions of line feeds. */
 function countLineFeeds(batch: Buffer, max: number): number {
   let count = 0;
   for (let at = batch.indexOf(LINE_FEED); at !== -1; at = batch.indexOf(LINE_FEED, at + 1)) {
@@ -171,7 +171,7 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first. Nearly all lines have no unknown field, so they need no search. */
+/** Compares the number of fields first, because nearly all lines have no unknown field and then need no search. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;

@@ -49,7 +49,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // In the OpenAPI document, `body` refers to the schema of a push body, which has the rules of `allOf`.
+            // In the OpenAPI document, `body` refers to the schema of a push body. That schema already has `allOf`.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -185,7 +185,7 @@ const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
  * a dry run are invalid.
  *
  * @param data BatchData, VerifiedBatch or ResendData
- * @param retryable whether one of the failed lines may succeed later
+ * @param retryable whether one of the failed lines can succeed in a retry
  */
 export function partialEnvelope(
   data: unknown,

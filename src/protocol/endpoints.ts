@@ -36,7 +36,7 @@ export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
 export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
 export { ORPHANS_ENDPOINT } from './endpoints/matters';
 
-/** The signed queries. `matters/orphans` is not among them, because its body and answer are NDJSON. */
+/** The signed queries with JSON bodies and answers. `matters/orphans` uses NDJSON and has ORPHANS_ENDPOINT instead. */
 const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
 
 export type QueryName = keyof typeof QUERY_ROWS;

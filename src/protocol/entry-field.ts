@@ -15,9 +15,9 @@ export interface EntryField<
   ShownTo extends Audience = Audience,
   Schema extends z.ZodType = z.ZodType,
 > {
-  /** Undefined if the presenter builds the value, because the value is derived or is a list or an object. */
+  /** Undefined if the presenter (queries/presenters/entry.ts) builds the value. */
   readonly stored: Stored;
-  /** Whether an entry in the database may lack the field. Readers then see null. */
+  /** Whether an entry in the database can lack the field. For a missing stored field, readers see null. */
   readonly optional: Optional;
   readonly shownTo: ShownTo;
   /** The schema of the value that readers see. */
@@ -45,7 +45,7 @@ export function requiredField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: false, shownTo: 'clients', schema: shown };
 }
 
-/** A field that an entry may lack. */
+/** A field that an entry can lack. */
 export function optionalField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
@@ -55,8 +55,7 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
 }
 
 /**
- * A field that the presenter (queries/presenters/entry.ts) builds, because the field is derived or its value is a list
- * or an object.
+ * A field that the presenter (queries/presenters/entry.ts) builds: the value is derived, or is a list or an object.
  */
 export function presentedField<S extends z.ZodType>(
   schema: S,
@@ -66,7 +65,7 @@ export function presentedField<S extends z.ZodType>(
   return { stored: undefined, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** A field that an entry may lack, and that only operators see. */
+/** A field that an entry can lack. Only operators see the field. */
 export function operatorField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,
@@ -74,7 +73,7 @@ export function operatorField<F extends StoredForm, S extends z.ZodType>({
   return { stored, optional: true, shownTo: 'operators', schema: schema.nullable() };
 }
 
-/** A field that an entry may lack, and that only the service uses. */
+/** A field that an entry can lack. Only the service uses the field. */
 export function internalField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,

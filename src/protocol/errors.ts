@@ -1,4 +1,4 @@
-/** `PushError`, the error type for all error answers, and functions that create such errors. */
+/** `PushError`, the type of all errors that callers receive, and functions that create errors of this type. */
 import { type LocalizedText, localized, type Text } from './language';
 import { isReason, REASONS, type Reason, UNKNOWN_REASON } from './reasons';
 import type { FieldError, LocalizedWarning } from './warnings';
@@ -15,20 +15,20 @@ export {
 export interface Problem extends FieldError, LocalizedText {}
 
 /**
- * Maximum number of problems in a push-log entry and in the result of one line of a batch. The result of a line may
- * have more problems only if all of them are unknown users.
+ * Maximum number of problems in a push-log entry and in the result of one line of a batch. Only the result of a line
+ * with unknown users can have more problems.
  */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
 
-/** The state of a client's rate limit; the RateLimit headers show it. */
+/** The state of a client's rate limit, as the RateLimit headers show it. */
 export interface RateState {
   /** Requests per second. Each push of a batch or resend counts as a request. */
   readonly rate: number;
   /** Maximum number of requests that the client may send at once. */
   readonly burst: number;
-  /** Number of requests that are left of `burst` now. */
+  /** Number of requests that the client may send now. */
   readonly remaining: number;
 }
 
@@ -48,7 +48,7 @@ export class PushError extends Error {
   override readonly name = 'PushError';
   /** The envelope's code, which is also the HTTP status. */
   readonly code: number;
-  /** Whether the same request may succeed later. */
+  /** Whether the same request can succeed later. */
   readonly retryable: boolean;
   /** The message in Chinese and English. The property `message` has only the Chinese text. */
   readonly text: Text;
@@ -59,8 +59,8 @@ export class PushError extends Error {
   readonly reason: Reason;
 
   /**
-   * @param given a reason, possibly one that only a newer version knows. If it does not have the form of a reason
-   *   (capital letters, digits and underscores, at most 64 characters), the error has the reason INTERNAL_ERROR
+   * @param given a reason, also one that only a newer version knows. A text without the form of a reason (capital
+   *   letters, digits and underscores, at most 64 characters) results in the reason INTERNAL_ERROR
    */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
@@ -92,16 +92,13 @@ export function matterNotFound(
 /**
  * The error of a request that exceeds the rate limit of its client.
  *
- * @param retryAfter seconds until the next request may pass
+ * @param retryAfter seconds after which the same request would be within the rate limit
  */
 export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: number): PushError {
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
-/**
- * The error of a query with a field that needs access to bodies. The query key that signed the query has no such access
- * (contract 3.5).
- */
+/** The error of a query that uses `field`, although the query key has no access to bodies (contract 3.5). */
 export function fieldNotAllowed(field: string): PushError {
   const text = {
     zh: `该密钥无正文权限，不能使用 ${field}`,
@@ -110,10 +107,10 @@ export function fieldNotAllowed(field: string): PushError {
   return new PushError('SCOPE_NOT_ALLOWED', { text, errors: [problem(field, text)] });
 }
 
-/** Seconds of Retry-After while a client is paused. An operator ends the pause, so its length is unknown. */
+/** Seconds of Retry-After while a client is paused. The service does not know when an operator will end the pause. */
 const PAUSED_RETRY_AFTER = 30;
 
-/** The error of the pushes of a paused client. @param why the reason that the operator entered, if any */
+/** The error of a push of a paused client. @param why the operator's reason for the pause, if any */
 export function clientPaused(why?: string): PushError {
   const { zh, en } = new PushError('CLIENT_PAUSED').text;
   const text = why ? { text: { zh: `${zh}: ${why}`, en: `${en}: ${why}` } } : {};

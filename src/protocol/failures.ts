@@ -1,6 +1,6 @@
 /**
- * `push-logs/failures`: which pushes failed, why, and whether they are mended. A failed push is mended by a later
- * successful push of the same matter or key.
+ * `push-logs/failures` lists failed pushes with their reasons, and shows which failures are mended. A later successful
+ * push of the same matter or idempotency key mends a failure.
  */
 import { z } from 'zod';
 import {
@@ -19,7 +19,7 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans } from './schema-rules';
 import { fieldError } from './warnings';
 
-/** The schema of the body. @param timeZone the zone of its local date-times (PORTAL_TIME_ZONE) */
+/** The schema of the body. @param timeZone the zone of local date-times in the body (PORTAL_TIME_ZONE) */
 export function failuresSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -127,7 +127,7 @@ export const mended = z
   .meta(describe('The push that mended the failure', '之后成功的推送'));
 export type Mended = Answer<typeof mended>;
 
-/** The failed upsert that should have created the matter. It explains a later MATTER_NOT_FOUND. */
+/** The failed upsert that should have created the matter. This failure causes MATTER_NOT_FOUND in later pushes. */
 const failureCause = z
   .object({
     requestId: requestId().meta(describe('The last failed upsert', '最近一次失败的 upsert')),
@@ -137,7 +137,7 @@ const failureCause = z
   })
   .meta(describe('The failed upsert that caused the last failure', '导致最近一次失败的失败'));
 
-/** The last failure of a matter, of an idempotency key, or of a push that has neither. */
+/** The last failure of a matter, of an idempotency key, or of a push without matter and key. */
 export const failedRow = z
   .object({
     requestId: requestId().meta(describe('The last failure', '最近一次失败的请求')),

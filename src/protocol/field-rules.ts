@@ -9,7 +9,7 @@ const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
 /** A scheme has at least two characters: one letter is a Windows drive, as in `C:\share`. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /**
- * Matches a URL with http or https that has no host. A URL with another scheme, for example of an app, needs no host.
+ * Matches a URL with http or https that has no host. A URL with any other scheme, such as of an app, needs no host.
  */
 export const WITHOUT_HOST =
   /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
@@ -51,7 +51,7 @@ export function isJson(value: string): boolean {
     JSON.parse(value);
     return true;
   } catch {
-    // `false` is the result; the calling function reports the error.
+    // The calling function reports the error.
     return false;
   }
 }
@@ -70,7 +70,7 @@ export const isText =
     value.isWellFormed() &&
     !hasForbidden(value);
 
-/** Text that is not blank and has no control characters, so no line break and no tab. */
+/** Text on one line that is not blank and has no control character, such as a tab. */
 const isKey =
   (max: number): TextRule =>
   (value): value is string =>

@@ -1,6 +1,6 @@
 /**
- * Schemas of single fields that several bodies share (contract 4.10, 4.11). The OpenAPI document cannot show a
- * refinement or a transform. So `meta` repeats each rule as JSON Schema, if JSON Schema can express the rule.
+ * Schemas of single fields that several bodies share (contract 4.10, 4.11). The OpenAPI document omits refinements and
+ * transforms. So `meta` repeats their rules as JSON Schema, as far as JSON Schema can express these rules.
  */
 import { z } from 'zod';
 import {
@@ -32,7 +32,7 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // After this error, validation of the field ends: other rules about control characters would repeat the error.
+    // `abort` ends the validation of the field: other rules about control characters would repeat this error.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
@@ -89,13 +89,13 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 /** A status in upper snake case. An empty status means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()
-  // A value above this length is not matched with STATUS, because it may be as long as the whole body.
+  // `abort` skips the match with STATUS for a longer value, which can be as long as the whole body.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // A longer value is not parsed, because nested brackets as long as the whole body would take too much time.
+  // A longer value is not parsed: parsing many nested brackets, in a value as long as the body, would take too long.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 
@@ -118,7 +118,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** `sourceUpdatedAt` of a push. A value far in the future would make all later pushes of its matter stale. */
+/** `sourceUpdatedAt` of a push. With a time far in the future, all later pushes of the same matter would be stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

@@ -1,8 +1,8 @@
-/** The forms of request headers (contract 2.2), and the headers of responses. */
+/** The forms of request headers (contract 2.2), and headers of responses. */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Unix time in seconds. The signature covers the text as it was sent. */
+/** Unix time in seconds. The signature covers the unchanged text of the header. */
 export const TIMESTAMP = /^\d{1,12}$/;
 /** Maximum seconds between X-Timestamp and the time of the service (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
@@ -20,7 +20,7 @@ export const API_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
-/** @returns a strong ETag, which differs if the bytes differ */
+/** @returns a strong ETag: different bytes have different ETags */
 export function etagOf(bytes: Buffer): string {
   const digest = createHash('sha256').update(bytes).digest('base64url');
   return `"${digest.slice(0, 27)}"`;
@@ -45,5 +45,5 @@ export function isAcceptedHost(header: string | undefined, ...ownNames: string[]
   return host !== '' && (isIP(host) === 4 || ['localhost', ...ownNames.map(plain)].includes(host));
 }
 
-/** Lower case, without the dot at the end that a host name may have. */
+/** Lower case, without the dot at the end that a host name can have. */
 const plain = (name: string) => name.toLowerCase().replace(/\.$/, '');

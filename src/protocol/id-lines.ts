@@ -11,14 +11,14 @@ import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
 /**
- * Maximum length of a line in characters. The limit is far longer than an id, because an object may have fields besides
+ * Maximum length of a line in characters. The limit is far longer than an id, because an object can have fields besides
  * `externalId`.
  */
 const MAX_LINE_LENGTH = 16_384;
 /** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
 
-/** Parses chunks. Only `end` throws errors: the caller verifies the signature before it reports a wrong line. */
+/** Parses chunks. Only `end` throws errors, because the signature must be verified before an error is reported. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /**
@@ -40,8 +40,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
     listed += 1;
     tooMany = listed > maxLines;
     if (tooMany) ids.clear();
-    // Further lines are not parsed, because the result is already an error. Parsing a million invalid lines would take
-    // long.
+    // No further line is parsed: there are too many lines, or enough problems to report.
     if (tooMany || problems.length === MAX_PROBLEMS) return;
     const { id, wrong } = readLine(line);
     if (id !== undefined) ids.add(id);
@@ -59,9 +58,9 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Splits UTF-8 into lines. Ignores the chunk with the first invalid byte, and all chunks after it. */
+/** Splits UTF-8 into lines. Ignores the chunk with the first invalid byte, and all later chunks. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // The decoder drops a byte order mark at the start. A byte order mark is allowed, as in a batch.
+  // The decoder drops a leading byte order mark, which is allowed, as in a batch.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -80,7 +79,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
       takeLine(waiting.slice(start, end));
       start = end + 1;
     }
-    // An unfinished line keeps one character more than MAX_LINE_LENGTH, so that `readLine` reports it as too long.
+    // Keeps at most MAX_LINE_LENGTH + 1 characters: enough for `readLine` to report the line as too long.
     rest = waiting.slice(start, start + MAX_LINE_LENGTH + 1);
   };
   return {
@@ -94,7 +93,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
 }
 
-/** The schema of a line, for the OpenAPI document. Parsing a million lines with it would take too long. */
+/** The schema of a line, only for the OpenAPI document. `readLine` parses lines faster than this schema would. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
   .meta(describe('One line of the list of ids', '业务主键列表的一行'));
@@ -116,7 +115,7 @@ function readLine(line: string): Line {
 const FIELD = 'externalId';
 const MAX_ID = 128;
 const WITHOUT_CONTROLS = /^\P{Cc}+$/u;
-/** A fast check that accepts nearly all ids. The schema would take too long for a million ids. */
+/** A fast check that accepts nearly all valid ids. The schema `externalId` would take too long for a million ids. */
 const isPlainId = (id: string) =>
   id.length <= MAX_ID && WITHOUT_CONTROLS.test(id) && id.isWellFormed() && id.trim() !== '';
 

@@ -1,4 +1,4 @@
-/** Parses bytes as a JSON object. Rejects invalid bytes, and bodies with too many values or levels. */
+/** Parses bytes as a JSON object. Rejects invalid UTF-8, and bodies with too many values or levels. */
 import type { z } from 'zod';
 import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
 import { localizedOf, TEXTS, unusedText } from './texts';
@@ -11,8 +11,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels.
- *   Values of unused fields count too
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels,
+ *   also in unused fields
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);
@@ -51,9 +51,7 @@ export function fieldErrors(
 /** Maximum characters of a field name in answers and in the log. */
 const MAX_NAME_LENGTH = 64;
 
-/**
- * The first half of a character of two UTF-16 units. Strict JSON parsers reject an answer that contains only this half.
- */
+/** A high surrogate whose low surrogate was cut off. Strict JSON parsers reject an answer with a lone surrogate. */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
 /** The name of an unknown field, as errors and warnings show it. */
@@ -85,15 +83,15 @@ function parse(text: string): unknown {
 }
 
 /**
- * Maximum depth of a body (contract 4.11). This limit and the two limits below are checked before `JSON.parse`, because
- * a body of 1 MiB may contain half a million lists. The limits leave room for unused fields.
+ * Maximum depth of a body (contract 4.11). This limit and the two limits below are checked before `JSON.parse`, which
+ * could create half a million lists from a body of 1 MiB. The limits leave room for unused fields.
  */
 export const MAX_JSON_DEPTH = 32;
-/** Maximum number of objects and lists together. The largest push without unknown fields has about 1,000. */
+/** Maximum number of objects and lists. The largest push without unknown fields has about 1,000 of them. */
 export const MAX_BRACKETS = 2_500;
 /**
- * Maximum number of commas, which separate fields and list elements. The largest known body, a `matters/diff` of 1,000
- * lines, has 5,000.
+ * Maximum number of commas, which separate fields and list elements. The largest query, a `matters/diff` of 1,000
+ * lines, has 5,000 commas.
  */
 export const MAX_COMMAS = 10_000;
 
@@ -102,11 +100,11 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
 /**
- * Checks the limits of the structure. Reads each byte once, and does not check that the bytes are valid JSON.
+ * Checks the three limits above. Reads each byte once, and does not check that the bytes are valid JSON.
  *
  * @param raw UTF-8
  * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
- * @param field `field` of the problem
+ * @param field the value of `field` in the returned problem
  * @returns the first exceeded limit as a problem
  */
 export function structureProblem(

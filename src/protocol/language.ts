@@ -8,7 +8,7 @@ export type Text = Readonly<Record<Language, string>>;
 export interface LocalizedText {
   /** The Chinese text; after `render`, the text in the language of the caller. */
   readonly message: string;
-  /** Absent in entries of older versions. */
+  /** Absent in push-log entries that older versions wrote. */
   readonly english?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Suggests the field that an unknown name probably means. Aliases are the names of fields in other systems, in lower
- * case and without punctuation.
+ * For each field: names that other systems use for the field, in lower case and without punctuation. `likelyName`
+ * suggests the field for these names.
  */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   deadlineAt: ['dueat', 'due', 'duedate', 'duetime', 'deadline', 'deadlinetime', 'expireat'],
@@ -26,8 +26,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 const MAX_COMPARED = 40;
 
 /**
- * @param known names of the fields
- * @returns the most similar name; undefined if no name is similar
+ * @param known names of the accepted fields
+ * @returns the accepted field that `name` probably means; undefined if no field is similar
  */
 export function likelyName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED) return undefined;
@@ -37,10 +37,10 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   const same = names.find((it) => plain(it) === wanted);
   const alias = same ?? names.find((it) => ALIASES[it]?.includes(wanted));
   if (alias !== undefined) return alias;
-  // A suggestion may differ in at most three letters, and in at most a third of the letters of the name.
+  // A suggestion differs from the name in at most three letters, and in at most a third of the letters of the name.
   const maxEdits = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
-    // The number of edits is at least the difference in length. So this filter skips most comparisons.
+    // The number of edits is at least the difference in length, so this filter saves most calculations.
     .filter((it) => Math.abs(plain(it).length - wanted.length) <= maxEdits)
     .map((it) => ({ it, edits: editDistance(wanted, plain(it)) }))
     .filter(({ edits }) => edits <= maxEdits)

@@ -1,8 +1,7 @@
-/** Days and hours in a time zone. A day may have 23 or 25 hours, and some zones have offsets of half an hour. */
+/** Days and hours in a time zone. A day can have 23 or 25 hours, and some zones have offsets of half an hour. */
 import { DateTime } from 'luxon';
 import { DATE } from './time';
 
-/** A day in a time zone. */
 export interface LocalDay {
   /** Form yyyy-MM-dd. */
   readonly date: string;
@@ -12,7 +11,7 @@ export interface LocalDay {
   readonly end: number;
 }
 
-/** @returns undefined if the text is no date yyyy-MM-dd, or the zone skipped that date */
+/** @returns undefined if the text is not a date yyyy-MM-dd, or if a change of the zone's offset skipped the date */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
@@ -31,7 +30,7 @@ export function dayAt(instant: number, timeZone: string): LocalDay {
   };
 }
 
-/** @returns `hourAt` for one time zone */
+/** Returns `hourAt` for a fixed time zone. */
 export const hourIn = (timeZone: string) => (instant: number) => hourAt(instant, timeZone);
 
 /** The start of the local hour that contains an instant, in epoch milliseconds. */
@@ -39,7 +38,7 @@ export function hourAt(instant: number, timeZone: string): number {
   return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
 }
 
-/** The first instant of a day. If clocks change at midnight, midnight may occur twice or never. */
+/** The first instant of a day. If clocks change at midnight, midnight can occur twice or never. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();
   return Math.min(...candidates.map((candidate) => candidate.toMillis()));

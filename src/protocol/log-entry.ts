@@ -1,7 +1,7 @@
 /**
- * The fields of a push-log entry (contract 5.3). This table describes each field once: stored form, readers and
- * meaning in English and Chinese. The database schema, the answer to push-logs/query, the OpenAPI document and
- * `matterctl log` use the table.
+ * The fields of a push-log entry (contract 5.3). The table ENTRY_FIELDS describes each field once: stored form,
+ * readers, and meaning in English and Chinese. The database schema, the answer to push-logs/query, the OpenAPI document
+ * and `matterctl log` use ENTRY_FIELDS.
  */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';
@@ -27,7 +27,6 @@ import { fieldError, warning } from './warnings';
 const names = () => z.array(z.string()).optional();
 const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();
 
-/** The change of one field of a matter by a push. */
 export const fieldChange = z
   .object({
     field: z.string().meta(describe('The field that changed', '改变的字段')),
@@ -201,8 +200,8 @@ export const ENTRY_FIELDS = {
   /** The operator who resent the push. */
   operator: operatorField(TEXT),
   /**
-   * Digest of client, operation, idempotency key and body of a queued or persisted push. A retry finds its prior
-   * result by this digest.
+   * Digest of client, operation, idempotency key and body of a queued or persisted push. With this digest, the service
+   * finds the prior result of a retry.
    */
   idempotencyFingerprint: internalField(TEXT),
   /** The reason, if the state is REFUSED or EXPIRED. The queries for failures search this field. */
@@ -218,7 +217,7 @@ export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });
 
-/** An entry as clients see it. Its values are JSON-safe: an absent value is null, and an instant is ISO-8601 in UTC. */
+/** An entry as clients see it. A missing stored field is null. An instant is ISO-8601 in UTC. */
 export const entryView = z.object(shapeFor('clients'));
 export type EntryView = Answer<typeof entryView>;
 

@@ -1,4 +1,4 @@
-/** The schemas of `data` in the answer to `push-logs/query`, and of the diagnosis that an entry may have. */
+/** The schemas of `data` in the answer to `push-logs/query`, and of the diagnosis of a rejected signature. */
 import { z } from 'zod';
 import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
 import { describe } from './language';

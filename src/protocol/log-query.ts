@@ -28,7 +28,7 @@ const FILTER = describe(
   '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 );
 
-/** The schema of the body. @param timeZone the zone of its local date-times (PORTAL_TIME_ZONE) */
+/** The schema of the body. @param timeZone the zone of local date-times in the body (PORTAL_TIME_ZONE) */
 export function logQuerySchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z

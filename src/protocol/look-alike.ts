@@ -1,15 +1,15 @@
 /**
- * Finds characters of an id that readers overlook: blanks at its ends and zero-width characters (contract 1.2). Two ids
+ * Finds characters of an id that people overlook: zero-width characters, and blanks at the ends (contract 1.2). Two ids
  * that differ only in such characters look alike, but name different matters. Pure; the console uses this module too.
  */
 
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** @returns the id without zero-width characters and without blanks at its ends: the same for ids that look alike */
+/** Removes zero-width characters, and blanks at the ends. Ids that look alike have the same result. */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
-/** A character of an id that readers overlook. */
+/** A character of an id that people overlook. */
 export interface InvisibleCharacter {
   /** Position of the character in the id, from 1. */
   readonly position: number;
@@ -17,7 +17,7 @@ export interface InvisibleCharacter {
   readonly codePoint: string;
 }
 
-/** @returns the first character of the id that readers overlook, or undefined */
+/** @returns the first character of the id that people overlook, or undefined */
 export function findInvisibleCharacter(id: string): InvisibleCharacter | undefined {
   if (lookAlike(id) === id) return undefined;
   const characters = [...id];

@@ -22,7 +22,7 @@ export const changesPage = z
     matters: z
       .array(matterAnswer)
       .meta(describe('Matters, including deleted ones', '含已删除的事项')),
-    /** A page may be short or empty although more pages follow. */
+    /** A page can be short or empty although more pages follow. */
     nextCursor: nextCursor(),
     examined: count()
       .optional()
@@ -42,7 +42,7 @@ export const changesPage = z
   .meta(describe('Matters in the order in which they changed', '按变更顺序排列的事项'));
 export type ChangesPage = Answer<typeof changesPage>;
 
-/** For a line of `matters/diff` that differs from the ledger: the values of the matter in the ledger. */
+/** The values that the ledger has for the matter of a differing line of `matters/diff`. */
 export const heldView = z
   .object({
     matterId: matterId().meta(MATTER.matterId),
@@ -55,9 +55,12 @@ export const heldView = z
 export type HeldView = Answer<typeof heldView>;
 
 /**
- * MISSING: the ledger has no such matter. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the line.
- * STALE_HERE, NEWER_HERE: `sourceUpdatedAt` is older, or newer, in the ledger than in the line. STATUS_DIFFERS:
- * `bizStatus` or `externalStatusCode` differs.
+ * - MISSING: the ledger does not have the matter.
+ * - DELETED: the matter is deleted only in the ledger.
+ * - NOT_DELETED: the matter is deleted only in the line.
+ * - STALE_HERE: `sourceUpdatedAt` is older in the ledger than in the line.
+ * - NEWER_HERE: `sourceUpdatedAt` is newer in the ledger than in the line.
+ * - STATUS_DIFFERS: `bizStatus` or `externalStatusCode` differs.
  */
 const difference = z.enum([
   'MISSING',

@@ -34,7 +34,7 @@ export function createMatterQueryReaders(timeZone: string) {
   };
 }
 
-/** The schemas of the bodies. @param timeZone the zone of their local date-times (PORTAL_TIME_ZONE) */
+/** The schemas of the bodies. @param timeZone the zone of local date-times in the bodies (PORTAL_TIME_ZONE) */
 export function matterQuerySchemas(timeZone: string) {
   return {
     get: getSchema,
@@ -110,7 +110,7 @@ function querySchema(timeZone: string) {
   );
 }
 
-/** An instant of a change in the ledger: not before 1970. */
+/** The time of a change in the ledger, which cannot be before 1970. */
 const changeInstant = (timeZone: string) =>
   fields.anyInstant(timeZone).refine((value) => value >= 0, zodMessage(TEXTS.before1970));
 

@@ -113,7 +113,7 @@ export const partyView = z
   .meta(describe('A party of a matter', '事项的参与人'));
 export type PartyView = Answer<typeof partyView>;
 
-/** A matter in answers: JSON-safe. Absent values are null. Instants are ISO-8601 in UTC; `deadlineAt` is local time. */
+/** A matter in answers. Absent values are null. Instants are ISO-8601 in UTC, except `deadlineAt`: local time. */
 export const matterView = z
   .object({
     systemCode: z.string().meta(MATTER.systemCode),
@@ -155,10 +155,9 @@ export const matterView = z
   );
 export type MatterView = Answer<typeof matterView>;
 
-/** The texts of a matter. Answers to a query key without access to bodies omit them. */
+/** Answers to a query key without access to bodies omit these fields. */
 const TEXTS_OF_MATTER = { title: true, summary: true, content: true, payloadJson: true } as const;
 
-/** A matter in the answer to a query. */
 export const matterAnswer = matterView
   .partial(TEXTS_OF_MATTER)
   .meta(
@@ -169,7 +168,7 @@ export const matterAnswer = matterView
   );
 export type MatterAnswer = Answer<typeof matterAnswer>;
 
-/** @returns the matter without its texts */
+/** @returns the matter without the fields of TEXTS_OF_MATTER */
 export function withoutTexts(matter: MatterView): MatterAnswer {
   const { title, summary, content, payloadJson, ...others } = matter;
   return others;

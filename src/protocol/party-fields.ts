@@ -1,4 +1,4 @@
-/** The fields of bodies that change the parties of a matter, and the rules between them (contract 4.7). */
+/** The body fields that change the parties of a matter, and the rules that relate these fields (contract 4.7). */
 import { z } from 'zod';
 import { type PartyRef, type PartyRemoval, partyKey } from '../domain/matter';
 import { MAX_PARTIES } from '../domain/parties';
@@ -17,7 +17,7 @@ export const partyBodySchema = z
   })
   .meta(describe('A party of a matter, as it is pushed', '推送的参与人'));
 
-/** The username is not looked up in the directory, because users who have left must be removable. */
+/** The username is not looked up in the directory, so that a user who has left can be removed. */
 export const partyRemovalBodySchema = z
   .object({
     username: fields.username.meta(
@@ -35,7 +35,7 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * A list. The schema checks the length before the elements, so that a far too long list causes only one error.
+ * An optional list. The schema checks the length before the elements, so that too many elements cause only one error.
  * `unchecked` has the input type of an element, so that the input type of the list is exact. A test compares the input
  * type with the types of `@matter-push/client`.
  */
@@ -73,7 +73,7 @@ interface PartyChange {
   readonly removeParties?: readonly PartyRemoval[] | undefined;
 }
 
-/** Reports removals that contradict `replaceParties` or `parties`. */
+/** Adds issues for removals that contradict `replaceParties` or `parties`. */
 export function checkRemovals(
   { replaceParties, parties, removeParties: removals }: PartyChange,
   { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
@@ -96,8 +96,8 @@ export function checkRemovals(
 }
 
 /**
- * The rule that `removeParties` is empty if `replaceParties` is true, as JSON Schema. JSON Schema cannot express that
- * removals must not contradict `parties`, because JSON Schema cannot compare two lists.
+ * JSON Schema of the rule that `removeParties` is empty if `replaceParties` is true. The rule that removals must not
+ * contradict `parties` is missing, because JSON Schema cannot compare two lists.
  */
 export const NO_REMOVAL_IF_REPLACED = {
   not: {

@@ -1,4 +1,4 @@
-/** `data` in the answer to a single push and to its dry run. */
+/** `data` in the answers to a single push and to the dry run of a push. */
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
 import { type Answer, matterId } from './answer-shape';
@@ -32,7 +32,7 @@ export const pushData = z
   .meta(describe('The result of a push', '推送结果'));
 export type PushData = Answer<typeof pushData>;
 
-/** `data` of a dry run that passes. */
+/** `data` of a dry run without errors. */
 export const verified = z
   .object({
     valid: z.literal(true).meta(describe('The push is valid', '校验通过')),

@@ -33,7 +33,7 @@ export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   ),
 );
 
-/** A list. The schema checks the length before the elements, so that a far too long list causes only one error. */
+/** A list. The schema checks the length before the elements, so that too many elements cause only one error. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
@@ -44,7 +44,7 @@ export const WINDOW = describe(
 );
 
 /**
- * Checks that the start of a window is before its end. The window includes its start and excludes its end.
+ * Adds the rule that the start of a window is before the end, if both are present.
  *
  * @param from name of the field with the start
  * @param to name of the field with the end

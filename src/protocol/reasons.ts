@@ -1,11 +1,11 @@
-/** The catalogue of reasons with their codes and messages, which callers rely on (contract 3.2 and 8). */
+/** The catalogue of error reasons with codes and messages. Callers rely on this catalogue (contract 3.2 and 8). */
 import type { Text } from './language';
 
 interface ReasonText {
   /** The envelope's code, which is also the HTTP status. */
   readonly code: number;
   readonly text: Text;
-  /** Whether the same request may succeed later. */
+  /** Whether the same request can succeed later. */
   readonly retryable: boolean;
 }
 
@@ -21,7 +21,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // Only the envelope of an answer 207 has this reason (`partialEnvelope`). Each failed line has a reason of its own.
+  // The reason in the envelope of an answer 207 (`partialEnvelope`). Each failed line has a reason of its own.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,8 +37,8 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // This reason is retryable, because a correct caller can cause it. Two operations with the same body in the same
-  // second have the same signature.
+  // Retryable, because a correct caller can cause this error: two operations with the same body in the same second have
+  // the same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
@@ -165,23 +165,23 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS;
 
 /**
- * Code and message for a reason that this version does not know. A newer version of the service has written the reason
- * to the push log or to a reply. A retry is safe, because the push had no effect.
+ * Code and message for a reason that this version does not know, because a newer version wrote the reason to the push
+ * log or to a reply. A retry is safe, because the push had no effect.
  */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
-/** Whether this version knows the reason. Workers, and entries of the push log, may have reasons of a newer version. */
+/** Whether this version knows the reason (see UNKNOWN_REASON). */
 export function isReason(text: unknown): text is Reason {
   return typeof text === 'string' && Object.hasOwn(REASONS, text);
 }
 
-/** All reasons, in the order of the catalogue. */
 export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
 /** The reasons of requests whose signature or timestamp was checked and is wrong. */
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
 /**
- * The reasons of rejections that a sender can cause without a secret. A client id is enough, and client ids are public.
+ * The reasons of rejections that a sender can cause without a secret. A client id is enough, and a client id is not
+ * secret.
  */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -1,4 +1,4 @@
-/** Validates the bodies of the four operations (contract 4.1 to 4.4) and converts them to operations of the domain. */
+/** Validates the bodies of pushes (contract 4.1 to 4.4) and converts the bodies to operations of the domain. */
 import { z } from 'zod';
 import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
@@ -124,7 +124,7 @@ function toUpsert(body: UpsertBody): ParsedBody {
   };
 }
 
-/** The content fields of an upsert, all optional. The value null clears a field. */
+/** The optional content fields of an upsert. The value null clears a field. */
 const contentFields = (timeZone: string) =>
   ({
     summary: fields.text(MAX_LENGTH.summary).nullable().optional().meta(MATTER.summary),
@@ -153,7 +153,7 @@ const contentFields = (timeZone: string) =>
     payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
-/** The fields that a status change and a reopen have in common. */
+/** The common fields of the operations `status` and `reopen`. */
 const statusFields = (
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
@@ -223,8 +223,9 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Returns a condition for a rule across fields: the rule runs unless one of the fields `names` has an error. Without a
- * condition, zod skips such a rule after any error. Then the answer would not name every problem.
+ * Returns the condition `when` of a rule for several fields: the rule runs if none of the fields `names` has an error.
+ * Without a condition, zod would skip the rule after an error in any field. Then the answer would not name every
+ * problem.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
@@ -235,7 +236,7 @@ function unlessInvalid(...names: readonly string[]) {
 
 const areListsValid = unlessInvalid('parties', 'removeParties');
 
-/** Runs `checkRemovals` only if the push has `removeParties` and both lists are valid. Few pushes remove parties. */
+/** The condition of `checkRemovals`: the push has `removeParties`, and neither list of parties has an error. */
 function whenRemoving(payload: z.core.ParsePayload): boolean {
   const { value } = payload;
   if (typeof value !== 'object' || value === null || !('removeParties' in value)) return false;

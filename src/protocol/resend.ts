@@ -57,7 +57,7 @@ const fieldValue = z
     ...describe('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
     oneOf: [{ required: ['value'] }, { required: ['remove'] }],
   });
-/** A value for an invalid field of stored bodies, or its removal. */
+/** A new value for an invalid field of stored bodies, or the removal of the field. */
 export type FieldValue = z.output<typeof fieldValue>;
 
 const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues }) => {
@@ -71,7 +71,7 @@ const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues 
   }
 });
 
-/** Strict: a misspelt `dryRun` must not send the pushes. */
+/** Unknown fields are rejected, because a misspelt `dryRun` must not send the pushes. */
 export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(

@@ -1,4 +1,4 @@
-/** Rules across fields as JSON Schema, only for the OpenAPI document. Refinements of zod enforce the same rules. */
+/** JSON Schema of rules for several fields, only for the OpenAPI document. Refinements of zod enforce these rules. */
 
 /**
  * Stands for the keyword `default`, which zod omits for a schema with a transform. `openapi/json-schema.ts` renames

@@ -2,7 +2,7 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { SIGNATURE } from './headers';
 
-/** Signs a body as a caller does. Tools and tests use it. @returns lower-case hex */
+/** Signs a body as a caller does, for tools and tests. @returns lower-case hex */
 export function sign(
   secret: string,
   clientId: string,
@@ -17,7 +17,7 @@ export function isSignatureForm(value: string): boolean {
   return SIGNATURE.test(value);
 }
 
-/** Whether the secret signed the body. `signature` must pass `isSignatureForm`; otherwise the comparison may throw. */
+/** Whether the secret signed the body. `signature` must pass `isSignatureForm`; otherwise this function can throw. */
 export function verify(
   secret: string,
   clientId: string,

@@ -201,7 +201,7 @@ export const bilingualErrors = {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
-    // The field is missing. The text of zod is added only if it says more: for an enum, it lists the accepted values.
+    // The field is missing. For an enum, the text of zod is added, because this text lists the accepted values.
     if (issue.code === 'invalid_type') return zodMessage(required);
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },

@@ -1,9 +1,9 @@
 /** Converts the time forms of contract 4.6 to epoch milliseconds and back. Pure; the console uses this module too. */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date without a time. It is rejected: as epoch seconds, the digits would mean a day in 1970. */
+/** A date without a time, which is rejected. Read as epoch seconds, the digits would mean a day in the 1970s. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** Local time as yyyyMMddHHmmss. As epoch milliseconds, 14 digits would mean a time in late 2286 or later. */
+/** Local time as yyyyMMddHHmmss. 14 digits are never epoch milliseconds, which have 13 digits until late 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
@@ -11,19 +11,19 @@ const DATE_TIME =
 /** The usual form of a time with an offset. Days 29 to 31 are not included (see `parseDateTime`). */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Numbers below this one are epoch seconds (up to the year 5138). The others are epoch milliseconds (from 1973). */
+/** Numbers below this limit are epoch seconds (until the year 5138). Other numbers are milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
 /** The start of the year 0. ISO-8601 writes earlier years with a sign, which the service does not accept. */
 const FIRST_INSTANT = -62_167_219_200_000;
-/** Times before this one are probably mistakes, such as the default of a database. */
+/** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
 /** The accepted forms as JSON Schema. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
-  // Eight digits may be a date, which is rejected. Fourteen digits are yyyyMMddHHmmss.
+  // Eight digits are excluded, because they can be a date. Fourteen digits are yyyyMMddHHmmss.
   instantText: {
     pattern: [
       String.raw`^(\d{1,7}|\d{9,13}|\d{15})$`,
@@ -81,7 +81,7 @@ export function isWritableInstant(instant: number, timeZone: string): boolean {
   return year >= 1970 && year <= 9999;
 }
 
-/** Parses an ISO-8601 date-time: local time of the portal unless it has an offset. */
+/** Parses an ISO-8601 date-time. A text without an offset is local time of the portal. */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
   // Fast path for most pushes. It excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March.
   if (USUAL_FORM.test(text)) return Date.parse(text);
@@ -91,7 +91,7 @@ export function parseDateTime(text: string, timeZone: string): number | undefine
     .slice(1, 7)
     .map((it) => Number(it ?? 0));
   const ms = Math.floor(Number(`0.${found[7] ?? 0}`) * 1000);
-  // Midnight at the end of a day may be written as hour 24.
+  // ISO-8601 allows hour 24 for midnight at the end of a day.
   const isMidnight = hour === 24 && minute === 0 && second === 0 && ms === 0;
   if ((hour > 23 && !isMidnight) || minute > 59 || second > 59) return undefined;
   if (!isCalendarDate(year, month, day)) return undefined;
@@ -108,8 +108,8 @@ export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
 /**
- * Formats an instant like `formatLocal`, but in UTC if the local time means another instant to `parseDateTime`: when
- * clocks are set back, one hour occurs twice.
+ * Formats an instant so that `parseDateTime` returns the same instant: as local time if possible, otherwise in UTC.
+ * When clocks are set back, one hour of local time occurs twice.
  */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
@@ -117,8 +117,8 @@ export function formatUnambiguous(instant: number, timeZone: string): string {
 }
 
 /**
- * Converts local time to an instant. When clocks change, a local time may occur twice or never. The result then depends
- * on the offset that the time zone has today, as in luxon.
+ * Converts local time to an instant. When clocks change, a local time can occur twice or never. For such a local time,
+ * the result depends on the current offset of the time zone, as in luxon.
  */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
@@ -129,16 +129,16 @@ function instantOf(local: number, timeZone: string): number {
   return local - (second === third ? second : Math.min(second, third));
 }
 
-/** The local date and time of an instant, read as if they were in UTC: epoch milliseconds. */
+/** @returns the epoch milliseconds at which UTC shows the date and time that the zone shows at `instant` */
 export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 
 const UTC_DAY = 86_400_000;
-/** Maximum number of cached offsets of one zone. Each offset covers a day, so all of them cover more than a century. */
+/** Maximum number of cached offsets of one zone. With one offset per day, the cache covers more than a century. */
 const MAX_DAYS = 40_000;
 
 interface Zone {
-  /** Its parts are month, day, year, era, hour, minute and second, in this order. */
+  /** Writes month, day, year, era, hour, minute and second, in this order. */
   readonly format: Intl.DateTimeFormat;
   /** Offsets by UTC day; null if the offset changes within the day. */
   readonly offsets: Map<number, number | null>;
@@ -166,9 +166,9 @@ function zoneOf(timeZone: string): Zone {
 }
 
 /**
- * Local time minus UTC, in milliseconds. A calculation lasts microseconds. That is too slow for every time value of a
- * push and every matter of `matters/digest`, so the offset is calculated once for each UTC day. If the offset changes
- * within a UTC day, it is calculated for each instant of that day.
+ * Local time minus UTC, in milliseconds. The offset of each UTC day is cached, because calculating an offset for each
+ * time value of a push and for each matter of `matters/digest` would take too long. For a UTC day in which the offset
+ * changes, the offset of each instant is calculated.
  */
 function offsetAt(instant: number, timeZone: string): number {
   const { format, offsets } = zoneOf(timeZone);
@@ -198,7 +198,7 @@ function exactOffset(instant: number, format: Intl.DateTimeFormat): number {
 }
 
 /**
- * The epoch milliseconds of a date and time in UTC. Unlike `Date.UTC`, also for the years 0 to 99.
+ * The epoch milliseconds of a date and time in UTC.
  *
  * @param month from 1
  * @param clock hour, minute and second

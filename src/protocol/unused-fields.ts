@@ -1,4 +1,4 @@
-/** Finds fields of a body that its operation does not use (contract 4.9). */
+/** Finds fields of a body that the operation does not use (contract 4.9). */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
 import { type JsonObject, shownName } from './json-body';
@@ -31,9 +31,9 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 /**
  * Finds fields that are unknown or that the operation does not use, also in the elements of lists.
  *
- * @param isRejected whether the service rejects these fields instead of ignoring them
- * @param ofLine for a line of a batch: the names of its fields other than `op`, `key` and `body`
- * @returns the first 20
+ * @param isRejected true: the service rejects these fields; false: the service ignores these fields
+ * @param ofLine for a line of a batch: the names of the fields of the line other than `op`, `key` and `body`
+ * @returns warnings about the first 20 of these fields
  */
 export function unusedFields(
   body: JsonObject,

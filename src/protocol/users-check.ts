@@ -8,7 +8,6 @@ import { bounded } from './query-body';
 /** Maximum usernames in one body. */
 const MAX_USERNAMES = 1_000;
 
-/** The schema checks the length of the list before the elements, so that a far too long list causes only one error. */
 export const usersCheckSchema = z
   .object({
     usernames: bounded(fields.username, MAX_USERNAMES).meta(

@@ -18,7 +18,7 @@ export interface VerifyBody {
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // The result contains the parsed object, not the copy that zod makes. So the dry run validates exactly what was sent.
+  // The dry run must validate the push exactly as sent, so the result does not contain the copy that zod makes.
   return { operation, push: body.push as JsonObject };
 }
 
@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // In the OpenAPI document, `push` refers to the schema of a push body, which has the rules of `allOf`.
+            // In the OpenAPI document, `push` refers to the schema of a push body, which already has `allOf`.
             allOf: undefined,
           }),
         }),

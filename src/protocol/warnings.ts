@@ -13,7 +13,7 @@ export const fieldError = z
   .meta(describe('A problem and its field', '问题及其位置'));
 export type FieldError = Answer<typeof fieldError>;
 
-/** Stable codes, on which client programs may rely. Later versions may add more. */
+/** Stable codes: client programs can rely on these codes. Later versions can add codes. */
 const WARNING_KINDS = [
   'UNKNOWN_FIELD',
   'FIELD_NOT_APPLICABLE',

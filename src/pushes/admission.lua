@@ -1,11 +1,11 @@
--- Admits requests: checks the rate of the client, and that no other request has used the signature. admission.ts
--- documents the command.
+-- Admits requests: checks that the client is within its rate, and that no other request has used the signature.
+-- admission.ts documents the command.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
--- KEYS has two keys per request: the remembered signatures, and the rate. The rest of ARGV has five values per request:
--- signature, use, interval, burst and number of pushes. The use is a digest that identifies the request. The interval
--- is the milliseconds for one push; 0: no limit.
+-- KEYS has two keys per request: the key of the remembered signatures, and the key of the rate. After the first four
+-- values, ARGV has five values per request: signature, use, interval, burst and number of pushes. The use is a digest
+-- that identifies the request. The interval is the milliseconds for one push; 0: no limit.
 local key_position = 0
 local function take_keys()
   key_position = key_position + 2
@@ -16,7 +16,7 @@ local take = arguments_after(4)
 local now = now_ms()
 
 local ADMITTED, REUSED = 0, -1
--- By rate key: the time at which the bucket of this key will be empty.
+-- By key of the rate: the time at which the bucket will be empty.
 local empty_at, answers = {}, {}
 -- By key of the remembered signatures: the requests whose signatures are checked.
 local signed = {}
@@ -29,7 +29,7 @@ while key_position < #KEYS do
     local capacity = burst * interval
     local max_capacity = math.max(burst, largest_batch) * interval
     local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
-    -- A bucket that was filled while the rate was lower may be above the maximum.
+    -- A bucket that was filled while the rate was lower can exceed the maximum, and is reduced to the maximum.
     if at > now + max_capacity then
       at = now + max_capacity
       empty_at[rate] = at
@@ -43,7 +43,7 @@ while key_position < #KEYS do
     end
   end
   answers[#answers + 1] = { wait, room }
-  -- The signature of a request above the rate is not remembered, so that it does not use memory.
+  -- The signature of a request above the rate is not remembered, so that rejected requests use no memory.
   if wait == ADMITTED and grace >= 0 then
     local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
     table.insert(requests.signatures, signature)
@@ -56,8 +56,8 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- Remembers the first use of each signature and the time of that use. Later uses do not change this record. A request
--- reuses a signature if the first use differs from the use of the request, and is at least `grace` milliseconds old.
+-- Remembers the first use of each signature and the time of the first use. Later uses change neither. A request reuses
+-- a signature if the first use differs from the use of the request, and is at least `grace` milliseconds old.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

@@ -1,6 +1,7 @@
 /**
- * Admission of an authenticated request, before its validation (contract 3.2). A Redis script checks that the signature
- * was not used for another request, and that the client is within its rate. Concurrent requests share one round trip.
+ * Admission of authenticated requests, before their bodies are validated (contract 3.2). A Redis script checks that the
+ * signature was not used for another request, and that the client is within its rate. Concurrent requests share one
+ * round trip.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate';
@@ -12,7 +13,7 @@ import { PushError, type RateState, rateLimited } from '../protocol/errors';
 import type { RedisKeys } from '../queue/keys';
 import { queueCall } from './availability';
 
-/** The fields of a push or of a signed query that admission needs. */
+/** The fields that admission needs of a push or of a signed query. */
 export interface AdmissibleRequest {
   readonly caller: Caller;
   readonly path: string;
@@ -28,7 +29,7 @@ export interface AdmissibleRequest {
  * @param timeout milliseconds for the answer of Redis
  * @param pushes number of pushes that the rate counts for the request; 1 by default
  * @returns the remaining rate of the client; undefined if there is no limit
- * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
+ * @throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export type Admit = (
   request: AdmissibleRequest,
@@ -39,14 +40,14 @@ export type Admit = (
 export interface RateLimit {
   /** Pushes per second; 0: no limit. */
   readonly rate: number;
-  /** Pushes that may be sent at once after a pause. */
+  /** Maximum pushes that the client may send at once. */
   readonly burst: number;
 }
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: milliseconds after the first use of a signature in which other requests may use the signature too.
-   * 'off': other requests may always use the signature.
+   * SIGNATURE_GRACE: for this many milliseconds after the first use of a signature, other requests may use the
+   * signature too. 'off': other requests may always use the signature.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
@@ -56,22 +57,22 @@ export interface AdmissionSettings {
 }
 
 /**
- * Milliseconds for which signatures are remembered. A timestamp may differ by 300 s from the clock of a web process,
- * and that clock may be wrong by 300 s. So all uses of one timestamp lie within 1,200 s. A signature is remembered for
- * a minute longer.
+ * Milliseconds for which signatures are remembered. A timestamp can differ by 300 s from the clock of a web process,
+ * and the clock of a web process can be wrong by 300 s. So all uses of one timestamp lie within 1,200 s. This value
+ * adds a minute.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
 /**
  * Maximum signatures that are remembered for one client and minute: enough for 8,300 requests a second. Further
- * signatures are not checked for reuse. This harms only the client that sends so many requests.
+ * signatures are not checked for reuse. Only the client that sends so many requests lacks this protection.
  */
 const MAX_REMEMBERED = 500_000;
 
 /**
- * Minimum milliseconds between the starts of two concurrent round trips. If no round trip is running, the next one
- * starts at once, with the requests that have arrived meanwhile.
+ * Minimum milliseconds between the starts of two concurrent round trips. If no round trip is running, the next round
+ * trip starts at once.
  */
 const HEAD_START = 20;
 
@@ -82,8 +83,8 @@ interface AdmissionRequest {
 }
 
 /**
- * The rate is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted when the bucket is empty, and
- * fills the bucket above its capacity. Later requests are rejected until the excess has drained.
+ * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted if the bucket is empty,
+ * and fills the bucket above its capacity. Then requests are rejected until the bucket has drained below its capacity.
  */
 export function createAdmit(
   redis: RedisConnection,
@@ -94,8 +95,8 @@ export function createAdmit(
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
    * Returns two numbers for each request. `wait`: 0 if the request is admitted, -1 if the signature was reused,
-   * otherwise the milliseconds until the request is within the rate. `remaining`: the pushes that the client may still
-   * send at once.
+   * otherwise the milliseconds until the request would be within the rate. `remaining`: the number of pushes that the
+   * client may send at once after this request.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({

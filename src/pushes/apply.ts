@@ -1,5 +1,5 @@
 /**
- * Records pushes in the push log, and applies the valid ones. Single pushes, parts of batches and resends all use this
+ * Records pushes in the push log, and applies the valid pushes. Single pushes, parts of batches and resends use this
  * file.
  */
 import type { Reach } from '../concurrency/reach';
@@ -31,7 +31,7 @@ export interface Push {
   /** The number of the line in its batch; undefined for a single push. */
   readonly line: number | undefined;
   readonly operation: OperationName | undefined;
-  /** The body to store; undefined if it is too large to keep. */
+  /** The body to store; undefined for a large unreadable batch. */
   readonly body: Uint8Array | undefined;
   entry: LogEntry;
   /** Undefined: the push is invalid. */
@@ -40,7 +40,7 @@ export interface Push {
   answer: PushAnswer | undefined;
   /** The idempotency fingerprint; undefined if the push has none. */
   readonly fingerprint: string | undefined;
-  /** True when the push log has the entry. */
+  /** True after the entry was written to the push log. */
   isRecorded: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface Validated {
   readonly checked: ValidPush | PushError;
   /** Undefined if the line, or the whole batch, is unreadable. */
   readonly operation: OperationName | undefined;
-  /** The externalId in an invalid body, if it can be read. */
+  /** The externalId in an invalid body, if the externalId can be read. */
   readonly externalId?: string | undefined;
   /** Returns the idempotency fingerprint of an entry; see `Idempotency.fingerprintOf`. */
   readonly fingerprintOf: (entry: LogEntry) => string | undefined;
@@ -125,13 +125,13 @@ export async function recordPushes(
     const finalizeAll = () => {
       for (const { entry } of pushes) finalizeEntry(deps, entry, error.reason);
     };
-    // The write may still be running. Its entries can be finalized only after it has ended.
+    // The write can still be running. The entries can be finalized only after the write has ended.
     void written.then(finalizeAll, finalizeAll);
   }
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** Finalizes the entry of a failed append: the entry may exist in spite of the error, and must not stay QUEUED. */
+/** Finalizes the entry of a failed append: the entry can exist in spite of the error, and must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -146,8 +146,8 @@ export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();
   /**
-   * The externalIds of matters with a line that was rejected before it was queued and may be sent again. Later lines of
-   * these matters are skipped (contract 7.2).
+   * The externalId of each matter with a line that failed with a retryable error before queueing. Later lines of the
+   * matter are skipped (contract 7.2).
    */
   readonly failed = new Set<string>();
 }
@@ -156,13 +156,13 @@ export interface ApplyOptions {
   /** Epoch milliseconds. */
   readonly deadline: number;
   readonly order: LineOrder;
-  /** Called for each push as its reply arrives. */
+  /** Called when the reply of a push arrives. */
   readonly onSettled?: (settlement: Settlement) => void;
 }
 
 /**
- * Rejects the valid lines behind a line of the same matter that stops them (`LineOrder`). Queues the other valid pushes
- * that have no answer yet, waits for their final states, and sets their answers.
+ * Rejects each valid line after a failed line of the same matter (`LineOrder.failed`). Queues the other valid pushes
+ * without an answer, waits for their final states, and sets their answers.
  *
  * @returns the number of pushes that were queued
  */
@@ -179,7 +179,7 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // STILL_QUEUED of a resend also counts: after a later line of the matter, the push could never be resent.
+      // This includes STILL_QUEUED of a resend: after a later line of the matter took effect, a resend is impossible.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));
@@ -203,7 +203,7 @@ export async function applyPushes(
 
 const isValid = (push: Push): push is Push & { valid: ValidPush } => push.valid !== undefined;
 
-/** Rejects a recorded push before it is queued, and finalizes its entry. */
+/** Rejects a push that is recorded but not queued, and finalizes the entry of the push. */
 export async function rejectRecorded(
   { finalizer, clock }: Pick<ApplyDependencies, 'finalizer' | 'clock'>,
   push: Push,

@@ -1,4 +1,4 @@
-/** Calls to MongoDB and Redis with a timeout. A failure becomes a PushError with code 503. */
+/** Calls to MongoDB and Redis with a timeout. A failed or late call rejects with a PushError. */
 import { withTimeout } from '../concurrency/timing';
 import { isOutOfMemory } from '../infra/redis/commands';
 import { PushError } from '../protocol/errors';
@@ -10,7 +10,7 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 /**
  * @throws PushError QUEUE_UNAVAILABLE if the call fails or takes longer than `timeout` milliseconds. QUEUE_MEMORY_FULL
- *   if Redis rejected the call at its `maxmemory`; then the call had no effect
+ *   if Redis rejected the call without an effect, because the memory of Redis is full (`maxmemory`)
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => {
@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** Adds the timeout, and converts the error. A PushError of the call itself is kept, because it is more specific. */
+/** Adds the timeout, and converts the error of the call. A PushError is kept, because its reason is more exact. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

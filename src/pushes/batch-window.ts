@@ -1,45 +1,45 @@
 /**
  * Keeps batches from delaying the single pushes of other clients (contract 7.4). While other clients send single
- * pushes, only few lines of each client are in flight. All other lines wait before they are recorded. If no other
- * client sends single pushes, all lines of a batch start at once. Each web process decides by the pushes that it
- * receives.
+ * pushes, the window limits how many batch lines of a client are in flight. The other lines wait before they are
+ * recorded. If no other client sends single pushes, all lines of a batch start at once. Each web process only considers
+ * the pushes that this process receives.
  *
- * The window is fixed: docs/notes/batch-window.md compares it with a window that adapts to the speed of the workers.
+ * docs/notes/batch-window.md compares this window with a window that adapts to the speed of the workers.
  */
 
 /**
- * Maximum lines of a client in flight while other clients send single pushes. If more than WINDOW of these single
- * pushes are in flight, the maximum is the number of these single pushes.
+ * The window: maximum lines of a client in flight while other clients send single pushes. If the other clients have
+ * more than WINDOW single pushes in flight, the maximum is the number of their single pushes.
  */
 const WINDOW = 32;
-/** Number of parts in the window: one part is recorded while another one is applied. */
+/** Number of parts in the window: one part is recorded while the other part is applied. */
 const PARTS = 2;
 /**
- * Minimum lines of a part. A smaller part waits until more lines fit into the window, because each part costs a round
- * trip to each server.
+ * Minimum lines of a part, except the last part of a batch. If fewer lines fit into the window, the part waits, because
+ * each part costs round trips to MongoDB and Redis.
  */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight. Such lines probably wait for a dead worker
- * or a slow server, and the rest of the batch must still end by its deadline.
+ * Milliseconds after which the lines of a part no longer count as in flight, because they probably wait for a dead
+ * worker or a slow server. The next lines must start, because the batch must end by its deadline.
  */
 const MAX_PART_TIME = 500;
-/** After the end of a single push, the client of the push counts as active for these milliseconds. */
+/** A client counts as sending single pushes until this many milliseconds after its last single push has ended. */
 const ACTIVE_TIME = 10_000;
 
-/** Lines of a batch that may be recorded and queued now. */
+/** The next lines of a batch, which are recorded and queued together. */
 export interface Part {
   /** At least one. */
   readonly lines: number;
-  /** Called when the lines have ended. A second call has no effect. */
+  /** Called when the lines are no longer in flight. A second call has no effect. */
   release(): void;
 }
 
-/** Lets one request start its lines. A single push does not wait. */
+/** The access of one request to the window. A single push does not wait. */
 export interface WindowAccess {
   /**
-   * Waits until the next lines of the batch may start. If several batches of one client wait, the batch that has waited
-   * longest starts its lines first.
+   * Waits until the next lines of the batch fit into the window. If several batches of one client wait, the batch that
+   * has waited longest comes first.
    *
    * @param timeout milliseconds after which all remaining lines of the batch start
    */
@@ -51,7 +51,7 @@ export interface WindowAccess {
 /** The single pushes of one client. */
 interface Singles {
   inFlight: number;
-  /** When the last single push ended, by the clock of the window. */
+  /** When the last single push ended, by `clock`. */
   lastLeft: number;
 }
 
@@ -70,8 +70,8 @@ export class BatchWindow {
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Number of batch lines that have not started yet, also of batches whose first lines have started. A single push does
-   * not wait for these lines, so the load shedder does not count these lines when it checks a single push.
+   * Number of batch lines that have not started yet. A single push does not wait for these lines, so the load shedder
+   * subtracts this number when it checks a single push.
    */
   linesWaiting = 0;
 
@@ -122,7 +122,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, the timer starts all lines of the batch, and `grant` might start only some of them.
+      // If no time is left, the timer starts all lines of the batch. `grant` could start fewer lines.
       if (timeout > 0) this.grant();
     });
   }

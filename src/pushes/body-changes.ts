@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. One value may be set at many places and make the body too large. So the
- * size of the changed body is computed before the changed body is built.
+ * Sets and removes fields of a parsed body. A value that is set at many places can make the body too large. So the size
+ * of the changed body is computed before the changed body is written as JSON.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -9,7 +9,7 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
-  /** The invalid value that the change replaces; undefined: any value. */
+  /** The invalid value that the change replaces; undefined: every invalid value of the field. */
   readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
@@ -36,10 +36,10 @@ const NULL_BYTES = 'null'.length;
  * Makes the changes in a body.
  *
  * @param body this object is modified
- * @param changes a change is ignored if the body lacks the object of the changed field, or the changed list element.
- *   A field that is missing in its object is added
+ * @param changes a change in a missing object, or of a missing list element, is ignored. A missing field of an existing
+ *   object is added
  * @returns the changed body as JSON
- * @throws PushError BODY_TOO_LARGE with the field `set`, if the changed body would have more than `maxBytes`
+ * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body would have more than `maxBytes` bytes
  */
 export function changedBody(
   body: JsonObject,
@@ -50,7 +50,7 @@ export function changedBody(
   for (const { place, change } of changes) setPlace(body, place, change, shortened);
   for (const list of shortened) list.splice(0, list.length, ...list.filter((it) => it !== REMOVED));
   let valueBytes = 0;
-  // To compute the size, each changed value is written as `null`, and its bytes are added.
+  // To compute the size, `null` is written for each new value, and the bytes of the value are added.
   const withoutValues = JSON.stringify(body, (key, value) => {
     if (!(value instanceof BodyChange)) return keepInfinite(key, value);
     valueBytes += value.bytes - NULL_BYTES;
@@ -72,13 +72,13 @@ export function changedBody(
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Replaces a removed element until all places are set, so that the other elements keep their indexes. */
+/** Stands for a removed list element until all changes are made, so that the other elements keep their indexes. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
 /**
- * Puts the `BodyChange` object, and not its value, at the place. So no other change can modify parts of the value,
+ * Puts the `BodyChange` object at the place, instead of the new value. So no other change can modify the new value,
  * which many bodies share.
  */
 function setPlace(

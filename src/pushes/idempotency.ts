@@ -4,13 +4,12 @@
  * - The *fingerprint* is a digest of client, operation, idempotency key and body. Two pushes with the same
  *   fingerprint are attempts of the same push.
  * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. If a retry is
- *   no longer valid, `web` answers it from the log entry of the first attempt.
+ *   no longer valid, for example because a user was disabled, `web` answers the retry from the log entry of the
+ *   first attempt.
  * - The *prior result* is the result of the first attempt. A worker answers a valid retry with the prior result, after
- *   it has applied the earlier pushes of the same matter.
- * - A push *reuses* a key if the first queued push with the key had another body. The reusing push counts as a new
- *   push, and its entry is marked KEY_REUSED.
- *
- * `web` and the workers both use this file.
+ *   the worker has applied the earlier pushes of the same matter.
+ * - A push *reuses* a key if the first queued push with the key had another body. The push that reuses the key counts
+ *   as a new push, and its log entry is marked KEY_REUSED.
  */
 import { createHash } from 'node:crypto';
 import type { Reach } from '../concurrency/reach';
@@ -38,9 +37,9 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates the externalId of a push that has none. Pushes with the same key and body get the same id. The body counts
- * because another body with a reused key must not overwrite the matter of the first push. Without a key, only pushes
- * with the same signature get the same id.
+ * Creates the externalId of a push without an externalId. Pushes with the same key and body get the same id. With the
+ * same key but another body, the id differs: the push must not overwrite the matter of the first push. Without a key,
+ * only pushes with the same signature get the same id.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -62,7 +61,7 @@ export interface IdempotencyDependencies {
   readonly lookups: LogLookups;
   readonly database: Reach;
   readonly clock: Clock;
-  /** IDEMPOTENT_REPLAY. False: a retry is a new push. */
+  /** IDEMPOTENT_REPLAY. False: a retry is applied again. */
   readonly replays: boolean;
 }
 
@@ -99,9 +98,9 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * The fingerprint under which a logged push is resent. A failed push with a key keeps its fingerprint. A failed push
- * without a key gets a fingerprint that all its resends share. If an attempt with this fingerprint took effect, the
- * resend gets the outcome of that attempt. A push that took effect gets no fingerprint, so that it is applied again.
+ * The fingerprint of the resends of a logged push. A failed push with a key keeps its fingerprint. For a failed push
+ * without a key, all resends share a new fingerprint. If an attempt with the fingerprint took effect, a resend gets the
+ * outcome of that attempt. For a push that took effect, a resend has no fingerprint, and is applied again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -110,11 +109,11 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 
 /**
  * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
- * that the majority has not confirmed, because the matters that the worker has loaded may contain the effects of these
- * results. Without these results, the worker would apply a push twice.
+ * that the majority of the database members has not confirmed. The matters that the worker has loaded can contain the
+ * effects of these results. Without these results, the worker would apply a push twice.
  *
- * @returns undefined if the majority has not confirmed all of the results. An election could still undo an unconfirmed
- *   result, and no guard of the commit would detect that the result was undone
+ * @returns undefined if the majority has not confirmed all of the results. A MongoDB election could undo an unconfirmed
+ *   result, and the commit of the worker would not detect this loss
  */
 export async function findPriorResults(
   lookups: LogLookups,
@@ -137,7 +136,7 @@ export const toPriorResults = (entries: ReadonlyMap<string, LogEntry>): Map<stri
     ]),
   );
 
-/** The idempotency key of a push, with the client and operation to which it belongs. */
+/** The idempotency key of a push, with the client and operation within which the key identifies the push. */
 export function keyOwnerOf(push: PushMessage): KeyOwner {
   const { systemCode, clientId, operation, idempotencyKey } = push;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };

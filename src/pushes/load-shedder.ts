@@ -1,47 +1,47 @@
 /**
  * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out
- * after all the work. Each web process limits the number of its pushes in flight. The limit follows from the rate at
- * which workers processed pushes of this process in the last seconds. If workers process none of them, the limit falls
- * to MIN_CONCURRENCY within seconds.
+ * after all the work. Each web process limits the number of its pushes in flight. While pushes pile up, the limit
+ * follows from the rate at which workers processed pushes of this process in the last seconds. If workers process no
+ * push of this process, the limit falls to MIN_CONCURRENCY within seconds.
  */
 import { PushError } from '../protocol/errors';
 
-/** The right of a push, or of the lines of a batch, to be in flight in this process, from receipt to answer. */
+/** Permits a push, or the lines of a batch, to be in flight. A push is in flight from receipt to answer. */
 export interface Permit {
   /**
    * Reports that one of the pushes has ended.
    *
-   * @param isProcessed whether a worker processed this push; only such pushes count in the rate of the workers
+   * @param isProcessed whether a worker processed the push; the rate of the workers counts only processed pushes
    */
   end(isProcessed: boolean): void;
-  /** Gives the permit back and ends all of its remaining pushes. A second call has no effect. */
+  /** Ends all remaining pushes of the permit. A second call has no effect. */
   release(): void;
 }
 
 export interface LoadShedderOptions {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** MAX_IN_FLIGHT: the limit while the oldest push in flight is younger than the latency floor. */
+  /** MAX_IN_FLIGHT: the limit while pushes do not pile up (see `latencyFloor`). */
   readonly maxInFlight: number;
-  /** Lines of batches that wait because other clients send single pushes (batch-window.ts). */
+  /** Number of batch lines that have not started yet (batch-window.ts). */
   readonly linesWaiting: () => number;
   /** Monotonic, milliseconds. */
   readonly clock: () => number;
 }
 
 /**
- * The limit never falls below this number, even if workers process nothing. It is low because each web process has its
- * own limit: several processes together must not overload a slow database.
+ * The minimum of the limit, even if workers process nothing. The minimum is low because each web process has its own
+ * limit: several processes together must not overload a slow database.
  */
 const MIN_CONCURRENCY = 128;
 /** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push counts about a third as much in the measured rate as a new one. When a
- * worker dies, other workers take over sooner, so the rate does not fall to almost zero before that.
+ * Milliseconds after which a processed push counts in the measured rate about a third as much as a push that was
+ * processed just now. If a worker dies, other workers take over before the measured rate falls to almost zero.
  */
 const MEMORY = 3_000;
-/** Minimum milliseconds over which the rate is computed, because the rate of a shorter time is not reliable. */
+/** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
 const MIN_BUSY = 500;
 
 /** A request in flight. */
@@ -71,8 +71,8 @@ export class LoadShedder {
    */
   private readonly maxWait: number;
   /**
-   * Milliseconds: a tenth of the timeout. While the oldest push in flight is younger than this, pushes do not pile up,
-   * and the limit is MAX_IN_FLIGHT.
+   * Milliseconds: a tenth of the timeout. While the oldest push in flight is younger than `latencyFloor`, pushes do not
+   * pile up, and the limit is MAX_IN_FLIGHT.
    */
   private readonly latencyFloor: number;
 
@@ -84,7 +84,7 @@ export class LoadShedder {
 
   /**
    * @param lines number of lines of a batch, which is admitted as a whole; absent: a single push
-   * @throws PushError BACKLOG_FULL with the seconds after which a retry may be admitted
+   * @throws PushError BACKLOG_FULL; `retryAfter` estimates after how many seconds a retry is admitted
    */
   acquire(clientId: string, lines?: number): Permit {
     const pushes = lines ?? 1;
@@ -147,7 +147,7 @@ export class LoadShedder {
 
   /**
    * Updates `processed` and `busy`. Called before every change of `inFlight`. Time without pushes in flight does not
-   * count, because it does not show how fast workers are.
+   * count, because such time does not show how fast workers are.
    */
   private measure(): void {
     const now = this.options.clock();

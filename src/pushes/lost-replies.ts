@@ -1,6 +1,6 @@
 /**
- * Pushes without a reply: `PushFinalizer` writes their final states, unless a worker has written them.
- * `startLostReplyLookup` finds the final states of pushes whose reply was lost, for example because the worker died
+ * Pushes without a reply of a worker. `PushFinalizer` writes the final state of a push that no worker has settled.
+ * `startLostReplyLookup` finds the final state of a push whose reply was lost, for example because the worker died
  * after its commit.
  */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -24,21 +24,21 @@ export interface PushFinalizerDependencies {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Minimum milliseconds for the database to answer, even after the deadline. */
+/** Minimum timeout of a database call in `finalize`, milliseconds. */
 const MIN_WAIT = 100;
-/** Milliseconds between two retries. */
+/** Milliseconds between two retries of unconfirmed writes. */
 const RETRY_INTERVAL = 500;
 /** Maximum pushes in one write. */
 const MAX_BATCH = 500;
 /**
- * Maximum pushes for which this process repeats the write of the final state. Workers expire all further pushes later,
- * if the entries of these pushes exist.
+ * Maximum pushes with an unconfirmed write that this process retries. If the log entries of further pushes exist,
+ * workers expire these entries later.
  */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
- * Writes the final state of pushes that no worker settled. A push has one final state: if a worker wrote a final state
- * first, that state counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
+ * Writes the final states of pushes that no worker has settled. If a worker settles a push first, the final state of
+ * the worker counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
  */
 export class PushFinalizer {
   /** By request id. */
@@ -48,7 +48,7 @@ export class PushFinalizer {
 
   constructor(private readonly deps: PushFinalizerDependencies) {
     const { tracing, logger } = deps;
-    // Pushes often expire together; they share one write and one read.
+    // Many pushes often expire at the same time, and then share one write and one read.
     this.batcher = createBatcher({
       run: this.write,
       maxBatch: MAX_BATCH,
@@ -64,24 +64,24 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds; the database always gets at least MIN_WAIT to answer
-   * @returns the final state of the push; undefined if the database does not confirm it in time
+   * @param until epoch milliseconds; the timeout of the database call is at least MIN_WAIT
+   * @returns the final state of the push; undefined if the database does not confirm this state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
-    // The call fails if the database is unavailable. It returns undefined if the final state is not confirmed, for
-    // example because an open transaction locks the entry. In both cases the write is retried later.
+    // The call fails if the database is unavailable. The call returns undefined if the final state is not confirmed,
+    // for example because an open transaction locks the entry. The write is retried later in both cases.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // Keeps the log entry that an earlier call for the same push may have provided: `push` may lack it.
+      // If `push` has no `entry`, keeps the `entry` of an earlier call for the same push.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;
   }
 
   /**
-   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers expire the remaining
-   * pushes later.
+   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers later expire the pushes
+   * that stay unconfirmed.
    */
   async stop(): Promise<void> {
     await this.retrying.stop();
@@ -98,7 +98,7 @@ export class PushFinalizer {
     let pushes = 0;
     for (const [index, push] of batch.entries()) {
       this.unconfirmed.delete(push.id);
-      // The push moves to the end of the map: entries that an open transaction locks must not block the others.
+      // The push moves to the end of the map: pushes with locked entries must not block the retries of other pushes.
       if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
       else pushes += 1;
     }
@@ -108,8 +108,9 @@ export class PushFinalizer {
 }
 
 /**
- * Finalizes all pushes that wait for a reply, because Redis is unreachable and no reply can arrive. A push that a
- * worker has settled keeps its settlement. If the database does not confirm a final state, the push keeps waiting.
+ * Finalizes all pushes that wait for a reply. Called while Redis is unreachable, because no reply can arrive. A push
+ * that a worker has settled keeps its final state. If the database does not confirm a final state, the push keeps
+ * waiting.
  */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
@@ -128,7 +129,7 @@ export async function finalizeWaiting(
 
 /** Milliseconds between two lookups of lost replies. */
 const LOOKUP_INTERVAL = 400;
-/** Minimum milliseconds that a push has waited when it is looked up. */
+/** Minimum milliseconds that a push waits for its reply before the first lookup. */
 const LOOKUP_AGE = 1_000;
 /** Maximum number of pushes in one lookup. */
 const MAX_LOOKUPS = 1_000;
@@ -140,7 +141,7 @@ export interface LostReplyDependencies {
   readonly metrics?: Metrics;
 }
 
-/** Looks up waiting pushes in the push log, because a reply can be lost (Redis restart, worker dead after commit). */
+/** Looks up waiting pushes in the push log: a reply is lost if Redis restarts or a worker dies after its commit. */
 export function startLostReplyLookup(deps: LostReplyDependencies): PollLoop {
   return startPollLoop(
     () => lookUpLostReplies(deps),
@@ -162,7 +163,7 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
     if (!settlement) continue;
     const sizeBefore = inbox.size;
     inbox.deliver(id, settlement);
-    // If the reply arrived during the lookup, `deliver` had no effect and the size is unchanged.
+    // If the reply has arrived during the lookup, `deliver` has no effect, and the reply is not lost.
     if (inbox.size < sizeBefore) metrics.replyLost();
   }
 }

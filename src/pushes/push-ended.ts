@@ -11,7 +11,7 @@ import { outcomeOf, type PushAnswer } from './push';
 export interface PushEnded {
   readonly clientId: string;
   readonly systemCode: string;
-  /** BATCH or RESEND if the operation is unknown, because the line or the whole request was not parsed. */
+  /** BATCH or RESEND if the operation is unknown: the line or the request is unreadable, or was not parsed. */
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
@@ -19,13 +19,13 @@ export interface PushEnded {
   /** How many lines of a batch ended with this answer. Undefined: a single push, or an unreadable batch. */
   readonly lines: number | undefined;
   /**
-   * True if the push has a log entry, or was given to the rejection log. The rejection log records the push, or counts
-   * it as unrecorded.
+   * True if the push has a log entry, or was given to the rejection log, which records the push or counts the push as
+   * unrecorded.
    */
   readonly isRecorded: boolean;
 }
 
-/** Selects the fields that the push counts of a system need. */
+/** Converts the event to the form that `PushCounts` counts. */
 export function toCountedPush({
   clientId,
   systemCode,

@@ -38,12 +38,12 @@ import {
 } from '../storage/push-log';
 import type { ValidPush } from './validate';
 
-/** A signed HTTP request that carries one push, or a batch of pushes. Its body has not been parsed. */
+/** A signed HTTP request that carries one push, or a batch of pushes. The body has not been parsed. */
 export interface PushRequest extends SignedRequest, PushHeaders {
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   readonly path: string;
   readonly rawBody: Uint8Array;
-  /** The digest of a large body, which is hashed only once. Undefined for a small body. */
+  /** The digest of a large body, so that the body is hashed only once. Undefined for a small body. */
   readonly digest?: BodyDigest | undefined;
   /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
@@ -53,7 +53,7 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   readonly stages?: StageTimes | undefined;
 }
 
-/** The fields of a request, or of one line, from which its log entry is made. A `PushRequest` has all of them. */
+/** The fields from which the log entry of a request, or of one line, is made. */
 export interface EntrySource {
   readonly requestId: string;
   readonly caller: {
@@ -120,7 +120,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Completes the entry of a valid push. Setting the fingerprint later would cause a second update of an index. */
+/** Completes the entry of a valid push. Writing the fingerprint later would cause a second update of an index. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -132,7 +132,7 @@ export function queuedEntry(
   return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
 }
 
-/** Adds the externalId that the body of an invalid push names, if there is one. */
+/** Adds the externalId from the body of an invalid push, if the externalId is known. */
 export const withExternalId = (entry: LogEntry, externalId: string | undefined): LogEntry =>
   externalId === undefined ? entry : { externalId, ...entry };
 
@@ -167,8 +167,8 @@ export function rejectedEntry(entry: LogEntry, error: PushError, now: number): L
 const UNAUTHENTICATED_RETENTION = 86_400_000;
 
 /**
- * The entry of a request that fails authentication. If the signature is wrong, the entry contains the digest of the
- * signature.
+ * The entry of a request that fails authentication. If the signature or the timestamp is wrong, the entry contains a
+ * hash of the signature, for the signature diagnosis.
  */
 export function unauthenticatedEntry(
   entry: LogEntry,
@@ -216,7 +216,7 @@ export function answerOf(
   return { data, replayed: settlement.state === 'REPLAYED' };
 }
 
-/** Adds the warning NO_ASSIGNEE if `unseen` is true. @param unseen whether no user has the matter in a list */
+/** Adds the warning NO_ASSIGNEE if `unseen` is true: no user has the matter in a list. */
 function withUnseen(
   warnings: readonly LocalizedWarning[],
   unseen: boolean,
@@ -225,7 +225,7 @@ function withUnseen(
   return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
 }
 
-/** For each reason that concerns exactly one field: that field. The answer names the field in its `errors`. */
+/** The field of each reason that concerns one field. The answer names this field in `errors`. */
 const FIELDS: Partial<Record<Reason, string>> = {
   EXTERNAL_ID_RESERVED: 'externalId',
   TOO_MANY_PARTIES: 'parties',
@@ -241,9 +241,7 @@ function errorOf(reason: Reason, systemCode: string, externalId: string): PushEr
   return new PushError(reason, { errors: [problem(field, error.text)] });
 }
 
-/**
- * True if a worker processed the push, with or without an effect. Only processed pushes show how fast workers are.
- */
+/** Whether a worker accepted the push, or rejected the push with a code below 500. */
 export function wasProcessed(settlement: Settlement | undefined): boolean {
   if (!settlement || settlement.state === 'EXPIRED') return false;
   return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;

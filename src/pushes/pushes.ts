@@ -6,7 +6,7 @@
  *   returns one `PushResult` per push, at the latest shortly after the deadline of the request.
  * - `resend` sends logged pushes of a client again through `submit`.
  * - `checkBody` and `checkLines` only validate, for dry runs.
- * - `admit` checks the reuse of signatures and the rate of the client. Queries use it too.
+ * - `admit` checks the reuse of signatures and the rate of the client, also for queries.
  *
  * Errors are `PushError`s with a reason of the error catalogue. Times are milliseconds.
  */
@@ -60,7 +60,7 @@ export interface Pushes {
   readonly admit: Admit;
 }
 
-/** Settings of the process: `pushTimeout` is PUSH_TIMEOUT, and so on. */
+/** Settings of the process. `pushTimeout` is the setting PUSH_TIMEOUT; the other names follow the same rule. */
 export interface PushSettings extends AdmissionSettings {
   readonly pushTimeout: number;
   readonly batchTimeout: number;
@@ -80,10 +80,10 @@ export interface PushesDependencies extends ApplyDependencies {
   readonly users: UserDirectory;
   readonly lookups: LogLookups;
   readonly bodies: Bodies;
-  /** Finds the later push that resolved a failed push. A later push that is still queued counts too. */
+  /** Finds the later push that resolved a failed push. A queued later push counts too: it can resolve the failure. */
   readonly findMended: FindMended;
   readonly logRejection: LogRejection;
-  /** Creates ascending request ids for the lines of a batch, with the time and process parts of the batch's id. */
+  /** Creates ascending request ids for the lines of a batch. Each id contains the time and the process of `batchId`. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly checkReady: SubmitDependencies['checkReady'];
 }

@@ -1,7 +1,6 @@
 /**
- * Erases personal data that the ledger and the push log keep. The parties of matters stay: they are data of the source
- * systems, which remove them with a push. Each database command reads few documents, so that it ends before the socket
- * timeout.
+ * Erases personal data from the ledger and the push log. The parties of a matter stay: the source system removes
+ * parties with a push. Each database command reads few documents, so that it ends before the socket timeout.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
@@ -41,15 +40,15 @@ const BATCH = 1_000;
 /** Maximum bodies that one command deletes: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
 /**
- * Options of a single command. A cursor with several batches must not use them, because the time limit would apply to
- * all batches together.
+ * Options of a single command. A cursor with several batches must not have these options, because the time limit would
+ * apply to all batches together.
  */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases three kinds of personal data of a user: past handlers, names in log entries, and stored bodies. It deletes a
- * body if the body contains the username as a word (`mentions.ts`). The search covers the documents that exist at its
- * start. After an error, erased data stays erased, and another call erases the remaining documents.
+ * Erases three kinds of personal data of a user: past handlers, names in log entries, and stored bodies. A body is
+ * deleted if it contains the username as a word (`mentions.ts`). Documents that are created during the call can remain.
+ * After an error, erased data stays erased, and another call erases the remaining documents.
  */
 export async function eraseUser(
   connection: Connection,
@@ -126,7 +125,7 @@ async function* idRanges<T extends { _id: Types.ObjectId }>(
   }
 }
 
-/** Reads the index of past handlers, because only few matters of the ledger have the user as a past handler. */
+/** Finds the matters that have the user as a past handler. */
 async function* findPastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,
@@ -137,7 +136,7 @@ async function* findPastHandler(
   for await (const { _id } of cursor) yield _id;
 }
 
-/** Raises the revision like every other writer of the ledger, so that a concurrent push reads the matter again. */
+/** Raises the revision of the matters, so that a concurrent push reads its matter again. */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,

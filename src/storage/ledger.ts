@@ -1,7 +1,7 @@
 /**
- * Entry point of `storage/ledger/`. The other files are private. Instants are epoch milliseconds.
+ * Entry point of `storage/ledger/`: only `storage/` and tests import the other files. Instants are epoch milliseconds.
  *
- * - `createLedger`: loads matters, and writes a changed matter if no other process has changed it since it was loaded.
+ * - `createLedger`: loads matters, and writes a changed matter if no other process has changed the matter meanwhile.
  * - `createSnowflakes`: makes the ids of new matters.
  * - `createMatterReader`: reads for queries and tools. A read that exceeds its time limit throws an error.
  *
@@ -36,7 +36,7 @@ export interface Ledger {
   /**
    * Writes changes within a transaction. `write` writes a change only if the matter still has the loaded revision.
    *
-   * @returns the number of written changes. If a change was not written, another process has changed its matter. The
+   * @returns the number of written changes. If a change was not written, another process has changed the matter. The
    *   caller must then not commit the transaction
    * @throws the driver's duplicate key error if another process has created one of the new matters
    */
@@ -95,7 +95,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
 
 /**
  * The instant from which matter ids count time. An id has 63 bits: 41 for milliseconds since this instant, 10 for the
- * worker number, 12 for a sequence. The ids of a worker always increase, even if its clock is set back. Each worker
+ * worker number, 12 for a counter. The ids of a worker always increase, even if its clock is set back. Each worker
  * leases its own number (`queue/commands/worker-number.ts`). If two workers had the same number, the ledger would
  * reject duplicate ids.
  */
@@ -107,8 +107,7 @@ const MAX_SEQUENCE = (1 << Number(SEQUENCE_BITS)) - 1;
 export const MAX_WORKERS = 1 << Number(WORKER_BITS);
 
 /**
- * @param workerNumber returns the number that this process leases, 0 to MAX_WORKERS - 1; it may throw if the lease is
- *   lost
+ * @param workerNumber returns the number that this process leases, 0 to MAX_WORKERS - 1; can throw if the lease is lost
  */
 export function createSnowflakes(workerNumber: () => number, clock: Clock): () => bigint {
   let last = 0;

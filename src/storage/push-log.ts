@@ -1,14 +1,16 @@
 /**
- * Entry point of `storage/push-log/`. The other files are private, except `request-id.ts`: tools import that file
- * alone, because it does not load the database driver. Instants are epoch milliseconds in parameters and dates in
- * entries. A function throws the errors of the driver, unless its comment describes another result.
+ * Entry point of `storage/push-log/`. Only `storage/` and tests import the other files, except `request-id.ts`. Tools
+ * import `request-id.ts` alone, because `request-id.ts` does not load the database driver. Instants are epoch
+ * milliseconds in parameters and dates in entries. By default, functions throw the errors of the driver.
  *
  * - `createPushLog`: inserts the entry of a push before the push is queued, and settles the entry in the transaction of
  *   the matter.
  * - `createFinalize`, `createExpireLost`: write the final states of pushes that take no effect.
- * - `createLogLookups`: finds earlier entries while a push, a query or a resend is processed.
- * - `createLogSearch`, `createFindMended`, `createBodies`: searches for queries and tools.
- * - `createPushCounts`, `createPushCountReader`: count the pushes that have an answer, and read these counts.
+ * - `createLogLookups`: finds entries by request id, idempotency key or fingerprint.
+ * - `createLogSearch`: searches entries for queries and tools.
+ * - `createFindMended`: finds the later pushes that resolved failed pushes.
+ * - `createBodies`: reads stored bodies.
+ * - `createPushCounts`: counts the answered pushes. `createPushCountReader` reads these counts.
  */
 import type { Connection } from 'mongoose';
 import { nativeCollection } from '../infra/mongo';

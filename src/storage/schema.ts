@@ -1,7 +1,7 @@
 /**
- * Entry point of `storage/schema/`: the collections and indexes of the database. The release step creates them
- * (`prepareDatabase`). Web and worker check that no index is missing (`watchSchema`). Without the indexes, searches
- * fail, and two matters can have the same system code and external id.
+ * Entry point of `storage/schema/`: the collections and indexes of the database. The release step creates collections
+ * and indexes (`prepareDatabase`). Web and worker check that no index is missing (`watchSchema`). Without the indexes,
+ * searches fail, and two matters can have the same system code and external id.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -12,7 +12,7 @@ import { findMissingIndexes } from './schema/indexes';
 export { findMissingIndexes } from './schema/indexes';
 export { prepareDatabase, type SchemaSettings } from './schema/prepare';
 
-/** The command of the release step. The log shows it if an index is missing. */
+/** The command of the release step. The log shows the command if an index is missing. */
 export const RELEASE_STEP = 'node dist/src/release.js';
 
 export interface SchemaWatch extends PollLoop {

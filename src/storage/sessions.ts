@@ -1,12 +1,12 @@
 /**
  * Entry point of `storage/sessions/`: the pool of database sessions in which a process commits. If a process dies or
- * loses its connection before its commit, its open transaction keeps documents locked for at least a minute. Two
- * mechanisms end such transactions sooner. Both are necessary: `test/integration/promises/one-effect.test.ts` fails if
- * one of them is missing.
+ * loses its connection before its commit, its open transaction keeps documents locked. MongoDB ends the transaction
+ * only after at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end such transactions earlier. Both
+ * are necessary: `test/integration/promises/one-effect.test.ts` fails if one of the mechanisms is missing.
  *
  * - The ownership of partitions. For each partition, Redis stores the sessions of the owner (`src/queue/records.ts`).
  *   The next owner ends the transactions of these sessions before its own first commit. This mechanism also stops a
- *   living worker that has lost the partition. It does not work if Redis has lost its data.
+ *   living worker that has lost the partition. The mechanism fails if Redis has lost its data.
  * - The heartbeats (`SessionHeartbeats`). Every worker records its sessions in the database and ends the
  *   transactions of dead workers. A worker counts as dead when its heartbeat has not changed for some seconds.
  */
@@ -116,8 +116,8 @@ export class SessionPool {
 
   /**
    * Ends the open transactions of the sessions with these ids, if MongoDB permits `killSessions`. If MongoDB is
-   * unavailable, the pool retries later. The pool skips its own sessions, because it ends their failed transactions
-   * before its next commit.
+   * unavailable, the pool retries later. The pool skips its own sessions, because `commit` ends the failed transactions
+   * of these sessions.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -129,7 +129,7 @@ export class SessionPool {
    * Ends the open transactions of all other processes. A living process that still owns its partitions retries its
    * batch.
    *
-   * @throws the driver's error; the transactions may then still commit
+   * @throws the driver's error; the transactions can then still commit
    */
   async killOthers(): Promise<void> {
     await this.killSessions(await this.heartbeats.sessionsOfOthers());
@@ -153,7 +153,7 @@ export class SessionPool {
   /**
    * Records the session in the database, and ends the last transaction of the session if that transaction failed. A
    * failed transaction stays open if MongoDB never received the abort. If MongoDB rejects `killSessions`, a new
-   * transaction in the same session ends the failed one.
+   * transaction in the same session ends the failed transaction.
    */
   private async makeReady(pooled: PooledSession): Promise<void> {
     if (!pooled.isRecorded) await this.heartbeat();
@@ -163,7 +163,7 @@ export class SessionPool {
   }
 
   /**
-   * Ends failed transactions of the free sessions of this pool. These transactions may lock documents of the next
+   * Ends failed transactions of the free sessions of this pool. These transactions can lock documents of the next
    * batch.
    */
   private async makeOthersReady(): Promise<void> {
@@ -178,7 +178,7 @@ export class SessionPool {
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
-      // Sessions in use are skipped, because waiting can take long. The next commit of such a session makes it ready.
+      // Sessions in use are skipped, because waiting can take long. The next commit makes such a session ready.
       if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
     }
     await this.reapDeadProcesses();

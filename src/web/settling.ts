@@ -1,6 +1,6 @@
 /**
- * Connects the parts that bring a recorded push to its final state. These are the queue, the inbox for the replies of
- * workers, and the finalizer for pushes without a reply.
+ * Connects the parts that bring a recorded push to its final state: the queue, the inbox for the replies of workers,
+ * and the finalizer for pushes without a reply.
  */
 import { randomBytes } from 'node:crypto';
 import { systemClock as clock } from '../concurrency/timing';

@@ -98,7 +98,7 @@ export function renderLine(
   };
 }
 
-/** @returns the longest Retry-After of the retryable lines, in seconds; undefined if none of them has a Retry-After */
+/** @returns the longest Retry-After of the retryable lines, in seconds; undefined if no such line has a Retry-After */
 export function longestWait(results: readonly { readonly answer: unknown }[]): number | undefined {
   const waits = results.flatMap(({ answer }) =>
     answer instanceof PushError && answer.retryable ? (answer.retryAfter ?? []) : [],

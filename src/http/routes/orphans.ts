@@ -18,7 +18,7 @@ import type { StreamedUpload } from '../streamed-body';
  * can take a hundred megabytes of memory.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** The limits for unknown client ids. Their requests have separate slots, so that they block no known client. */
+/** The limits for unknown client ids. Requests with an unknown id take separate slots, and so block no known client. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** A client id that no client can have, because a request with an empty X-Client-Id is rejected. */
 const NO_CLIENT = '';
@@ -27,8 +27,8 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // A request of an unknown client takes a slot of known clients and releases it at once. So known and unknown clients
-  // are rejected at the same load: a difference would reveal which client ids exist.
+  // A request of an unknown client takes a slot of known clients and releases this slot at once. So known and unknown
+  // clients are rejected at the same load: a difference would reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

@@ -8,7 +8,7 @@ import type { AnswerQuery, SignedQuery } from '../../queries/signed-query';
 import type { RequestState } from '../request';
 
 export interface QueryRouteDependencies {
-  /** Limits the concurrent queries, because an answer may have many megabytes. */
+  /** Limits the concurrent queries, because an answer can have many megabytes. */
   readonly bulkhead: Bulkhead;
   readonly database: Pick<Reach, 'guard'>;
 }

@@ -1,9 +1,9 @@
 -- Functions that `defineScript` puts in front of each script.
 
--- Lets the script write even if the memory of Redis is full (`maxmemory`). With full memory, Redis stops a script at
--- its first command that needs memory, unless the script has already written. This `DEL` of a missing key needs no
--- memory, but counts as a write.
--- The script may add only little data. From Redis 7 on, `flags=allow-oom` has the same effect.
+-- Lets the script write even if the memory of Redis is full (`maxmemory`). With full memory, Redis allows commands that
+-- need memory only in a script that has already written. This `DEL` of a missing key needs no memory, but counts as a
+-- write.
+-- The script must add only little data. From Redis 7 on, `flags=allow-oom` has the same effect.
 local function allow_at_maxmemory(key) redis.call('DEL', key .. ':nothing') end
 
 -- The time of the Redis server that runs the script, epoch milliseconds.

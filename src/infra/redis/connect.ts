@@ -41,7 +41,7 @@ const RECONNECT: RedisOptions = {
   retryStrategy: reconnectDelay,
 };
 
-/** Connects for commands on the path of a push. While Redis is unavailable, these commands fail immediately. */
+/** Returns a connection whose commands fail immediately while Redis is unavailable. */
 export function connectFailFast(url: string, logger: Logger): RedisConnection {
   return connect(parseRedisUrl(url), logger, {
     use: 'commands',
@@ -59,7 +59,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
  * connects to one node.
  *
  * @param commands a command connection of this process. In a Cluster, the subscriber also tries the nodes that
- *   `commands` knows, because REDIS_URL may not list all nodes
+ *   `commands` knows, because REDIS_URL does not need to list all nodes
  */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
@@ -83,8 +83,8 @@ export function connectSubscriber(url: string, logger: Logger, commands?: RedisC
 }
 
 /**
- * Connects for BullMQ in a worker. BullMQ uses blocking commands and therefore requires unlimited retries. The scripts
- * of BullMQ get the prefix AT_MAXMEMORY, so that workers can free memory.
+ * Connects for BullMQ in a worker. BullMQ requires unlimited retries for its blocking commands. The scripts of BullMQ
+ * get the prefix AT_MAXMEMORY, so that workers can free memory.
  */
 export function connectBlocking(url: string, logger: Logger): RedisConnection {
   const kind = {
@@ -96,12 +96,8 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 }
 
 /**
- * Prefix for a script that must run at `maxmemory`, because it frees memory or keeps a worker alive. At `maxmemory`,
- * Redis stops a script at its first command that needs memory, unless the script has already written. This `DEL` of a
- * missing key needs no memory, but counts as a write.
- *
- * The script must have a key and may add only little data. From Redis 7 on, the script flag `allow-oom` has the same
- * effect as this prefix.
+ * Prefix for a script that must run even if the memory of Redis is full, because the script frees memory or keeps a
+ * worker alive. The function `allow_at_maxmemory` in common.lua explains the effect. The script must have a key.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 

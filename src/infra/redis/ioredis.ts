@@ -14,10 +14,10 @@ const CLOSED = 'the connection was closed';
 
 export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
-  // A sentinel returned no primary: for example, because it does not know the group.
+  // A sentinel returned no primary: for example, because the sentinel does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
-  // A dying server closes its connections without an error, so `error` does not report this loss. If this process
-  // closes the connection for good (`disconnect()`), ioredis does not emit `reconnecting`.
+  // A dying server closes its connections without an error, so ioredis emits no `error` event. If this process closes
+  // the connection for good (`disconnect()`), ioredis does not emit `reconnecting`.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -31,11 +31,11 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
     back();
     for (const node of cluster.nodes()) connectNode(node);
   });
-  // A node has reported the slots of the Cluster, so the Cluster is reachable. If another node is unreachable, the next
-  // attempt to connect to that node reports the loss again.
+  // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable. If another
+  // node is unreachable, the next attempt to connect to that node reports the loss again.
   cluster.on('refresh', back);
-  // ioredis may have added the node in order to send it a command. Sending that command opens the connection.
-  // `setImmediate` lets ioredis send the command before `connectNode` runs.
+  // If ioredis has added the node to send a command, that command opens the connection. `setImmediate` lets ioredis
+  // send the command before `connectNode` runs.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -77,8 +77,8 @@ const TLS_HINT =
 /**
  * Collects the failures of a connection.
  *
- * @returns a function that stops the collection and returns the last failure that states a cause. If no failure
- *   states a cause, it returns the first failure and a hint about TLS. Without a failure, it returns an empty text
+ * @returns a function that stops the collection and returns a text: the last failure that states a cause, otherwise
+ *   the first failure and a hint about TLS. The text is empty if there was no failure
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';
@@ -167,7 +167,7 @@ export class BlockingCluster extends ClusterConnection {
   }
 }
 
-/** Resolves when the Cluster is ready and rejects when it has ended. */
+/** Resolves when the Cluster is ready and rejects when the connection has ended. */
 function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void } {
   let onReady = () => {};
   let onEnd = () => {};

@@ -78,14 +78,14 @@ const RETRYING: ClusterOptions = {
   retryDelayOnFailover: 100,
   retryDelayOnClusterDown: 100,
 };
-/** ioredis rejects a command if its node is unavailable, because a retry could execute the command twice. */
+/** ioredis rejects a command whose node is unavailable, because a retry could execute the command twice. */
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
 /**
  * Options for a connection to any node of a Cluster: each attempt to connect uses the next node. A subscriber can use
  * any node, because all nodes receive the published messages.
  *
- * @param others returns nodes of the Cluster that `address` may not list
+ * @param others returns further nodes of the Cluster
  */
 export function anyServerOf(
   address: RedisAddress,

@@ -1,6 +1,6 @@
 /**
  * The time of Redis. The Redis clock decides whether the deadline of a push has passed. `web` reads this time and
- * computes the deadline before it sends the push to Redis, so a slow network does not extend the deadline.
+ * computes the deadline before sending the push to Redis, so a slow network does not extend the deadline.
  */
 export interface RedisTime {
   /** Epoch milliseconds, never ahead of the Redis clock. @throws the connection's error if Redis does not answer */
@@ -21,7 +21,7 @@ export interface RedisTime {
 const MAX_EXTRAPOLATION = 60_000;
 /**
  * Milliseconds. Clocks with a smaller difference count as synchronized, because a slow answer of Redis alone can cause
- * such a difference.
+ * a difference of a few seconds.
  */
 const SYNCHRONIZED = 5_000;
 

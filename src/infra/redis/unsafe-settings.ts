@@ -6,7 +6,7 @@ import { parseRedisUrl } from './url';
 /** Settings of a Redis server that an operator should change. */
 interface UnsafeSetting {
   readonly setting: string;
-  /** What can happen, and what to do. */
+  /** The possible damage, and what the operator should do. */
   readonly advice: string;
 }
 
@@ -45,7 +45,8 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
       advice: 'a full Redis deletes data of the queue; set maxmemory-policy noeviction',
     });
   }
-  // A primary reports this field only if neither setting is 0.
+  // A primary reports `min_slaves_good_slaves` only if both settings are above 0: min-replicas-to-write and
+  // min-replicas-max-lag.
   if (isSentinelGroup && !/^min_slaves_good_slaves:/m.test(info)) {
     found.push({
       setting: 'min-replicas-to-write or min-replicas-max-lag is 0',

@@ -137,8 +137,8 @@ const credentials = (username: string, password: string): Credentials => ({
 });
 
 /**
- * Reads the path of REDIS_URL: `/db` or nothing. For a Sentinel group, the path begins with `/name`, unless the option
- * `sentinelMasterId` contains the name.
+ * Reads the path of REDIS_URL: `/db` or nothing. For a Sentinel group, the path begins with the name of the group if
+ * the option `sentinelMasterId` is missing.
  */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);

@@ -1,4 +1,4 @@
-/** The types of settings: each checks the text of a variable and converts it into the value of the setting. */
+/** The types of settings. A type checks the text of a variable and converts the text to the value of the setting. */
 import { z } from 'zod';
 
 export const wholeNumberSetting = (min: number, max: number) =>

@@ -55,8 +55,8 @@ export const CHECKED = Object.keys(CHECKS);
 
 /**
  * @param env without empty variables
- * @returns the name and the problem of each invalid variable; empty if TRACING is off, because the variables may be set
- *   for other programs
+ * @returns the name and the problem of each invalid variable; empty if TRACING is off, because the variables can be
+ *   set for other programs
  */
 export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {
   if (env.TRACING !== 'on') return [];

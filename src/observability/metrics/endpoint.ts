@@ -54,8 +54,8 @@ export async function serveMetrics(
     withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Some health checkers close their sending side after the request. Node.js would then close the connection before the
-  // answer; see src/http/server.ts.
+  // Some health checkers close their sending side after the request. Without this option, Node.js would close the
+  // connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {

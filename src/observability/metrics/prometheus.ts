@@ -23,8 +23,8 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 }
 
 /**
- * Milliseconds without an answer after which a server counts as unavailable. A scraper waits only some seconds for the
- * metrics, so this limit is shorter.
+ * Milliseconds without an answer after which a server counts as unavailable. The limit must be shorter than the few
+ * seconds for which a scraper waits for the metrics.
  */
 const TIMEOUT = 1_000;
 
@@ -51,8 +51,8 @@ export async function readServers(servers: ServerProbes, registry: MetricsRegist
 }
 
 /**
- * Whether the process is ready: MongoDB and Redis are available. A Redis whose memory is full counts as available here,
- * because this state is temporary: workers free the memory.
+ * Whether the process is ready: MongoDB and Redis are available. Redis also counts as available if its memory is full,
+ * because workers free the memory.
  */
 export async function areServersReady({
   pingDatabase,

@@ -9,7 +9,7 @@ import { GROUPED_CALLS, type Metrics, STAGES } from '../metrics';
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the buckets for a request, in seconds: up to the default BATCH_TIMEOUT. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
-/** Upper bounds of the buckets for the pushes of a batch, and for the writes of a grouped call. */
+/** Upper bounds of the buckets for two numbers: the pushes in a batch, and the writes in a grouped call. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** @param type type of the process (`web` or `worker`), which is a label of each metric */
@@ -166,7 +166,7 @@ export function createMetrics(
 /** The label `outcome` of an error: FAILED for a code from 500 on, otherwise REFUSED. */
 const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
-/** Converts a duration to seconds. A duration is negative if the clock was set back; it then counts as zero. */
+/** Converts a duration to seconds. A negative duration, after a clock was set back, counts as zero. */
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 function byName<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {

@@ -16,14 +16,11 @@ import { withTimeout } from '../../concurrency/timing';
 import type { RunningTracing, TracingOptions } from '../options';
 import { createTracing } from './spans';
 
-/**
- * Milliseconds in which a stopping process sends its remaining spans. An unavailable collector must not delay the
- * process longer.
- */
+/** Maximum milliseconds for which a stopping process waits for the collector to receive the remaining spans. */
 const FLUSH_TIMEOUT = 3_000;
 /** Maximum links of a span. The span of a batch is in the trace of one push and has links to the other traces. */
 const MAX_LINKS = 500;
-/** Maximum characters of a problem in the log, because a collector may answer with a whole web page. */
+/** Maximum characters of a problem in the log, because a collector can answer with a whole web page. */
 const MAX_PROBLEM = 200;
 
 export function startOpenTelemetry({ type, onProblem }: TracingOptions): RunningTracing {

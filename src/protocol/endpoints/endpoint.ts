@@ -15,7 +15,7 @@ export const BODY_LIMIT = 1024 * 1024;
 export interface Endpoint<Name extends string = string> {
   /** The name in metrics and in the push log. */
   readonly name: Name;
-  /** The path is also the name in traces. */
+  /** The path is also part of the span names in traces. */
   readonly path: string;
   readonly document: {
     /** The operationId. */
@@ -49,7 +49,7 @@ interface EndpointBody {
   readonly schema: string;
   /** The description of an NDJSON body; absent: the body is a JSON object. */
   readonly lines?: Bilingual;
-  /** True: the lines may also be the elements of a JSON array. */
+  /** True: the lines can also be the elements of a JSON array. */
   readonly isArrayToo?: true;
   readonly limit: {
     /** The limit, or the default of the setting. */
@@ -71,8 +71,8 @@ interface EndpointAnswer {
   /** Names of response headers that only this endpoint sends. */
   readonly headers?: readonly string[];
   /**
-   * The answer 207, if the endpoint has one. `retryable`: failed lines may succeed later. `final`: the request is a dry
-   * run, and its failed lines stay invalid.
+   * The answer 207, if the endpoint has one. `retryable`: failed lines can succeed in a retry. `final`: the request
+   * is a dry run, and its failed lines stay invalid.
    */
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
@@ -80,7 +80,7 @@ interface EndpointAnswer {
 /** The usual `uploadTimeout`, in milliseconds. Endpoints with larger bodies have their own value. */
 export const UPLOAD_TIMEOUT = 12_000;
 
-/** The row of a signed query. `queryEndpoint` makes it a row of the endpoint table. */
+/** The row of a signed query. `queryEndpoint` converts this row to a row of the endpoint table. */
 export interface QueryRow<Data> {
   /** The operationId in the OpenAPI document. */
   readonly id: string;

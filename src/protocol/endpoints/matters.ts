@@ -125,7 +125,7 @@ export const MATTER_QUERIES = {
       example: DIGEST_ANSWER,
     },
     schemas: () => ({ DigestBucket: digestBucket, MatterDigest: matterDigest }),
-    // A digest reads all matters of its window.
+    // A digest reads all matters of its window, which can take longer than PUSH_TIMEOUT.
     timeout: 60_000,
   }),
 } as const;
@@ -140,7 +140,7 @@ const FOUND: Bilingual = [
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 
-/** `matters/orphans`: body and answer are NDJSON, because both may be large. */
+/** `matters/orphans`: body and answer are NDJSON, because both can be large. */
 export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
   name: ORPHANS,
   path: queryPath(ORPHANS),

@@ -1,4 +1,4 @@
-/** Endpoint rows of the queries about the push log. */
+/** Rows of the endpoint table (`protocol/endpoints.ts`) for the queries about the push log. */
 import { FAILURES, FAILURES_BODY, LOG_PAGE, STATS } from '../examples/push-logs';
 import { EXAMPLE_EXTERNAL_ID } from '../examples/request';
 import {

@@ -1,4 +1,4 @@
-/** Endpoint rows of single pushes, batches and their dry runs (contract 4 and 7). */
+/** Rows of the endpoint table (`protocol/endpoints.ts`) for pushes, batches and dry runs (contract 4 and 7). */
 import type { OperationName } from '../../domain/operation';
 import { BATCH_BODY_LIMIT, BATCH_MAX_ITEMS } from '../batch';
 import type { Reason } from '../errors';
@@ -9,7 +9,7 @@ import { BODY_LIMIT, type Endpoint, UPLOAD_TIMEOUT } from './endpoint';
 
 interface PushRow {
   readonly id: string;
-  /** The name of the schema of the body. */
+  /** Name of the body's schema. */
   readonly body: string;
   readonly title: Bilingual;
   readonly about: Bilingual;
@@ -59,7 +59,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
   },
 };
 
-/** Reasons of error answers that all four operations share. */
+/** Error reasons of all four operations, in addition to the reasons of all signed endpoints. */
 const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
   'SCOPE_NOT_ALLOWED',

@@ -1,4 +1,4 @@
-/** The endpoint row of `push-logs/resend` (contract 7.5). */
+/** The row of the endpoint table (`protocol/endpoints.ts`) for `push-logs/resend` (contract 7.5). */
 import { RESEND_ANSWER, RESEND_BODY } from '../examples/push-logs';
 import { queryPath, RESEND } from '../paths';
 import { BODY_LIMIT, type Endpoint, UPLOAD_TIMEOUT } from './endpoint';

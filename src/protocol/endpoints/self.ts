@@ -1,4 +1,4 @@
-/** Endpoint rows of the queries of a client about itself and about the users of the portal. */
+/** Rows of the endpoint table (`protocol/endpoints.ts`) for the queries `users/check` and `clients/me`. */
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from '../examples/self';
 import { LARGE_QUERY_LIMIT } from '../id-lines';
 import {

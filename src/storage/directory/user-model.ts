@@ -2,18 +2,18 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 
 export interface UserRecord {
-  /** The portal login name. */
+  /** The username of the user in the portal. */
   _id: string;
   displayName: string;
   enabled: boolean;
-  /** The result of `foldUsername` for the login. Suggestions for an unknown login search this field. */
+  /** The result of `foldUsername` for `_id`. Suggestions for an unknown username search this field. */
   folded?: string;
 }
 
-/** Maps spellings of a login that differ only in case or surrounding blanks to the same text. */
+/** Maps usernames that differ only in case or surrounding blanks to the same text. */
 export const foldUsername = (username: string): string => username.trim().toLowerCase();
 
-/** Only suggestions use this index. */
+/** Name of the index of `folded`. Only suggestions use this index. */
 export const FOLDED_INDEX = 'folded';
 
 const userSchema = new Schema<UserRecord>(
@@ -31,16 +31,16 @@ export function userModel(connection: Connection): Model<UserRecord> {
   return connection.models.User ?? connection.model<UserRecord>('User', userSchema);
 }
 
-// Suggestions: users whose login differs from a name only in case or surrounding blanks.
+// Suggestions: for an unknown username, the username of an enabled user with the same `foldUsername`.
 
-/** Maximum names for which suggestions are searched. People read the suggestions, so a longer list would not help. */
+/** Maximum usernames for which one call searches suggestions. People read the suggestions, so more would not help. */
 const MAX_NAMES = 1_000;
 
 /**
- * Finds the logins that were probably meant. If the index is missing or the database does not answer, the result is
+ * Finds suggestions for unknown usernames. If the index is missing or the database does not answer, the result is
  * empty. A missing suggestion is better than a failed push or a scan of all users.
  *
- * @returns the login of the enabled user that was probably meant, by the given name
+ * @returns by unknown username, the suggested username
  */
 export async function findSimilarUsers(
   connection: Connection,
@@ -66,7 +66,7 @@ export async function findSimilarUsers(
 /**
  * Reads users from the database, not from a cache.
  *
- * @returns a map from each known username to whether its user is enabled; unknown usernames are left out
+ * @returns by known username, whether the user is enabled; unknown usernames are left out
  */
 export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
 

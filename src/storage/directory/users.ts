@@ -1,4 +1,4 @@
-/** The cached portal users. `web` checks the usernames of a push; a worker resolves them to display names. */
+/** Caches the portal users. `web` checks the usernames of a push; a worker reads the display names. */
 
 import type { Connection } from 'mongoose';
 import { type Batcher, createBatcher } from '../../concurrency/batcher';
@@ -6,7 +6,7 @@ import type { Clock } from '../../concurrency/timing';
 import type { Tracing } from '../../observability/tracing';
 import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 
-/** Milliseconds for which a process caches a user that it read. */
+/** Milliseconds for which a process caches a user. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
 /** Maximum usernames of a query that serves several lookups, because MongoDB limits the size of a query. */
@@ -16,8 +16,8 @@ export interface UserDirectory {
   /** Returns the usernames without an enabled portal user, in the given order and without duplicates. */
   unknown(usernames: readonly string[]): Promise<string[]>;
   /**
-   * By unknown username: the username of an enabled user that differs only in case or surrounding blanks. Unknown
-   * usernames without such a user are left out.
+   * By unknown username: a suggested username of an enabled user. The two usernames differ only in case or surrounding
+   * blanks. Unknown usernames without a suggestion are left out.
    */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
   /** Display names by username; users that do not exist are left out. */
@@ -36,8 +36,8 @@ export function createUserDirectory(
   const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
   const reads = createReads(connection, tracing);
   /**
-   * Finds users that satisfy `isEnough`. The directory reads a user from the database unless the cached user satisfies
-   * `isEnough`.
+   * Finds the users that satisfy `isEnough`. A cached user that does not satisfy `isEnough` is read from the database
+   * again.
    */
   const find = async (
     usernames: readonly string[],

@@ -26,8 +26,8 @@ export function toMatter(record: MatterRecord): Matter {
     bizStatus: record.bizStatus,
     phase: record.phase,
     priorityRank: record.priorityRank,
-    // A manually edited document may lack its lists. Such a document must remain readable, so that a push or a
-    // comparison can repair it.
+    // A manually edited document can lack these lists. Such a document must remain readable, so that a push or a
+    // comparison can repair the document.
     parties: record.parties ?? [],
     pastHandlers: record.pastHandlers ?? [],
     sourceUpdatedAt: instantOf(record.sourceUpdatedAt),
@@ -154,14 +154,13 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// The comment above each of the following indexes names the reads for which the index exists. Other reads may use it.
 // Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices
 // (RECIPIENT).
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// The "done" list of a user who was an ASSIGNEE earlier but is no longer an ASSIGNEE.
+// The part of the "done" list with the matters of which the user is no longer an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 // The drafts of a portal user.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });

@@ -13,14 +13,14 @@ import {
   type Window,
 } from './search-matters';
 
-/** Reads matters. A field without a value is null. Results include deleted matters, unless a method excludes them. */
+/** Reads matters. A field without a value is null. Only `open` and `forDigest` leave out deleted matters. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
-  /** All matters, or all matters of one system, in the order of matter ids. The database sends them in batches. */
+  /** All matters, or all matters of one system, in the order of matter ids. */
   all(systemCode?: string): AsyncIterable<Matter>;
   /** The matters with these external ids, in no defined order. */
   byKeys(systemCode: string, externalIds: readonly string[]): AsyncIterable<Matter>;
-  /** As `byKeys`, but only the fields for a comparison with the source system. */
+  /** Like `byKeys`, but reads only the fields for a comparison with the source system. */
   forComparison(systemCode: string, externalIds: readonly string[]): AsyncIterable<ComparedMatter>;
   /** Matters that changed in a window, in the order of (updatedAt, matterId). */
   changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
@@ -49,7 +49,6 @@ const NOT_DELETED: Phase[] = [...OPEN_OR_DRAFT, 'CONCLUDED'];
 type Matters = mongo.Collection<MatterRecord>;
 type Filter = mongo.Filter<MatterRecord>;
 
-/** Creates the reader. Each of its reads uses one index. */
 export function createMatterReader(connection: Connection): MatterReader {
   const collection: Matters = nativeCollection<MatterRecord>(matterModel(connection));
   const findWhole = (filter: Filter) => collection.find(filter).map(toMatter);
@@ -96,8 +95,8 @@ export function createMatterReader(connection: Connection): MatterReader {
 }
 
 /**
- * The condition that an instant is in a window. The condition always has a lower bound, so that it excludes nulls even
- * if the window has no bounds.
+ * The condition that an instant is in a window. The condition always has a lower bound, because a lower bound excludes
+ * nulls.
  */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
@@ -114,7 +113,7 @@ type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator
 const TIMEOUT = 10_000;
 /** Matters of one batch of the cursor: few, because whole matters can be large. */
 const WHOLE_BATCH_SIZE = 100;
-/** This index serves both the range and the order. */
+/** Name of the index that serves both the range and the order of `changed`. */
 const CHANGES_INDEX = 'updates';
 
 function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadChanged {
@@ -142,7 +141,7 @@ const BATCH_SIZE = 1_000;
  *
  * @param timeout milliseconds for the whole read, including the time that the consumer takes
  * @param batch records that the driver decodes at once
- * @throws Error if the read takes longer
+ * @throws Error if the read takes longer than `timeout`
  */
 async function* timedRead<T>(
   cursor: mongo.FindCursor<T>,

@@ -1,7 +1,7 @@
 /**
  * Finds the matters of a system that match a filter, in the order of their last changes. If an index selects few
- * matters for the filter, the search checks these matters. Otherwise it checks matters in the order of changes, up to a
- * limit, and returns the position where it stopped.
+ * matters for the filter, the search checks these matters. Otherwise the search checks matters in the order of changes,
+ * up to a limit, and returns the position where the search stopped.
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -15,7 +15,7 @@ export interface MatterFilter {
   readonly phase?: Matter['phase'] | undefined;
   readonly bizType?: string | undefined;
   readonly bizStatus?: string | undefined;
-  /** Username of any party. */
+  /** Username of at least one party. */
   readonly username?: string | undefined;
   /** Words, separated by blanks, that the title contains. */
   readonly titleContains?: string | undefined;
@@ -44,9 +44,9 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * An index that selects at most this number of matters counts as small. One lookup has at most this number of ids.
-   * A search by title checks at most this number of matters in the order of changes. This limit is lower than
-   * `maxChecked`, because a search by title also compares words with each title.
+   * Maximum matters that an index selects if the index counts as small. Also the maximum ids of one lookup, and the
+   * maximum matters that a search by title checks in the order of changes. A search by title compares words with each
+   * title, so its maximum is lower than `maxChecked`.
    */
   readonly maxFew: number;
   /** Maximum matters that a search without a title checks in the order of changes. */
@@ -56,10 +56,11 @@ export interface SearchBounds {
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
 /** Ids in the first lookup. The matters that this lookup finds usually fill one page. */
 const FIRST_LOOKUP = 500;
-/** Milliseconds for one command, and milliseconds after which a search begins no further lookup. */
+/** Milliseconds for one command. */
 const COMMAND_TIMEOUT = 10_000;
+/** Milliseconds after which a search begins no further lookup. */
 const SEARCH_TIME = 4_000;
-/** Highest character, as long as the longest id (128). `prefix + END_OF_PREFIX` sorts after any id with this prefix. */
+/** `prefix + END_OF_PREFIX` sorts after all ids with this prefix, because an id has at most 128 UTF-16 units. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;
@@ -224,15 +225,15 @@ export interface Window {
   readonly to?: number | undefined;
 }
 
-/** A position in the order of changes. A later position has a later change, or the same instant and a higher id. */
+/** The position of a matter in the order of changes. */
 export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 
 /** The earliest instant that a Date can have. */
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of the matters in a window. If `after` is set, the first range has the matters of the same instant
- * that follow `after`. The second range has the matters with later instants, or with `newestFirst`, earlier instants.
+ * The index ranges of the matters in a window. If `after` is set, there are two ranges. The first range has the matters
+ * that follow `after` and have the same `updatedAt`. The second range has all other matters that follow `after`.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

@@ -1,4 +1,4 @@
-/** The conditions of a search by words of the title. Pure. */
+/** Makes the conditions of a search by words of the title. Pure. */
 import { literalPattern } from '../../domain/mentions';
 
 /** Matches a title that contains a given word, in upper or lower case. */

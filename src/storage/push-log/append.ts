@@ -1,6 +1,6 @@
 /**
  * Inserts push-log entries and the bodies of their pushes, many in one command. `Append` retries after transient errors
- * (conflict, election, lost connection) until 80 % of the time between receipt and deadline have passed.
+ * (conflict, election, lost connection) until 80 % of the time between receipt and deadline has passed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
@@ -24,12 +24,11 @@ export interface UnloggedPush {
 }
 
 /**
- * Inserts entries and their bodies. Every entry that is not in the result is in the database: on the primary if its
- * state is QUEUED, on a majority otherwise. If the insert of the entry or of the body failed, the push counts as
- * failed and is not queued. If only the body was inserted, MongoDB deletes the body after its retention.
+ * Inserts entries and their bodies. A push fails if its entry or its body is not inserted in time. A failed push is not
+ * queued. An inserted entry with the state QUEUED is on the primary; every other inserted entry is on a majority.
  *
  * @param pushes pushes with the same deadline
- * @returns the entries that were not inserted in time, with their last errors
+ * @returns the entries of the failed pushes, each with its last error
  */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
@@ -44,7 +43,7 @@ export interface PushLogOptions {
 }
 
 interface PendingPush extends UnloggedPush {
-  /** True: an earlier attempt may have inserted the entry without an answer from the database. */
+  /** True: an earlier attempt failed, but may have inserted the entry. */
   readonly isRetry: boolean;
 }
 
@@ -56,17 +55,15 @@ const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 /** Maximum pushes of one insert. */
 const MAX_BATCH = 500;
-/**
- * Maximum bytes of bodies in one insert, so that it takes a few milliseconds. The limit of the database is much higher.
- */
+/** Maximum bytes of bodies in one insert, so that an insert takes only a few milliseconds. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /**
- * The weight of a push is the size of its body, at least this value. So MAX_BYTES also limits an insert to MAX_BATCH
- * pushes. Pushes of one call are inserted together, even if they exceed the limit.
+ * Minimum weight of a push in an insert. The weight of a larger body is its size in bytes. With this minimum, MAX_BYTES
+ * also limits an insert to MAX_BATCH pushes. The pushes of one `add` are inserted together, even above both limits.
  */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /**
- * Milliseconds that an insert runs before a second insert may start beside it. A normal insert is faster than this.
+ * Minimum milliseconds between the start of a running insert and the start of the next. Most inserts take less time.
  */
 const HEAD_START = 50;
 /** Share of the time between receipt and deadline that is reserved for the queue and the worker. */
@@ -109,7 +106,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
       },
       maxBatch: MAX_BATCH,
       weight: { of: weightOf, max: MAX_BYTES },
-      // Two inserts may run, so that an insert without an answer does not block all other inserts.
+      // Two inserts can run at a time, so that an insert without an answer does not block all other inserts.
       maxRunning: 2,
       headStart: HEAD_START,
       tracing,
@@ -150,9 +147,9 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 }
 
 /**
- * The insert of a QUEUED entry waits only for the primary. A worker's commit then updates the entry, and waits until a
- * majority has it. If an election removes the entry before the commit, the commit fails and the push has no effect.
- * An entry with a final state has no later commit, so its insert waits for a majority.
+ * The insert of a QUEUED entry waits only for the primary, because the later commit of a worker waits for a majority.
+ * If an election removes the entry before the commit, the commit fails and the push has no effect. An entry with a
+ * final state has no later commit, so its insert waits for a majority.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
@@ -179,8 +176,8 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 }
 
 /**
- * An entry with the state QUEUED must not be inserted after its deadline. The search for lost pushes (`finalize.ts`)
- * may have passed the id of the entry already, and the entry would then stay QUEUED.
+ * An entry with the state QUEUED must not be inserted after its deadline. If the check for lost pushes (`ExpireLost`)
+ * has already passed the id of the entry, the entry would stay QUEUED forever.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;

@@ -20,7 +20,8 @@ export type MendingEntry = FailedEntry &
 const CONSOLE_KEY = 'console/';
 
 /**
- * The request id that orders a push among the pushes of its matter. For a resend, it is the id of the original push.
+ * The request id that gives the position of a push in the order of its matter. For a resend, this is the request id of
+ * the original push.
  */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
@@ -31,11 +32,11 @@ export const keyOfAttempts = (entry: FailedEntry) =>
 
 /**
  * Finds the latest attempt of a push without an externalId. All attempts of such a push have the same client,
- * operation and idempotency key. Their bodies may differ, because the sender may correct the body.
+ * operation and idempotency key. The bodies can differ, because the sender can correct the body.
  *
  * @param entries the oldest first
  * @returns a function that returns the latest attempt of an entry. For an entry with an externalId or without a key,
- *   it returns the entry itself
+ *   the function returns the entry itself
  */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
@@ -59,15 +60,15 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 
 /**
  * Whether a later push with the same idempotency key is an attempt of a failed push. A key identifies a push of one
- * client and operation. A key of the console (`CONSOLE_KEY`) contains the request id of a push. So this key identifies
- * the push even if another client sends it.
+ * client and operation. A key of the console (`CONSOLE_KEY`) contains the request id of a push. So a key of the console
+ * identifies the push for all clients.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the candidate that resolves a failed push. If several do, the result is the one that was received first.
+ * Finds the first received candidate that resolves a failed push.
  *
  * @param resendRequestId request id of a resend request whose pushes do not count
  */
@@ -83,15 +84,15 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // Unless `resendRequestId` is set, a queued resend of the failed push does not count, because it may fail. The push
-    // may then be sent once more, which changes nothing if the queued resend succeeds.
+    // Without `resendRequestId`, a queued resend of the failed push does not count, because this resend can still fail.
+    // Another resend is harmless: all resends of a push share one fingerprint, and have one effect together.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts that name no matter have no order, because each of them would create a matter of its own. So the resend
-    // of an earlier attempt counts too.
+    // Attempts that name no matter have no order, because each attempt would create its own matter. So the resend of an
+    // earlier attempt counts too.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

@@ -30,7 +30,7 @@ export interface PushCounts {
    * @param pushes number of pushes with the same result, such as the lines of a batch
    */
   ended(push: CountedPush, ms: number, pushes?: number): void;
-  /** Counts answered pushes that have no entry in the push log. The caller also calls `ended` for them. */
+  /** Counts answered pushes that have no entry in the push log. The caller also calls `ended` for these pushes. */
   unrecorded(push: CountedPush, pushes?: number): void;
   /** Writes the remaining counts if the database is available, and stops. */
   stop(): Promise<void>;
@@ -70,7 +70,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 class PushCounter implements PushCounts {
   private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
-  /** Since the last write: number of calls of `pendingOf` that found no room because of `MAX_PENDING`. */
+  /** Number of calls of `pendingOf` that have failed since the last write because of `MAX_PENDING`. */
   private lost = 0;
   private readonly writing: PollLoop;
 
@@ -137,8 +137,8 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The driver has tried this command twice. The next write repeats only the failed counts of this command, and
-        // the counts that no command has sent yet. The database has all other counts.
+        // The next write sends the failed counts of this command again, and the counts of the following commands. The
+        // database already has all other counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -1,6 +1,6 @@
 /**
  * The documents of the push log: entries (contract 5.3) and bodies. `protocol/log-entry.ts` describes the fields of an
- * entry; this file gives them types in the database.
+ * entry. This file defines the types of the fields in the database.
  */
 
 import { createHash } from 'node:crypto';
@@ -106,8 +106,8 @@ entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSe
 // Each of the next four indexes serves a search (`log-filter.ts`). These indexes end with the id, so that a search
 // reads the entries in the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes, so it does not change if a push takes effect. An index of all results would
-// double the cost of such a settlement.
+// This index contains only failed pushes. An index of all results would double the cost of settling a push that takes
+// effect.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -149,7 +149,7 @@ export function sentSignature(timestamp: string, signature: string): SentSignatu
   };
 }
 
-/** The hash of a signature, hex. Upper and lower case of hex digits have the same hash. */
+/** The hash of a signature, hex. A signature of hex digits has the same hash in upper and lower case. */
 export function hashSignature(text: string): string {
   const plain = HEX.test(text) ? text.toLowerCase() : text;
   return createHash('sha256').update(plain).digest('hex');
@@ -206,6 +206,6 @@ export function createBodies(connection: Connection): Bodies {
   };
 }
 
-/** The driver returns binary data as `Binary`, unless it is configured to return buffers. */
+/** Depending on its configuration, the driver returns binary data as `Binary` or as `Buffer`. */
 export const storedBytes = (body: Buffer | mongo.Binary) =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer);

@@ -24,9 +24,10 @@ interface EntrySettler {
 
 /**
  * Settles the pushes that are still queued, and reads the final state of each push. A push that was settled before
- * keeps its final state. No worker can apply a push after its final state is written. An election may have removed the
- * log entry of a push. Then `Finalize` inserts `PushToSettle.entry` with the final state. If the push has no
- * `PushToSettle.entry`, `Finalize` inserts nothing and returns the given settlement.
+ * keeps its final state. No worker can apply a push after its final state is written.
+ *
+ * If an election has removed the log entry of a push, `Finalize` inserts `PushToSettle.entry` with the final state. For
+ * a push without `PushToSettle.entry`, `Finalize` inserts nothing and returns the given settlement.
  *
  * @returns the final state of each push, in the order of `pushes`. Undefined in three cases: a transaction locks the
  *   entry, the majority did not confirm the write in time, or the removed entry could not be inserted
@@ -52,7 +53,7 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
     const result = await trySettle(pushLog, pushes, by);
     let settled = result === 'settled' ? ids : [];
     let found = await lookups.settlements(ids);
-    // The command stopped at a locked entry and did not reach the following entries.
+    // The command timed out at a locked entry and did not reach the following entries.
     if (result === 'locked' && pushes.length > 1) {
       const left = pushes.filter(({ id }) => !found.get(id));
       settled = await settleEach(pushLog, left, by);
@@ -69,9 +70,9 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
 }
 
 /**
- * Inserts the missing entries of lost pushes, with their final states. Skips pushes without `PushToSettle.entry`.
+ * Inserts the entries that an election has removed, with their final states. Skips pushes without `PushToSettle.entry`.
  *
- * @returns the ids of the pushes whose entries could not be inserted, for example because they exist now
+ * @returns the ids of the pushes whose entries could not be inserted
  */
 async function insertLost(
   pushLog: EntrySettler,
@@ -89,10 +90,7 @@ async function insertLost(
   return new Set([...failures.keys()].map(({ _id }) => String(_id)));
 }
 
-/**
- * @returns `settled`, or why the command ran out of time (`timeoutCause`). After `locked` for several pushes,
- *   `createFinalize` sends a separate command for each push without a confirmed final state
- */
+/** @returns `settled`, or why the command timed out: an entry was `locked`, or the write stayed `unconfirmed` */
 async function trySettle(
   pushLog: EntrySettler,
   pushes: readonly PushToSettle[],
@@ -129,16 +127,16 @@ async function settleEach(
 }
 
 // Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
-// data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Request ids are in the
-// order of receipt, so each entry is checked once, after the deadline of its push. The database stores how far the
-// check has come (`Progress.mark`), and all workers share this mark. The check reads the index of ids. It needs no
-// index of the state, which MongoDB would have to update at each settlement.
+// data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Workers check the
+// entries in the order of request ids, which is the order of receipt. Each entry is checked once, after the deadline of
+// its push. The database stores the position of the check (`Progress.mark`), which all workers share. The check uses
+// the index of ids, because MongoDB would have to update an index of the state at each settlement.
 
 /**
  * Checks the entries that were received before the time `before` and that no call has checked yet. Expires each entry
  * that is still QUEUED. One call checks at most 250,000 entries.
  *
- * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received before it have passed
+ * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received before have passed
  * @param stopping ends the check early; the next call continues with the following entries
  * @returns the number of entries that this call expired
  */

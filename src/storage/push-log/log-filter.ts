@@ -23,10 +23,7 @@ export interface LogFilter {
   readonly state?: LogState | undefined;
   /** True: only rejected and expired pushes. False does not restrict the search. */
   readonly failed?: boolean | undefined;
-  /**
-   * True: only failed pushes that no later push has resolved. The search finds failed pushes with an index, and then
-   * reads the later pushes (`mended.ts`).
-   */
+  /** True: only failed pushes that no later push has resolved (`mended.ts`). */
   readonly stillFailed?: boolean | undefined;
   /** Start of the window of receipt times, inclusive; epoch milliseconds. */
   readonly from?: number | undefined;
@@ -37,9 +34,9 @@ export interface LogFilter {
 /** An index of `entry.ts`, and how a search uses it. */
 interface IndexUse {
   readonly name: string;
-  /** The fields that the database compares besides the id, each with the value or values that the search needs. */
+  /** The conditions that the database checks, without the range of ids. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that `indexFields` checks completely, so that the search need not check them. */
+  /** The fields of the filter that `indexFields` checks completely. The search need not check these fields again. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
@@ -81,13 +78,13 @@ export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.i
 
 /**
  * The index of a search. The search passes the name of the index as a hint. Without the hint, MongoDB sometimes chooses
- * an index with which it reads much of the log.
+ * another index and reads much of the log.
  */
 export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
-  // The lines of a batch have neighbouring ids, so this index needs the fewest reads.
+  // The lines of a batch have neighbouring ids, so a search with this index reads few other entries.
   if (filter.batchId !== undefined) return byFields('system_newest', { systemCode });
   if (externalId !== undefined) return byFields('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
@@ -103,7 +100,7 @@ export function indexUse(filter: LogFilter): IndexUse {
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether all entries that the index selects match the filter, so that the search need not check them. */
+/** Whether all entries that the index selects match the filter. Then the search need not check the entries. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>

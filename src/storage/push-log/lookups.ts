@@ -59,7 +59,7 @@ const idIn = (ids: readonly string[]) => ({ $in: ids.map((id) => new Types.Objec
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  /** The entries of `ids` that match `filter` and that `confirmed` lacks: the majority has not confirmed them. */
+  /** Finds the entries with `ids` that match `filter` and are not in `confirmed`. The majority lacks these entries. */
   const findUnconfirmed = async (
     ids: readonly string[],
     confirmed: readonly LogEntry[],
@@ -91,7 +91,7 @@ export function createLogLookups(connection: Connection): LogLookups {
         .project<LogEntry>(PRIOR_ENTRY_FIELDS)
         .toArray();
       const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
-      // Newest first, because the map keeps the last entry of each fingerprint, which is then the oldest push.
+      // Newest first: the map keeps the last entry of each fingerprint, so it keeps the oldest entry.
       recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
       return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
     },
@@ -146,7 +146,7 @@ export interface KeyUses {
    * earlier or later attempt.
    */
   effectOf(entry: LogEntry): string | undefined;
-  /** The number of an entry among the uses of its key, from 1; undefined if it is not among the first 100. */
+  /** The number of an entry among the uses of its key, from 1; undefined if the entry is not among the first 100. */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
@@ -232,7 +232,7 @@ const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): bo
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
 /**
- * A push that was rejected before it was queued does not use its key: the client may correct the body and send the push
+ * A push that was rejected before it was queued does not use its key: the client can correct the body and send the push
  * again with the same key.
  */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;

@@ -3,12 +3,12 @@
  * matter, or a successful push with the same client, operation and idempotency key. A stale push counts too, because
  * the matter has newer data.
  *
- * In the order of the pushes of a matter, a resend takes the position of the push that it sends again (`positionOf`).
- * So the resend resolves this push and earlier pushes of the matter, but no push between this push and the resend.
+ * In the order of the pushes of a matter, a resend takes the position of its original push (`positionOf`). So the
+ * resend resolves the original push and earlier pushes of the matter, but no push that was received after the original
+ * push.
  *
- * A push without an idempotency key gets a key if the console sends it again: this key contains the request id of the
- * push. If a failed push has no matter, its resend is found by `resentFrom`. Failed pushes without a matter but with
- * the same key are attempts of one push: a resend of any of them resolves all of them.
+ * If a failed push names no matter, its resend is found by `resentFrom`. Failed pushes that name no matter and have the
+ * same key are attempts of one push. A resend of one attempt resolves all attempts.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -25,12 +25,12 @@ import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 /**
  * Finds the push that resolved each failed push.
  *
- * @param failed failed pushes of one system. If `resendRequestId` is set, they are instead the new pushes of this
- *   resend request, which are recorded but not queued yet
- * @param resendRequestId request id of a resend request, whose pushes do not count as later pushes. A queued push of
- *   another resend request counts, even if the two requests send the same push again
+ * @param failed failed pushes of one system; or the pushes of the resend request `resendRequestId`, which are recorded
+ *   but not queued yet
+ * @param resendRequestId request id of a resend request. The pushes of this request do not count as later pushes. A
+ *   queued push of another resend request counts, even if both requests send the same push again
  * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
- *   pushes, the result may be a later resolving push. Failed pushes that no push has resolved are left out
+ *   pushes, the result can be a later resolving push. Failed pushes that no push has resolved are left out
  */
 export type FindMended = (
   systemCode: string,
@@ -75,7 +75,7 @@ const MAX_CONCURRENT = 20;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param pending if set, the result includes later pushes that are still queued, because they may resolve a failure */
+/** @param pending if set, queued later pushes count too, because a queued push can still resolve a failed push */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
@@ -110,8 +110,8 @@ interface LaterReads {
 }
 
 /**
- * Reads the pushes that share a value of `field` with a failed push. One command reads many values, and begins after
- * the oldest failed push of all these values.
+ * Reads the pushes that share a value of `field` with a failed push. One command reads the pushes of many values,
+ * and begins after the oldest failed push of all these values.
  *
  * @returns the pushes by value; some pushes of a value can be older than the failed pushes with this value
  */

@@ -103,12 +103,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Maximum documents that one call reads. */
 const MAX_DOCUMENTS = 50_000;
-/** Maximum documents that one `read` by minute reads, because these documents contain the counts of minutes. */
+/** Maximum documents that one `read` by minute reads: few, because documents with the counts of minutes are large. */
 const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 /** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param maxDocuments maximum documents that one call reads; tests set a lower one */
+/** @param maxDocuments maximum documents that one call reads; tests set a lower maximum */
 export function createPushCountReader(
   connection: Connection,
   maxDocuments = MAX_DOCUMENTS,
@@ -147,7 +147,7 @@ export function createPushCountReader(
   };
 }
 
-/** Selects every hour that overlaps the window, because a minute of such an hour may begin in the window. */
+/** Selects every hour that overlaps the window, because a minute of such an hour can begin in the window. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   const filter: mongo.Filter<PushCountRecord> = {
     ...(systemCode !== undefined && { systemCode }),

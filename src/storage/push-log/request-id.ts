@@ -1,7 +1,7 @@
 /**
- * Request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of receipt. So
- * the index of ids serves every time window, page and order of the log. The time in an id comes from the Redis clock,
- * because workers compare this time with the Redis clock when they expire lost pushes.
+ * Makes request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of
+ * receipt. So the index of ids serves every time window, page and order of the log. The time in an id comes from the
+ * Redis clock, because workers compare this time with the Redis clock when they expire lost pushes.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -32,7 +32,7 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   const processPart = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
   const nextCounter = (count: number) => {
-    // The ids of one call must ascend. So if the counter would overflow during the call, it first restarts at 0.
+    // The ids of one call must ascend, so a call that would overflow the counter begins at 0.
     const first = counter + count < COUNTER_END ? counter + 1 : 0;
     counter = first + count - 1;
     return first;
@@ -54,24 +54,22 @@ export function idsOfSameOrigin(id: string): readonly [first: string, last: stri
   return [prefix.padEnd(DIGITS, '0'), prefix.padEnd(DIGITS, 'f')];
 }
 
-/** The smallest id of an instant. Searches use it as the bound of a time window. @param at epoch milliseconds */
+/** The smallest id of an instant, for the bounds of a time window. @param at epoch milliseconds */
 export function firstIdAt(at: number): string {
   return timePart(Math.max(0, at)).padEnd(DIGITS, '0');
 }
 
-/**
- * The time of receipt in the id, epoch milliseconds.
- */
+/** The time of receipt in the id, epoch milliseconds. */
 export function receivedAtOf(id: string): number {
   const seconds = Number.parseInt(id.slice(0, SECONDS_DIGITS), 16);
   const milliseconds = Number.parseInt(id.slice(SECONDS_DIGITS, SECONDS_DIGITS + 4), 16);
   return seconds * 1000 + Math.min(milliseconds, 999);
 }
 
-/** The largest possible id. No process makes it. */
+/** The largest possible id. No process makes this id. */
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The next larger id. For LAST_ID, which has none, the result is LAST_ID. */
+/** The next larger id. The result for LAST_ID is LAST_ID itself. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

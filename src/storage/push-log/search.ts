@@ -1,5 +1,5 @@
 /**
- * Searches of the push log. Each page and count reads a range of one index, up to a maximum number of entries. So the
+ * Searches the push log. Each page and count reads a range of one index, up to a maximum number of entries. So the
  * cost of a search does not grow with the log. A page can therefore be shorter than its limit; only a page without
  * `next` is the last page.
  */
@@ -17,7 +17,7 @@ export interface SearchPage {
 }
 
 export interface LogOrder {
-  /** By default newest first. */
+  /** False or absent: newest first. */
   readonly oldestFirst?: boolean;
 }
 
@@ -37,7 +37,10 @@ export interface LogSearch {
    * All entries that match the filter. The search reads the next chunk when the caller has consumed the previous chunk.
    */
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
-  /** Counts the matching entries, up to `bound`. If the count is not `exact`, there may be more entries. */
+  /**
+   * Counts the matching entries. If one index answers the filter alone, the count stops at `bound` entries. Otherwise
+   * the count stops after MAX_CHECKED read entries. `exact` is false if the count stopped before the end.
+   */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
@@ -49,8 +52,8 @@ const MAX_CHECKED = 5_000;
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
- * Minimum entries that the first command of a page reads if no index answers the filter alone. Such a page leaves out
- * the entries that do not match the filter, so it may have to read more entries than it returns.
+ * Minimum entries that the first command of a page reads if no index answers the filter alone. Some of these entries do
+ * not match the filter, so the search must read more entries than the page returns.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
@@ -141,7 +144,7 @@ class IndexedSearch implements LogSearch {
     }
   }
 
-  /** Reads the next entries from the index of the filter, which also gives their order. */
+  /** Reads the next entries with the index of the filter. */
   private read(filter: LogFilter, reading: Reading, max: number): Promise<LogEntry[]> {
     const { oldestFirst, projection } = reading;
     return this.collection
@@ -155,7 +158,7 @@ class IndexedSearch implements LogSearch {
       .toArray();
   }
 
-  /** Returns those of the entries that match the filter. */
+  /** Returns the entries that match the filter. */
   private async matching(
     entries: readonly LogEntry[],
     filter: LogFilter,

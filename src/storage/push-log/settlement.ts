@@ -13,7 +13,7 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** The matter is a TODO and has no ASSIGNEE after the push, so no user sees it. */
+      /** After the push, the matter is an open TODO without an ASSIGNEE, so no user sees the matter. */
       readonly unseen?: true;
     }
   | {
@@ -78,10 +78,10 @@ export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** The entry as it was inserted. `Finalize` inserts it again if an election has removed it. */
+  /** The inserted entry. `Finalize` inserts the entry again if an election has removed it. */
   readonly entry?: LogEntry;
   /**
-   * Revision of the matter after the push, if the push changed it. Revisions show the order of the pushes of a matter.
+   * Revision of the matter, if the push changed the matter. Revisions show the order of the pushes of a matter.
    */
   readonly revision?: number;
   /** `KEY_REUSED`: the idempotency key was used before with another body. */
@@ -153,10 +153,9 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // A retry is answered only with the result of a persisted push, and the fingerprint serves only to find that
-        // push. So entries with another final state lose the fingerprint.
+        // Only persisted pushes keep the fingerprint, because only the result of a persisted push answers a retry.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
-        // This warning follows the warnings that `web` stored when it queued the push.
+        // `$push` keeps the warnings that `web` stored with the entry.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
       },
     },

@@ -1,4 +1,4 @@
-/** The collections and their indexes: the required indexes, and the search for missing indexes. */
+/** Lists the required indexes of all collections, and finds missing indexes. */
 import type { Connection, mongo } from 'mongoose';
 import { isMissingCollection } from '../../infra/driver-errors';
 import { auditModel } from '../audit';
@@ -27,7 +27,7 @@ export const modelsOf = (connection: Connection): readonly CollectionModel[] =>
   ].map((make) => make(connection));
 
 /**
- * Compares the required indexes with the indexes of the database. A database that was restored from a backup may lack
+ * Compares the required indexes with the indexes of the database. A database that was restored from a backup can lack
  * indexes.
  *
  * @returns the indexes that the database lacks, as `collection.index`

@@ -1,4 +1,4 @@
-/** The work of the release step on the database. */
+/** Prepares the database. The release step calls `prepareDatabase`. */
 import type { Connection, mongo } from 'mongoose';
 import { nativeCollection, stateCollection } from '../../infra/mongo';
 import { matterModel } from '../ledger/matters';
@@ -61,8 +61,8 @@ async function setRetention(
 }
 
 /**
- * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and how many times it has
- * done so with these statuses.
+ * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and the number of runs
+ * with these statuses.
  */
 interface Derived {
   readonly _id: string;
@@ -72,8 +72,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * Number of releases that derive the phases after a change of CONCLUDED_STATUSES. After the first release, processes
- * with the old statuses may still write matters. The second release corrects these matters.
+ * Number of runs of the release step that derive the phases after a change of CONCLUDED_STATUSES. After the first run,
+ * processes with the old statuses can still write matters. The second run corrects these matters.
  */
 const RUNS = 2;
 

@@ -44,7 +44,7 @@ export class PooledSession {
   }
 
   /**
-   * Ends the session. The driver must not reuse the session id, because another process may still end transactions of
+   * Ends the session. The driver must not reuse the session id, because another process can still end transactions of
    * this id.
    */
   async endForGood(): Promise<void> {
@@ -77,7 +77,7 @@ export async function inTransaction<T>(
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
  * command `killSessions`. Then MongoDB ends an open transaction only after `transactionLifetimeLimitSeconds`. In a rare
- * case, this transaction commits after the next owner has applied later pushes (docs/reliability.md, "What remains").
+ * case, the transaction commits after the next owner has applied later pushes (docs/reliability.md, "What remains").
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
@@ -121,7 +121,7 @@ export interface SessionHeartbeat {
 /** A process counts as dead if this many checks in a row find its heartbeat unchanged. */
 const MISSED_CHECKS_UNTIL_DEAD = 4;
 
-/** The heartbeats of this process and of the others, in the database. */
+/** Writes the heartbeat of this process, and reads the heartbeats of all processes. */
 export class SessionHeartbeats {
   private readonly records: mongo.Collection<SessionHeartbeat>;
   private readonly me = randomBytes(8).toString('hex');
@@ -164,14 +164,14 @@ export class SessionHeartbeats {
     return others.flatMap(({ sessions }) => sessions);
   }
 
-  /** Removes the record of a dead process, unless it has written another heartbeat. */
+  /** Removes the record of a dead process if the heartbeat is still unchanged. */
   async forget({ _id, heartbeat }: SessionHeartbeat): Promise<void> {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
   /**
-   * Reads one document in the transaction that the caller has started. By this command, MongoDB ends the previous
-   * transaction of the session.
+   * Reads one document in the transaction that the caller has started. The first command of a new transaction makes
+   * MongoDB end the previous transaction of the session.
    */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
