@@ -114,7 +114,7 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 export interface Reach {
   /**
    * Whether the server is lost: the server answered no ping for LOST_AFTER milliseconds. Stays true until the server
-   * answers a ping.
+   * answers a ping in time.
    */
   isLost(): boolean;
   /**

@@ -30,7 +30,7 @@ export interface HealthProbe {
   leave(): void;
   /** Whether `leave` was called. */
   isLeaving(): boolean;
-  /** From now on `check` fails, so that every new request is rejected. */
+  /** From now on `check` fails, so that every new signed request is rejected. */
   drain(): void;
   /** Checks the last known state, without a round trip. A paused queue is no error. @throws the errors of `ready` */
   check(): void;
@@ -46,8 +46,8 @@ export interface HealthSources {
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
   /**
-   * `probeDatabase` sends a write command to MongoDB. `probeQueue` sends a write command to Redis. The command to Redis
-   * stores nothing, so Redis accepts this command even at `maxmemory`.
+   * `probeDatabase` writes a small document to MongoDB. `probeQueue` sends Redis a write command without effect. Redis
+   * accepts the command of `probeQueue` even at `maxmemory`.
    */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -151,7 +151,11 @@ function watchServer(
     },
     onBack: () => outages.back(server, 'pings'),
     whileLost,
-    onError: (error) => logger.debug({ server, error: String(error) }, 'could not evaluate a ping'),
+    onError: (error) =>
+      logger.debug(
+        { server, error: String(error) },
+        'could not end the requests that wait for the server, retrying',
+      ),
   });
   return lifecycle.run(`pings of ${server}`, reach);
 }

@@ -50,7 +50,7 @@ const EXAMPLES = [
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
 ];
 
-/** A demo client (DOCS_DEMO). For every visitor, /docs fills the id and the secret of this client into its form. */
+/** A demo client (DOCS_DEMO). /docs fills the id and the secret of this client into its form. */
 interface Demo {
   /** Path of the file with the credentials of this client. tools/local/prepare-data.ts writes this file. */
   readonly file: string;

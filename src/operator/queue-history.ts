@@ -51,8 +51,11 @@ export function startQueueHistory(
       const last = outagesOfProcess.last(server);
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
-    for (const [key, { since }] of outages) {
-      if (since < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
+    for (const [key, { server, since, until }] of outages) {
+      // If another outage began before the next sample, the end of this outage is unknown.
+      const isLast = outagesOfProcess.last(server)?.since === since;
+      const end = until ?? (isLast ? clock() : since);
+      if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
     }
     const sample = await readBacklogs().then(sumOf, () => ({ waiting: null, oldestMs: null }));
     const at = clock();

@@ -1,6 +1,6 @@
 /**
  * Cursors of paged queries. A cursor is the text with which a caller requests the next page; callers must not interpret
- * it. A cursor contains a digest of its query, so that the service rejects the cursor in a query with other filters.
+ * it. A cursor contains a digest of its query. The service rejects the cursor if the digest of the next query differs.
  */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';
@@ -10,8 +10,8 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query filters and order, without the page size
- * @param position where the page ends: the last row that the page covers, as short text
+ * @param query the filters and the order that must be the same for all pages
+ * @param position where the page ends: identifies the last row that was read for the page
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');

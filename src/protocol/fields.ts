@@ -74,13 +74,13 @@ function inAnyCase(scheme: string): string {
   return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
-/** The transform removes surrounding blanks. The maximum length applies to the remaining text. */
+/** The maximum length applies to the text without surrounding blanks. With blanks, the text may be 4 times as long. */
 export const bizType = text(MAX_LENGTH.bizType * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.bizType))
   .meta({ maxLength: MAX_LENGTH.bizType });
 
-/** Words of a search, on one line. The maximum length applies to the text without surrounding blanks. */
+/** Words of a search, on one line. The limits are those of `bizType`, with another maximum length. */
 export const searchWords = key(MAX_LENGTH.searchWords * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.searchWords))
@@ -89,7 +89,7 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 /** A status in upper snake case. An empty status means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()
-  // `abort` skips the match with STATUS for a longer value, which can be as long as the whole body.
+  // If the value is too long, `abort` skips the match with STATUS: the value can be as long as the whole body.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));

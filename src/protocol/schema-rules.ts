@@ -1,4 +1,7 @@
-/** JSON Schema of rules for several fields, only for the OpenAPI document. Refinements of zod enforce these rules. */
+/**
+ * JSON Schema for the OpenAPI document that zod does not create: defaults, and rules that combine several fields.
+ * Refinements of zod enforce these rules.
+ */
 
 /**
  * Stands for the keyword `default`, which zod omits for a schema with a transform. `openapi/json-schema.ts` renames

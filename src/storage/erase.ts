@@ -16,7 +16,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of documents that the erasure changed or deleted, or with `dryRun`, would change or delete. */
+/** Numbers of documents that were changed or deleted. With `dryRun`: that would be changed or deleted. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -40,8 +40,8 @@ const BATCH = 1_000;
 /** Maximum bodies that one command deletes: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
 /**
- * Options of a single command. A cursor with several batches must not have these options, because the time limit would
- * apply to all batches together.
+ * Options of commands that read or change at most BATCH documents. A long read with a cursor must not have these
+ * options, because the time limit would apply to the whole read.
  */
 const OPTIONS = { maxTimeMS: 10_000 };
 
@@ -136,7 +136,10 @@ async function* findPastHandler(
   for await (const { _id } of cursor) yield _id;
 }
 
-/** Raises the revision of the matters, so that a concurrent push reads its matter again. */
+/**
+ * Removes the user from the past handlers of matters. The new revision makes the commit of a concurrent push fail, and
+ * the worker then reads the matter again.
+ */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,

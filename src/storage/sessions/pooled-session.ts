@@ -77,7 +77,8 @@ export async function inTransaction<T>(
 /**
  * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
  * command `killSessions`. Then MongoDB ends an open transaction only after `transactionLifetimeLimitSeconds`. In a rare
- * case, the transaction commits after the next owner has applied later pushes (docs/reliability.md, "What remains").
+ * case, the transaction of a lost partition commits after the next owner of the partition has applied later pushes
+ * (docs/reliability.md, "What remains").
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
@@ -136,7 +137,7 @@ export class SessionHeartbeats {
     this.records = connection.collection<SessionHeartbeat>('session_owners');
   }
 
-  /** Writes the next heartbeat. @param sessions ids whose transactions other processes end if this process dies */
+  /** Writes the next heartbeat. @param sessions ids of sessions; if this process dies, others end their transactions */
   async write(sessions: readonly string[]): Promise<void> {
     await this.records.updateOne(
       { _id: this.me },
@@ -170,8 +171,8 @@ export class SessionHeartbeats {
   }
 
   /**
-   * Reads one document in the transaction that the caller has started. The first command of a new transaction makes
-   * MongoDB end the previous transaction of the session.
+   * Reads one document in the transaction that the caller has started. This read is the first command of the new
+   * transaction, so MongoDB ends the previous transaction of the session.
    */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
