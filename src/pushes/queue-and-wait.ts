@@ -1,7 +1,7 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. Finalizes the pushes that have no reply at the
- * deadline. If a worker dies between its commit and its reply, `startLostReplyLookup` delivers the final state from the
- * push log instead.
+ * Queues recorded pushes and waits for the replies of the workers. Writes a final state for each push that has no reply
+ * at the deadline (`PushFinalizer`). If a worker dies between its commit and its reply, `startLostReplyLookup` delivers
+ * the final state from the push log.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -26,12 +26,12 @@ export interface PushToQueue {
 }
 
 /**
- * Queues pushes and waits for their final states, until FINALIZE_GRACE after the deadline at the latest.
+ * Queues pushes and waits for their final states, at most until FINALIZE_GRACE milliseconds after the deadline.
  *
- * @param pushes in order
+ * @param pushes in the order in which they are queued
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
- * @returns the final states; undefined for a push without a reply if the database does not confirm its final state.
+ * @returns the final state of each push; undefined if the push has no reply and the database confirms no final state.
  *   The promise never rejects
  */
 export type QueueAndWait = (
@@ -52,7 +52,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** A push whose log entry is lost can be rejected with one of these reasons. It can also end as EXPIRED. */
+/** A reply can have one of these reasons, or the state EXPIRED, even if the push log has lost the entry of the push. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -67,9 +67,9 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Finalizes pushes whose final state may be missing in the push log. A push without a reply gets EXPIRED. A push whose
- * entry may be lost gets the state of its reply. A push that already has a final state keeps that state. If the
- * database does not confirm EXPIRED, the push may still take effect.
+ * Writes the final states that the push log possibly does not have. A push with a reply gets the state of the reply,
+ * and a push without a reply gets EXPIRED. If the push log already has a final state, that state counts. If the
+ * database does not confirm EXPIRED, a worker can still apply the push.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -88,7 +88,10 @@ function finalizeOthers(
 
 const EXPIRED = { state: 'EXPIRED' } as const;
 
-/** Appends pushes to their partitions, and finalizes every push that Redis did not confirm as queued. Never rejects. */
+/**
+ * Appends pushes to their partitions, and rejects each push that Redis does not confirm as queued. The promise never
+ * rejects.
+ */
 async function enqueue(
   deps: QueueAndWaitDependencies,
   pushes: readonly PushToQueue[],
@@ -115,10 +118,10 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * Writes the final state of a push that Redis did not confirm as queued, unless a worker has settled the push. If a
- * limit rejected the push, the caller gets the reason of this rejection even while the database is unavailable. If
- * Redis did not answer, the push may be in its partition. Then the caller gets a rejection only if the database
- * confirms the rejection.
+ * Rejects a push that Redis did not confirm as queued. If a worker has already settled the push, the caller gets the
+ * final state of the worker. If the push is certainly not queued, the caller gets the rejection even while the database
+ * is unavailable. After an error, the push can be in its partition. Then the caller gets the rejection only if the
+ * database confirms the rejection.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -1,7 +1,6 @@
 /**
- * Validates the lines of a batch (contract 7). The result of a line has its idempotency key, and either its valid body
- * or its problems. A batch and its dry run use the same code. The work is done in time slices, and the users of all
- * lines are looked up together.
+ * Validates the lines of a batch or of its dry run (contract 7). The validation runs in time slices (`TimeSlice`). The
+ * users of all lines are looked up together.
  */
 import type { PushHeaders } from '../auth/auth-headers';
 import { TimeSlice } from '../concurrency/turns';
@@ -38,20 +37,22 @@ export interface CheckedLine {
   readonly line: RawLine;
   /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** The idempotency key of the line, or a key that is derived from the key of the batch. */
+  /** The idempotency key of the line. If the line has none: a key that is derived from the key of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /**
-   * True if an earlier line of the batch has the same operation and key. This line is then rejected, and does not count
-   * as a retry.
+   * True if an earlier line of the batch has the same operation and key. Then this line is rejected, and is not
+   * answered as a retry.
    */
   readonly isRepeated: boolean;
 }
 
-/** Maximum length of the key of a batch: the derived key of a line also contains the line number. */
+/**
+ * Maximum length of the key of a batch. The derived key of a line consists of this key, a slash and the line number.
+ */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
-/** @throws PushError VALIDATION_FAILED if a header is invalid: headers apply to all lines */
+/** Checks the headers, which apply to all lines. @throws PushError VALIDATION_FAILED if a header is invalid */
 export function checkBatchHeaders({ headerErrors, idempotencyKey = '' }: PushHeaders): void {
   const tooLong = problem('X-Idempotency-Key', TEXTS.batchKey(MAX_BATCH_KEY));
   const errors =
@@ -96,7 +97,7 @@ interface LineWithKey {
   readonly error: PushError | undefined;
 }
 
-/** @param lineByKey the numbers of earlier lines, by operation and key. The function adds the number of `line` */
+/** @param lineByKey the number of the first line with each operation and key; this function adds new pairs */
 function readWithKey(
   line: RawLine,
   limits: BatchLimits,
@@ -119,8 +120,8 @@ function repeatedKey(earlierLine: number): PushError {
 }
 
 /**
- * Validates many bodies. A PushError has at most `maxProblems` problems, by default MAX_PROBLEMS, because a batch may
- * contain a million problems. Only UNKNOWN_USER may have more (MAX_USER_PROBLEMS).
+ * Validates many bodies. Each PushError has at most `maxProblems` problems, by default MAX_PROBLEMS. Without this
+ * limit, a batch could cause a million problems. Only an UNKNOWN_USER error can have more problems (MAX_USER_PROBLEMS).
  */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
@@ -128,8 +129,8 @@ export type CheckBodies = (
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /**
- * While the bodies of a batch have reported fewer unknown users than this, a body may report more than MAX_PROBLEMS of
- * them.
+ * Maximum unknown users that all bodies of a batch report together. Exception: each body can report up to MAX_PROBLEMS
+ * unknown users, even above this maximum.
  */
 const MAX_USER_PROBLEMS = 10_000;
 
@@ -158,7 +159,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   };
 }
 
-/** Maximum usernames in one query: a batch of 8 MiB may contain hundreds of thousands of names. */
+/** Maximum usernames in one query of the database: a batch of 8 MiB can contain hundreds of thousands of names. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

@@ -20,7 +20,7 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates ascending request ids for the lines of a batch. They contain the same time and process as `batchId`. */
+  /** Creates ascending request ids for the lines of a batch. Each id contains the time and the process of `batchId`. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface ReadTimes {
   readonly left: number;
 }
 
-/** @returns the pushes; an invalid push has its error as its answer. @throws PushError DATABASE_UNAVAILABLE */
+/** @returns the pushes; the answer of an invalid push is its error. @throws PushError DATABASE_UNAVAILABLE */
 export async function readPushes(
   deps: ReadDependencies,
   request: PushRequest,
@@ -67,8 +67,8 @@ async function readSingle(
 const NO_FINGERPRINT = () => undefined;
 
 /**
- * Maximum bytes of an unreadable batch that is recorded with its body. A larger batch is recorded without its
- * body, because the client may send the same megabytes again and again.
+ * Maximum bytes of an unreadable batch that is recorded with its body. A larger batch is recorded without its body,
+ * because the client can send the same megabytes again and again.
  */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
@@ -81,7 +81,7 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 
 /**
  * Creates the pushes of the lines of a batch. The pushes do not refer to the parsed JSON, which is larger than the
- * bytes of the batch. So the parsed JSON does not stay in memory while the batch waits for its replies.
+ * batch. So the parsed JSON does not stay in memory while the batch waits for replies.
  */
 async function readLines(
   deps: ReadDependencies,
@@ -117,8 +117,8 @@ async function readLines(
 }
 
 /**
- * Assigns an externalId to a valid line that has none. If this line has no key either, it gets the same externalId
- * again when the batch is sent again with the same signature.
+ * Assigns an externalId to a valid line that has none. For a line without a key, the externalId is derived from the
+ * signature of the batch and the line number (`assignId`).
  */
 function withId(
   { line, key: idempotencyKey, checked }: CheckedLine,
@@ -132,6 +132,6 @@ function withId(
   return { operation, warnings, externalId };
 }
 
-/** The externalId in an invalid line, if it can be read. */
+/** Reads the externalId of an invalid line. Undefined: the externalId is missing or unreadable. */
 const readableIdOf = ({ line, read }: CheckedLine) =>
   read ? externalIdOf(read.body) : externalIdIn(line.bytes);

@@ -26,39 +26,42 @@ import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
 /**
- * Maximum entries of one client that a web process logs at once. It is this large because a developer who corrects a
- * signature causes many rejections.
+ * Maximum entries of one client that a web process logs in a burst. The maximum is high, because a developer who
+ * corrects a signature causes many rejections.
  */
 const BURST = 100;
 /**
- * Milliseconds after which one more entry of the client may be logged. This allows 1,440 entries in 24 hours, or 1,540
- * with the burst.
+ * Milliseconds after which one more entry of the client can be logged. In 24 hours, a web process logs at most 1,440
+ * entries of a client in addition to BURST.
  */
 const INTERVAL = 60_000;
-/** Maximum bytes of a stored body: anyone who knows a client id can cause rejections and must not fill the disk. */
+/**
+ * Maximum bytes of a stored body. Anyone who knows a client id can cause rejections, but must not be able to fill the
+ * disk.
+ */
 const MAX_BODY = 16 * 1024;
 
 /**
- * Each entry is recorded at a random time within these milliseconds. Immediate work would delay the answer to a known
- * client, and so reveal that the client exists.
+ * Each entry is recorded after a random delay of up to this many milliseconds. Without a delay, recording would slow
+ * down the answer to a known client, and so reveal that the client exists.
  */
 const SPREAD = 1_000;
 
 export interface LoggedRejection {
   readonly clientId: string;
-  /** Creates the entry. It is called only if the entry is recorded. */
+  /** Creates the entry. Called only for an entry that is recorded. */
   readonly entry: () => LogEntry;
   readonly body?: Uint8Array | undefined;
   /** The push that is counted as unrecorded if the entry is dropped. Absent: the request was not a push. */
   readonly push?: PushEnded | undefined;
 }
 
-/** Records a rejection in the background, or drops it. It never throws. */
+/** Records a rejection in the background, or drops the rejection. Never throws. */
 export type LogRejection = (rejection: LoggedRejection) => void;
 
 export interface RejectionLog {
   readonly record: LogRejection;
-  /** Records pending entries now; resolves when all are recorded or dropped. */
+  /** Records the pending entries now. Resolves when each entry is recorded or dropped. */
   stop(): Promise<void>;
 }
 
@@ -126,7 +129,7 @@ export function createRejectionLog({
   return { record, stop };
 }
 
-/** @returns a function that takes one entry from the allowance of a client. It returns false if none is left */
+/** @returns a function that takes one entry from the allowance of a client; false if the allowance is used up */
 function createAllowance(clock: Clock): (clientId: string) => boolean {
   /** The time at which the whole burst is available again, by client. */
   const fullAt = new Map<string, number>();
@@ -149,7 +152,7 @@ export interface RejectedRequest {
   readonly headers: AuthHeaders;
   /** Absent if the body was streamed. */
   readonly rawBody?: Uint8Array;
-  /** Set for a large body, and for a streamed one. */
+  /** Set for a large body and for a streamed body. */
   readonly digest?: BodyDigest | undefined;
   readonly logged?: RequestFields;
 }
@@ -157,7 +160,7 @@ export interface RejectedRequest {
 /**
  * Records a failed authentication of a known client. Requests of unknown clients are not recorded.
  *
- * @returns the event of the rejected push; undefined if the client is unknown or the request is no push
+ * @returns the rejected push as a `PushEnded`; undefined if the client is unknown or the request is no push
  */
 export function recordRejection(
   logRejection: LogRejection,
@@ -172,8 +175,7 @@ export function recordRejection(
   const push: PushEnded | undefined = isPush
     ? { ...{ clientId, systemCode, operation, receivedAt, answer: error }, ...UNPARSED }
     : undefined;
-  // The entry is written later, when its request is no longer in flight. A large body must not stay in memory until
-  // then.
+  // The entry is written after the request has ended. A large body must not stay in memory until then.
   const body = digest ? undefined : rawBody;
   const source = { ...request, rawBody: body ?? EMPTY, caller: { clientId, systemCode } };
   const entry = () => unauthenticatedEntry(newEntry(source, 0), error, headers, receivedAt);
@@ -193,13 +195,16 @@ export interface RejectRequestDependencies {
   readonly clock: Clock;
 }
 
-/** The lines of a batch (see Submission), and the milliseconds that the caller waits. */
+/** The lines of a batch (`Submission.lines` in submit.ts), and the milliseconds that the caller waits. */
 export interface RejectedSubmission {
   readonly lines: readonly RawLine[] | PushError | undefined;
   readonly timeout: number;
 }
 
-/** Reasons that show that writes are slow. The bodies of requests with these reasons are not stored, to save writes. */
+/**
+ * Reasons that show that the database writes slowly. To save writes, a request with such a reason is recorded without
+ * its body.
+ */
 const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
 
 /**
@@ -223,7 +228,7 @@ export function rejectRequest(
   const now = clock();
   const newRejected = (named?: string) =>
     rejectedEntry(withExternalId(newEntry(request, timeout), named), answer, now);
-  // The entry of a batch is created now, so that the megabytes of its body are neither kept in memory nor parsed later.
+  // The entry of a batch names no externalId, so the megabytes of the batch are not parsed.
   const batchEntry = lines && newRejected();
   const entry = () => batchEntry ?? newRejected(externalIdIn(rawBody));
   const keepsBody = !digest && !SLOW_WRITES.has(answer.reason);

@@ -5,7 +5,7 @@ import { answerOf, type PushAnswer, type PushResult } from './push';
 import type { Planned, Skipped } from './resend-plan';
 import type { ValidPush } from './validate';
 
-/** The result of one request id in the request. */
+/** The result for one request id of a resend request. */
 export interface ResentLine {
   /** Place of the request id in the request, from 1. */
   readonly line: number;
@@ -13,8 +13,9 @@ export interface ResentLine {
   /** Whether the push is sent again; in a dry run, whether it would be sent again. */
   readonly sent: boolean;
   /**
-   * If `sent` is true: the id of the new push; in a dry run, `resentFrom`. If `sent` is false: the id of the push that
-   * took effect, or of the later push that resolved or may resolve the failure. Without such a push: `resentFrom`.
+   * - If `sent` is true: the id of the new push. In a dry run: `resentFrom`.
+   * - If `sent` is false: the id of the push that took effect, or of a later push that resolved the failure or is still
+   *   queued. Without such a push: `resentFrom`.
    */
   readonly requestId: string;
   readonly externalId: string | undefined;
@@ -22,7 +23,7 @@ export interface ResentLine {
   readonly answer: PushAnswer | ValidPush;
 }
 
-/** A push that the request names, with its plan. */
+/** A push that the resend request names, and the plan for this push. */
 export interface RequestedPush {
   readonly planned: Planned;
   /**
@@ -36,7 +37,7 @@ export interface RequestedPush {
   readonly effect?: LogEntry | undefined;
 }
 
-/** @param results of the pushes that were sent, absent in a dry run */
+/** @param results the results of the pushes that were sent; absent in a dry run */
 export function linesOf(
   requestIds: readonly string[],
   plan: readonly RequestedPush[],
@@ -69,7 +70,10 @@ const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
   answer,
 });
 
-/** The reason in the answer, by the reason why a push is not sent. `plannedLine` handles all other reasons. */
+/**
+ * The reason in the answer, for some of the reasons in `Skipped`. `plannedLine` derives the answers for the other
+ * reasons.
+ */
 const REASONS: Partial<Record<Skipped, Reason>> = {
   STILL_QUEUED: 'STILL_QUEUED',
   RESOLVED_SINCE: 'RESOLVED_SINCE',
@@ -86,9 +90,10 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
   const reason = REASONS[why];
   if (reason) return { ...ids, answer: new PushError(reason) };
-  // The client did not sign this entry, or the entry is no push. The client gets PUSH_NOT_FOUND, as for an unknown id.
+  // The client did not sign the push, or the entry is no push. The answer stays PUSH_NOT_FOUND, as for an unknown id.
   if (by === undefined) return {};
-  // If `effect` has no settlement, a majority of the database servers may not have confirmed its final state yet.
+  // Without a settlement, the push is still queued, or the majority of the database servers has not confirmed the
+  // entry.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

@@ -25,13 +25,16 @@ export interface StoredPush {
   readonly digest: BodyDigest | undefined;
   /**
    * The body of `entry`, even if `body` is the body of another attempt. If a push with a key has no externalId, the
-   * service derives one from the key and `firstBody`. So all resends of the push have one matter, even if their bodies
-   * differ. Undefined if the body of `entry` is not stored or not needed.
+   * service derives an externalId from the key and `firstBody`. So all resends of the push change the same matter, even
+   * if their bodies differ. Undefined if the body of `entry` is not stored or not needed.
    */
   readonly firstBody: Uint8Array | undefined;
 }
 
-/** Why an entry is not sent again. If several reasons apply, the first one in `skipReasonsOf` is reported. */
+/**
+ * The reasons why an entry is not sent again. If several reasons apply, the first reason in `skipReasonsOf` is
+ * reported.
+ */
 export const SKIPPED = {
   NOT_AUTHENTICATED: 'rejected because of its signature or client',
   NOT_A_PUSH: 'not a push',
@@ -54,19 +57,19 @@ export interface SkippedPush {
   readonly kind: 'skipped';
   readonly entry: LogEntry;
   readonly why: Skipped;
-  /** The request id of the push that took effect, or of the later push that resolved the failure or may resolve it. */
+  /** The request id of the push that took effect, or of a later push that resolved the failure or is still queued. */
   readonly by?: string | undefined;
 }
 
 export interface PlanDependencies {
   readonly bodies: Bodies;
   readonly lookups: Pick<LogLookups, 'resent' | 'keyUses'>;
-  /** Finds the later push that resolved a failed push. It also finds a later push that is still queued. */
+  /** Finds the later push that resolved a failed push, or that is still queued. */
   readonly findMended: FindMended;
 }
 
 export interface PlanRules {
-  /** Reasons that are ignored: an entry is sent in spite of them. */
+  /** Reasons that do not prevent the resend of an entry. */
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
@@ -88,8 +91,8 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // Also finds retries that are older than the replay window. If such a retry of the caller took effect, a resend
-    // would apply the push again. The push would overwrite the pushes after the retry with old values.
+    // `keyUses` finds retries of any age. If a retry of the caller took effect, a resend would apply the push a second
+    // time. The resend could then overwrite newer values of the matter with old values.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -109,7 +112,8 @@ export async function planResend(
     if (!body || !isPush(entry)) {
       return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
     }
-    // The entry of a push that was rejected before parsing has no externalId. The attempt or the body may have one.
+    // The entry of a push that was rejected before parsing has no externalId. The named attempt or the body can have
+    // one.
     const externalId = entry.externalId ?? attempt.externalId ?? externalIdIn(body);
     const named = externalId === undefined ? entry : { ...entry, externalId };
     const { bodyHash, bodySize } = attempt;
@@ -127,7 +131,7 @@ interface Attempts {
   readonly sent: ReadonlyMap<string, string>;
   /** The uses of the idempotency keys of the entries. */
   readonly uses: KeyUses;
-  /** The later push that resolved a failed push or may resolve it, by the request id of the failed push. */
+  /** The later push that resolved a failed push, or that is still queued, by the request id of the failed push. */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 
@@ -139,8 +143,7 @@ function skippedOf(
   allowed: readonly Skipped[],
 ): (SkipReason | undefined)[] {
   /**
-   * Matters with a push that is still queued. A later push of such a matter must not be sent before the queued push has
-   * ended.
+   * Matters with a push that is still queued. A later push of such a matter must wait until the queued push is settled.
    */
   const waiting = new Set<string>();
   const skipped = entries.map((entry): SkipReason | undefined => {
@@ -163,11 +166,13 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // `sent` and `later` are read at the same time, so a resend that ends meanwhile can be in only one of them.
+  // `sent` and `later` are read concurrently. A resend that ends during these reads can be missing in one of the two
+  // maps.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // A resend acts in the name of the client, so the client must have signed the push with a secret that may push.
+    // A resend acts in the name of the client. Therefore the client must have signed the push with a secret that has
+    // the permission to push.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
@@ -181,7 +186,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   return reasons.filter((reason) => !!reason);
 }
 
-/** Finds for each failed push the later push that resolved it, or that is still queued and may resolve it. */
+/** Finds for each failed push the later push that resolved the failed push, or that is still queued. */
 async function findLater(
   findMended: FindMended,
   entries: readonly LogEntry[],
@@ -202,7 +207,7 @@ function checkSize(entries: readonly LogEntry[], maxBytes: number): void {
   if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
 }
 
-/** @param maxBytes of all bodies together */
+/** @param maxBytes maximum bytes of all bodies together */
 export const bodiesTooLarge = (maxBytes: number) =>
   new PushError('BODY_TOO_LARGE', {
     errors: [problem('requestIds', TEXTS.storedBodies(maxBytes))],
@@ -211,7 +216,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // An unknown reason, written by a newer version, may concern the signature. Such a push is not sent again.
+  // A reason that only a newer version knows can concern the signature. A push with such a reason is not sent again.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

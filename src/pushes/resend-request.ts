@@ -1,6 +1,6 @@
 /**
- * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan names the pushes to send.
- * `submit` processes them like the lines of a batch, in the order of their first receipt.
+ * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan decides which pushes to send.
+ * `submit` processes these pushes like the lines of a batch, in the order in which the original pushes were received.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -40,7 +40,7 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** BODY_LIMIT: maximum bytes of a body after values were set in it. */
+  /** BODY_LIMIT: maximum bytes of one body, including the values that the request sets. */
   readonly maxBodyBytes: number;
   /** BATCH_BODY_LIMIT: maximum bytes of all bodies of a request. */
   readonly maxBytes: number;
@@ -54,9 +54,9 @@ export interface ResendAnswer {
 }
 
 /**
- * @param parse reads the body; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError if a dry run is not admitted, its caller may not push, or its plan fails. `ResendAnswer` contains
- *   all other rejections, also those of a real resend
+ * @param parse parses the body of the request; an invalid body is rejected and recorded like an unreadable batch
+ * @throws PushError only in a dry run: if the dry run is not admitted, the caller lacks the permission to push, or the
+ *   plan fails. In a real resend, `ResendAnswer` contains these errors
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -83,7 +83,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // `submit` counts these lines in the rate before it reads the plan. So each request id is one line without a body.
+    // `submit` counts the lines in the rate before the plan exists. Therefore each request id is one line, without
+    // bytes.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -104,9 +105,9 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects pushes that another push has overtaken since the plan: a later push of the matter, or another resend that is
- * still queued. A resend records its pushes before this check, so at least one of two concurrent resends finds the
- * other resend.
+ * Rejects pushes that another push has overtaken after the plan was made. The other push is a later push of the same
+ * matter or key, or a queued push of another resend. Each resend records its pushes before this check. So at least one
+ * of two concurrent resends finds the pushes of the other resend.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -128,8 +129,8 @@ async function recheck(
 }
 
 /**
- * @returns the reason to reject the push of `entry`. Undefined: `later` is another resend of the same push and took
- *   effect. Then `submit` appends the push to the queue, and the worker answers it with the result of `later`
+ * @returns the reason to reject the push of `entry`. Undefined: `later` is another resend of the same push, and took
+ *   effect. Then `submit` queues the push, and the worker answers the push with the result of `later`
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -169,17 +170,18 @@ async function planRequest(
   });
 }
 
-/** Attempts of the same push. The request contains the request id of each of them. */
+/** The attempts of one push that the request names. */
 interface Named {
-  /** The places of these request ids in the request, from 1. */
+  /** The places of the request ids of these attempts in the request, from 1. */
   readonly lines: readonly number[];
-  /** The latest of these attempts. Its body is sent. */
+  /** The latest of these attempts, whose body is sent. */
   readonly attempt: LogEntry;
 }
 
 /**
- * @returns the pushes of the caller that the request names, by the log entry of the original push. Exception: a push
- *   with an idempotency key but without an externalId is listed by the log entry of its latest named attempt
+ * @returns the pushes of the caller that the request names, by the log entry of the original push. Exception: for a
+ *   push with an idempotency key but without an externalId, the key of the map is the log entry of the latest named
+ *   attempt
  */
 async function findNamed(
   lookups: LogLookups,
@@ -190,11 +192,11 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push, so that all resends together have one effect. The
-  // log may have lost the original entry. Then the oldest entry in `byId` of the same push takes its place.
+  // A resend of a resend counts as a resend of the original push, so that all resends together have one effect. If the
+  // log no longer has the original entry, the oldest entry of the same push in `byId` is used.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
-  // If several attempts of a push without an externalId are named, only the latest one is sent.
+  // If the request names several attempts of a push without an externalId, only the latest attempt is sent.
   const latestOf = latestAttempts([...firstOf.values()].reverse());
   const named = new Map<LogEntry, Named>();
   for (const [index, id] of requestIds.entries()) {
@@ -233,7 +235,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // A changed body does not change the fingerprint: all resends of a push together have one effect.
+    // A changed body does not change the fingerprint, so that all resends of a push together have one effect.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

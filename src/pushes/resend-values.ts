@@ -1,6 +1,6 @@
 /**
- * Validates stored bodies by the current rules. Sets or removes invalid fields before the bodies are sent again
- * (contract 7.5). Valid fields keep their values.
+ * Validates stored bodies by the current rules, before the bodies are sent again. Sets or removes invalid fields as the
+ * request demands (contract 7.5). Valid fields keep their values.
  */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
@@ -13,7 +13,7 @@ import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, type StoredPush } from './resend-plan';
 import { orRejection, type ValidPush } from './validate';
 
-/** A stored push with its validation. */
+/** A stored push and the result of its validation. */
 export interface CheckedResend {
   readonly planned: { readonly kind: 'push'; readonly push: StoredPush };
   readonly checked: ValidPush | PushError;
@@ -21,21 +21,18 @@ export interface CheckedResend {
 
 export interface ValuesToSet {
   readonly values: readonly FieldValue[];
-  /** Maximum bytes of one body after values were set in it. */
+  /** Maximum bytes of one body, including the new values. */
   readonly maxBodyBytes: number;
-  /** Maximum bytes of all bodies together, after values were set in them. */
+  /** Maximum bytes of all bodies together, including the new values. */
   readonly maxBytes: number;
 }
 
 /**
- * Maximum rounds that set values and validate the changed bodies. Several rounds may be necessary, for example because
- * a validation reports unknown users only after all fields are valid.
+ * Maximum rounds. One round sets values and validates the changed bodies. A body can need several rounds, for example
+ * because a validation reports unknown users only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
-/**
- * Maximum problems that one round corrects in a body. The next rounds correct the rest: a body has at most about 1,000
- * problems.
- */
+/** Maximum problems of one body that one round corrects. The next rounds correct further problems. */
 const PROBLEMS_PER_ROUND = 500;
 
 /** Validates the pushes, and corrects their invalid fields with `values`. @throws PushError BODY_TOO_LARGE */
@@ -80,7 +77,7 @@ export async function checkWithValues(
   return all.map(({ planned, checked }) => ({ planned, checked: withFewProblems(checked) }));
 }
 
-/** @returns the push with the changed body; undefined if the push is valid, or if no change applies to its body */
+/** @returns the push with the changed body; undefined if the push is valid or its body stays unchanged */
 function withChanges(
   { planned: { push }, checked }: CheckedResend,
   changes: ReadonlyMap<string, readonly BodyChange[]>,
@@ -102,7 +99,7 @@ function withChanges(
   return body.equals(push.body) ? undefined : { ...push, body, digest: undefined };
 }
 
-/** A change whose `from` equals the value has precedence over a change for any value. */
+/** A change whose `from` equals the value has precedence over a change without `from`. */
 const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
@@ -146,8 +143,9 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // A missing externalId is derived from the key and `firstBody`, or from `signature` if one of the two is missing.
-    // The log does not store signatures, so the request id of the original push takes the place of the signature.
+    // A missing externalId is derived from the key and `firstBody`. If the key or `firstBody` is missing, the
+    // externalId is derived from `signature`. The log does not store signatures, so the request id of the original push
+    // replaces the signature.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

@@ -1,7 +1,7 @@
 /**
- * Resends logged pushes, for operators. `selectPushes` decides which entries are sent again. `createOperatorResend`
- * returns the function that validates, records and applies one logged push like a new push. For clients,
- * `resend-request.ts` resends pushes.
+ * Resends logged pushes for operators. `resend-request.ts` resends pushes for clients. `selectPushes` decides which
+ * entries are sent again. `createOperatorResend` returns the function that validates, records and applies a logged push
+ * like a new push.
  */
 
 import { inBatches } from '../concurrency/batcher';
@@ -43,14 +43,14 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly timeout: number;
   /** The id of this run of the command. One run applies each push at most once. */
   readonly runId: string;
-  /** The name of the operator, for the entry. */
+  /** The name of the operator, for the log entry. */
   readonly operator: string;
-  /** --again: a push without a key is applied once more, even if an earlier resend of it took effect. */
+  /** --again: a push without a key is applied once more, even if an earlier resend of this push took effect. */
   readonly again: boolean;
 }
 
 /**
- * Sends a logged push again. The new entry refers to the logged push (`resentFrom`).
+ * Sends a logged push again. `resentFrom` of the new entry is the request id of the original push.
  *
  * @throws PushError if the body is no longer valid, or if the push cannot be recorded
  */
@@ -83,9 +83,10 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 }
 
 /**
- * The fingerprint under which an operator resends a push. If an answer is lost, the run sends the push again, and the
- * fingerprint prevents a second effect. Two kinds of pushes may be applied once more: pushes that took effect and, with
- * `again`, pushes without a key. Their fingerprint contains the id of this run (`ofRun`).
+ * The fingerprint of a resend by an operator. If an answer is lost, the run sends the push again, and the fingerprint
+ * prevents a second effect. An operator can repeat the effect of a push that took effect and, with `again`, of a push
+ * without a key. The fingerprint of such a resend contains the id of this run (`ofRun`), so that each run can apply the
+ * push once.
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
@@ -106,13 +107,13 @@ export interface SelectDependencies extends PlanDependencies {
 /** Number of entries that are planned together, so that their bodies are read with one command. */
 const ENTRIES_PER_PLAN = 100;
 
-/** Yields the plan of each entry, in order. */
+/** Yields the plan of each entry, in the order of `entries`. */
 export async function* selectPushes(
   entries: AsyncIterable<LogEntry>,
   { again, byId, ...deps }: SelectDependencies,
 ): AsyncGenerator<Planned> {
   const allowed: readonly Skipped[] = [
-    // An operator may apply a push once more.
+    // An operator, unlike a client, has the permission to apply a push once more.
     'TOOK_EFFECT',
     ...(again ? (['ALREADY_RESENT', 'RESOLVED_SINCE'] as const) : []),
     ...(byId ? (['A_RESEND', 'ONLY_ANSWERED'] as const) : []),

@@ -44,13 +44,16 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
   readonly batchTimeout: number;
 }
 
-/** The steps that are different for a resend (resend-request.ts), which reads its pushes from the push log. */
+/**
+ * The steps that differ between a push request and a resend. A resend (resend-request.ts) reads its pushes from the
+ * push log.
+ */
 export interface SubmitSteps {
-  /** Creates the pushes of a request. A resend may create fewer pushes than it has lines. */
+  /** Creates the pushes of a request. In a resend, a line has no push if its push is not sent again. */
   readonly read: typeof readPushes;
   /**
-   * Only a resend has this step. It checks pushes that are recorded but not queued yet. It can reject a push because of
-   * a later push, or of another resend, that arrived after the push log was read.
+   * Only for a resend: called after the pushes are recorded and before they are queued. Rejects each push that another
+   * push has overtaken since the push log was read.
    */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
@@ -58,8 +61,8 @@ export interface SubmitSteps {
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
 /**
- * @returns one result per push, in order. A single push, and a batch that is rejected as a whole, has one result
- *   without a line number, which answers the whole request
+ * @returns one result per push, in the order in which `SubmitSteps.read` returns the pushes. For a single push, and for
+ *   a batch that is rejected as a whole, there is one result without a line number
  */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
@@ -108,11 +111,11 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // This check comes before admission. So a request that is rejected here does not count for the rate, and may be sent
-  // again with the same signature.
+  // This check precedes admission, so that a request that fails this check does not count for the rate. The client can
+  // send such a request again with the same signature.
   deps.checkReady();
-  // The batch window counts the request before the load shedder decides, so that shed single pushes limit batches too.
-  // Otherwise batches would use the capacity that shedding frees for single pushes.
+  // The batch window counts the request before the load shedder can reject the request. So even rejected single pushes
+  // limit batches. Otherwise batches would use the capacity that load shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
@@ -157,8 +160,8 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
 }
 
 /**
- * Answers the invalid pushes. A retry gets the outcome of its first attempt, because the same body may have been valid
- * at that time. For example, a user may have been disabled since. All other invalid pushes are rejected.
+ * Answers the invalid pushes. An invalid retry gets the outcome of its first attempt, because the same body was valid
+ * at the first attempt. All other invalid pushes are rejected.
  */
 async function answerInvalid(
   deps: SubmitDependencies,
@@ -195,9 +198,9 @@ interface PartContext {
 }
 
 /**
- * Records and applies the pushes: all at once, or in parts while other clients send single pushes. After the previous
- * part is recorded, a part waits until the batch window has room or half of the timeout has passed. A part need not
- * wait for the answers of the previous part, because partitions keep the order of the pushes.
+ * Records and applies the pushes: all at once, or in parts while other clients send single pushes. The next part starts
+ * when the previous part is recorded and the batch window has room. The replies to the previous part can arrive later,
+ * because partitions keep the order of the pushes.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
@@ -218,8 +221,8 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
 }
 
 /**
- * Applies the pushes of a part. Each reply is reported to the permit at once, so that the load shedder measures the
- * workers during a long batch too.
+ * Applies the pushes of a part. Reports each reply to the permit at once, so that the load shedder measures the speed
+ * of the workers while a long batch is still running.
  */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;

@@ -1,6 +1,6 @@
 /**
- * Validation of pushes (contract 4): converts bytes or JSON to an operation that may be queued, or to an error with the
- * problems. Single pushes, batches and their dry runs use the same checks.
+ * Validation of pushes (contract 4): converts bytes or JSON to a valid operation, or to an error with the problems.
+ * Single pushes, batches and their dry runs use the same checks.
  */
 import type { Clock } from '../concurrency/timing';
 import type { Operation, OperationName } from '../domain/operation';
@@ -16,14 +16,14 @@ import { unusedFields } from '../protocol/unused-fields';
 import type { LocalizedWarning } from '../protocol/warnings';
 import { type AssignedIdSource, assignId } from './idempotency';
 
-/** A valid push. The caller sent its externalId, or the service assigned one. */
+/** A valid push. The caller sent its externalId, or the service assigned an externalId. */
 export interface ValidPush {
   readonly operation: Operation;
   readonly externalId: string;
   readonly warnings: readonly LocalizedWarning[];
 }
 
-/** A valid body. The service assigns the externalId if there is none. */
+/** A valid body. If the body has no externalId, the service assigns an externalId later (`assignId`). */
 export interface CheckedBody {
   readonly operation: Operation;
   readonly externalId?: string | undefined;
@@ -44,11 +44,11 @@ export interface ValidatorDependencies {
 /** The data that the validation of a body needs besides the body. */
 export interface BodyContext {
   readonly operation: OperationName;
-  /** Problems of the headers, which are reported together with those of the body. */
+  /** Problems of the headers, which are reported together with the problems of the body. */
   readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields: unknown fields are rejected. */
   readonly strictFields?: boolean;
-  /** For a line of a batch: the fields of the line other than `op`, `body` and `key`. */
+  /** For a line of a batch: the names of the fields of the line other than `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
 /** The context of a single push, with the values from which a missing externalId is derived. */
 export interface PushContext extends BodyContext, AssignedIdSource {}
 
-/** Validates the bytes of a single push. @throws PushError INVALID_ENCODING or INVALID_JSON, or as CheckBody */
+/** Validates the bytes of a single push. @throws PushError INVALID_ENCODING, INVALID_JSON, or those of CheckBody */
 export async function validatePush(
   checkBody: CheckBody,
   rawBody: Uint8Array,
@@ -90,7 +90,7 @@ function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonO
   }
 }
 
-/** The unknown usernames, each with a similar known username; undefined if there is none. */
+/** The unknown usernames, each with a similar known username; undefined if no known username is similar. */
 export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
 const NONE: UnknownUsers = new Map();
@@ -106,7 +106,7 @@ export async function findUnknownUsers(
   return new Map(unknown.map((name) => [name, similar?.get(name)]));
 }
 
-/** @returns the result of `check`, or the PushError that it throws */
+/** @returns the result of `check`, or the PushError that `check` throws */
 export function orRejection<T>(check: () => T): T | PushError {
   try {
     return check();
@@ -116,7 +116,7 @@ export function orRejection<T>(check: () => T): T | PushError {
   }
 }
 
-/** A body that is valid, unless a user that it names is unknown. */
+/** A body whose fields are valid. The usernames in the body have not been looked up yet. */
 export interface BodyWithUsers extends CheckedBody {
   readonly usernames: readonly string[];
 }
@@ -205,8 +205,8 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors`. An unknown initiator is an
- *   error in a draft, otherwise a warning
+ * @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors` unknown parties. An unknown
+ *   initiator is an error in a draft, and a warning in any other matter
  */
 export function checkUsers(
   { operation, externalId, warnings, usernames }: BodyWithUsers,
@@ -235,14 +235,11 @@ export function checkUsers(
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
-/** Reads the externalId of a body whose other fields may be invalid. Undefined: no externalId, or an invalid one. */
+/** Reads the externalId of a body, even if other fields are invalid. Undefined: no valid externalId. */
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
-/**
- * Reads the externalId of a body that has not been parsed. Undefined: no externalId, an invalid one, or a body that is
- * no JSON.
- */
+/** Reads the externalId of a body that has not been parsed. Undefined: no JSON, or no valid externalId. */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   const body = orRejection(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);

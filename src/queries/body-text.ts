@@ -3,7 +3,8 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * @returns the body as it was sent; `base64:` and the encoded bytes if it is not UTF-8; null if the body is not stored
+ * @returns the body as it was sent; `base64:` and the encoded bytes if the body is not UTF-8; null if the body is not
+ *   stored
  */
 export function bodyText(body: Uint8Array | undefined): string | null {
   if (!body) return null;

@@ -1,4 +1,4 @@
-/** Limits concurrent heavy queries, in total and for each caller, so that they do not slow down pushes. */
+/** Limits concurrent heavy queries, in total and for each caller, so that queries do not slow down pushes. */
 import { PushError } from '../protocol/errors';
 
 export interface Bulkhead {

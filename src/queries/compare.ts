@@ -3,7 +3,7 @@
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';
 
-/** The expected values. Except for `deleted`, an undefined field is not compared. */
+/** The expected values. An undefined field other than `deleted` is not compared. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;

@@ -1,6 +1,6 @@
 /**
- * The query `matters/digest` counts and hashes the matters of a system, in buckets by bizType and by the day of
- * `sourceUpdatedAt`. Deleted matters do not count.
+ * The query `matters/digest` counts and hashes the matters of a system in buckets. A bucket has the matters with the
+ * same bizType and the same day of `sourceUpdatedAt`. Deleted matters do not count.
  */
 
 import { PushError, problem } from '../protocol/errors';
@@ -19,16 +19,16 @@ const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {
   readonly bizType?: string | undefined;
-  /** Only matters whose `sourceUpdatedAt` is from `fromDay` to `toDay`, both included. */
+  /** Only matters whose `sourceUpdatedAt` is from `fromDay` to `toDay`, both days included. */
   readonly fromDay?: LocalDay | undefined;
   readonly toDay?: LocalDay | undefined;
-  /** True: without concluded matters. */
+  /** True: concluded matters do not count. */
   readonly open?: boolean | undefined;
 }
 
 /**
- * @returns a query. It throws PushError TOO_MANY_QUERIES while another digest of the system or three digests of other
- *   systems run. It throws PushError VALIDATION_FAILED if there are too many buckets
+ * @returns a query that throws PushError TOO_MANY_QUERIES while MAX_CONCURRENT digests run, and PushError
+ *   VALIDATION_FAILED if there are more than MAX_BUCKETS buckets
  */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);

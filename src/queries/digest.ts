@@ -1,7 +1,7 @@
 /**
  * The digest of a set of matters: count and hash. If the source system and the ledger have the same matters in the same
- * state, both compute the same digest. The order of the matters has no effect. The hash is computed as follows, so a
- * program in any language can compute it too:
+ * state, both compute the same digest. The order of the matters has no effect. A program in any language can compute
+ * the hash as follows:
  *
  * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +
  *   (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
@@ -31,7 +31,10 @@ interface Sum {
 
 const emptySum = (): Sum => ({ count: 0, high: 0, low: 0 });
 
-/** Computes the digest of all matters, and the digest of each bucket. A bucket is a pair of bizType and day. */
+/**
+ * Computes the digest of all matters, and the digest of each bucket. A bucket has the matters with the same bizType and
+ * day.
+ */
 export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
   /** Number of buckets so far. */

@@ -9,12 +9,12 @@ import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
 /**
  * The failed pushes of one matter. If the pushes name no matter: the failed pushes of one idempotency key. If a push
- * has neither: this push alone.
+ * names no matter and has no key: this push alone.
  */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The later push that resolved the newest failed push; null if there is none. */
+  /** The later push that resolved the newest failed push; null if there is no such push. */
   readonly mended: Mended | null;
 }
 
@@ -26,8 +26,8 @@ const MAX_GROUPS = 200;
 const LIST_PLACE = /\[\d+\]/g;
 
 /**
- * The name of the subject to which a failed push belongs: the external id of its matter. Without a matter: client,
- * operation and idempotency key. Without both: the request id of the push.
+ * The name of the subject to which a failed push belongs: the external id of its matter. Without an external id:
+ * client, operation and idempotency key. Without an external id and a key: the request id of the push.
  */
 export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): string {
   const { externalId, idempotencyKey: key } = entry;
@@ -40,8 +40,8 @@ export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
 /**
- * Whether the pushes of the subject still count as failed, because no later push resolved them. A batch that was
- * rejected as a whole does not count, because the log does not show whether the caller sent the batch again.
+ * Whether the subject still counts as failed, because no later push has resolved its newest failed push. A batch that
+ * was rejected as a whole never counts, because the log does not show whether the caller sent the batch again.
  */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
@@ -75,9 +75,8 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
 }
 
 /**
- * Finds the cause of MATTER_NOT_FOUND: the upsert that should have created the matter. This is the last failed upsert
- * before the push that did not find the matter. The failed upserts before that upsert are not the cause: the caller may
- * have corrected their errors.
+ * Finds the cause of MATTER_NOT_FOUND: the last failed upsert, which should have created the matter. Earlier failed
+ * upserts are not the cause, because the caller may have corrected their errors.
  */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
@@ -94,7 +93,7 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
 /**
  * Groups failed pushes by reason and field. A push with several invalid fields is in several groups.
  *
- * @returns the largest groups first, and the number of groups left out
+ * @returns the largest groups first, and the number of groups that are left out because of MAX_GROUPS
  */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];

@@ -36,7 +36,7 @@ export interface FailuresDependencies {
   /** PUSH_LOG_RETENTION, milliseconds. */
   readonly retention: number;
   readonly clock: Clock;
-  /** Maximum failed pushes that a page reads; 5,000 by default. */
+  /** Maximum failed pushes that a page reads; MAX_CHECKED by default. */
   readonly maxChecked?: number;
 }
 
@@ -45,14 +45,15 @@ const MAX_CHECKED = 5_000;
 const POSITION = /^[0-9a-f]{24}$/;
 /**
  * The reasons of a query without `reason`. The list omits the reasons that a request without a valid signature can
- * cause. Otherwise an attacker who knows a client id could hide the failed pushes of this client behind such requests.
+ * cause. Otherwise an attacker who knows a client id could send many such requests, and so hide the failed pushes of
+ * this client.
  */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**
  * Creates the query. A row of a page is a subject: usually a matter with its failed pushes (`FailedSubject`). A page
- * covers the next failed pushes, newest first, up to a maximum of pushes and a maximum of subjects. A page can be empty
- * because of `stillFailed`, so only `nextCursor: null` marks the last page.
+ * covers the next failed pushes, newest first, up to `maxChecked` pushes and `limit` subjects. The filter `stillFailed`
+ * can leave a page empty, so only `nextCursor: null` marks the last page.
  *
  * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields
  */

@@ -48,8 +48,8 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid only for the filter and the order for which it was made. `cursorQuery` omits the default order,
-    // because cursors from versions without `oldestFirst` must stay valid.
+    // A cursor is valid only for the filter and the order of the query that returned the cursor. `cursorQuery` omits
+    // the default order, because cursors from versions without `oldestFirst` must stay valid.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);
@@ -93,16 +93,17 @@ async function toViews(
   }));
 }
 
-/** Removes the differences from a diagnosis, because they quote the body. Called for keys that may not see bodies. */
+/** Removes the differences from a diagnosis for query keys without access to bodies: the differences quote the body. */
 const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
   ...diagnosis,
   findings: findings.map(({ difference, ...finding }) => finding),
 });
 
 /**
- * The signature diagnosis of an entry. A diagnosis may take a tenth of a second, so only the answer to a query for one
- * request contains it. Only the client of the entry gets the diagnosis, because the diagnosis uses the secret of this
- * client. Otherwise another client of the system could sign with guessed secrets and learn how close the guesses are.
+ * The signature diagnosis of an entry. A diagnosis can take a tenth of a second, so only a query for one request id
+ * gets a diagnosis. Only the client of the entry gets the diagnosis, because the diagnosis uses the secret of this
+ * client. Otherwise another client of the system could sign requests with guessed secrets and learn how close the
+ * guesses are.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

@@ -20,8 +20,8 @@ export interface MatterQueriesDependencies {
 }
 
 /**
- * The parts of a signed query that these queries use. All clients of a system get the same answer. There is one
- * exception: if a query key has no access to bodies, its answers lack the texts of matters, such as titles.
+ * The parts of a signed query that these queries use. All clients of a system get the same answer. Exception: a query
+ * key without access to bodies gets answers without the texts of matters, such as titles.
  */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 

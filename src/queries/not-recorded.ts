@@ -9,8 +9,8 @@ import type { CountQuery, LogFilter } from '../storage/push-log';
 const LATEST = Date.UTC(9999, 11, 31);
 
 /**
- * Whether the push counts can answer the filter. A query of the counts cannot select by request id, batch, matter,
- * idempotency key or client.
+ * Whether the push counts can answer a query with this filter. The counts cannot select pushes by request id, batch,
+ * matter, idempotency key or client.
  */
 export function isCountable(filter: LogFilter): boolean {
   const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
@@ -19,8 +19,8 @@ export function isCountable(filter: LogFilter): boolean {
 
 /**
  * The query for the number of pushes that match a filter and have no log entry. The window begins at a whole minute,
- * because the counts are kept by minute. Every push without a log entry was rejected. So a filter for accepted pushes,
- * or for a state that is not REFUSED, finds none of these pushes.
+ * because the counts are kept by minute. All pushes without a log entry were rejected. So a filter for accepted pushes,
+ * or for a state other than REFUSED, finds none of these pushes.
  */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;

@@ -6,7 +6,7 @@ import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
 
 /**
- * Yields orphans in groups, sorted by external id. A group may be empty. The return value of the generator has the
+ * Yields orphans in groups, sorted by external id. A group can be empty. The return value of the generator has the
  * numbers of listed ids, open matters and orphans.
  *
  * @param listed the external ids that the source system lists
@@ -19,8 +19,8 @@ export type FindOrphans = (
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
 /**
- * Number of open matters that are checked for one group. The HTTP route sends each group by itself, and limits the time
- * to read each group from the database.
+ * Number of open matters that are checked for one group. The HTTP route sends each group separately, and limits the
+ * time for reading each group from the database.
  */
 const GROUP_SIZE = 500;
 

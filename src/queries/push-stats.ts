@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Length of the window of a query without `from`, in milliseconds, by the length of the buckets. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
-/** Maximum length of the window in milliseconds, by the length of the buckets. A window may be one bucket longer. */
+/** Maximum length of the window in milliseconds, by the length of the buckets. One additional bucket is allowed. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
@@ -58,7 +58,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read stopped at its limit, the oldest bucket may be incomplete, so the answer leaves it out.
+    // If the read stopped at its limit, the oldest bucket can be incomplete, so the answer leaves this bucket out.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {

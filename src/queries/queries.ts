@@ -1,7 +1,7 @@
 /**
  * Entry point of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). A
- * function gets an authenticated query and returns `data` of the answer. The compiler checks that each query has a
- * function.
+ * function gets an authenticated query and returns the field `data` of the answer. The compiler checks that each query
+ * has a function.
  */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -25,7 +25,7 @@ import { createStatsQuery } from './push-stats';
 import { createClientSelf, createUsersCheck, type SelfSettings } from './self-queries';
 import type { AnswerQuery } from './signed-query';
 
-/** Milliseconds of processor time for the diagnosis of one signature. */
+/** Maximum milliseconds of processor time for the diagnosis of one signature. */
 const DIAGNOSIS_TIME = 100;
 
 export interface QueriesDependencies {
@@ -73,7 +73,8 @@ export function createQueries(deps: QueriesDependencies): Queries {
 }
 
 /**
- * Milliseconds of processor time that this process has used. Unlike wall time, they do not depend on other processes.
+ * Milliseconds of processor time that this process has used. Unlike wall time, processor time does not depend on other
+ * processes.
  */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();

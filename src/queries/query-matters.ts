@@ -9,13 +9,12 @@ import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
 /**
- * A change is committed or has failed at most this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
- * before the commit, so a change can become visible after changes with a later `updatedAt`. To miss no change, the next
- * query for changes starts at the watermark, usually COMMIT_LAG before the request for the first page
- * (`firstWatermark`). So the next query may return some matters again.
+ * A change is committed, or has failed, within this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
+ * before the commit. Therefore a change can become visible after other changes that have a later `updatedAt`. The
+ * watermark (`firstWatermark`) ensures that the caller gets such a change.
  */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that the query reads for one page, including matters of other bizTypes. */
+/** Maximum matters that a query without a search reads for one page, including matters of other bizTypes. */
 const MAX_SCANNED = 5_000;
 /**
  * Maximum weight of a page in characters (`weight.ts`). Without this maximum, 500 matters with contents of full length
@@ -56,8 +55,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A cursor is valid only for the query that returned it. Without a search, `cursorQuery` has no element for the
-    // search, because cursors from versions without searches must stay valid.
+    // A cursor is valid only for the query that returned the cursor. Without a search, `cursorQuery` has no element for
+    // the search, because cursors from versions without searches must stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -76,8 +75,8 @@ export function createQueryMatters(
 }
 
 /**
- * The conditions and order of a search. Undefined if the query is no search: it has no conditions except `updatedFrom`,
- * `updatedTo` and `bizType`, and `newestFirst` is not true.
+ * The conditions and order of a search. Undefined if the query is no search. A query is a search if `newestFirst` is
+ * true, or if it has a condition other than `updatedFrom`, `updatedTo` and `bizType`.
  */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
@@ -87,7 +86,7 @@ function searchOf(query: ChangesQuery) {
   return isSearch ? { ...search, newestFirst: newestFirst ?? false } : undefined;
 }
 
-/** Reads a page of a query without a search. */
+/** Reads a page of a query that is no search. */
 function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: string) {
   return async (
     systemCode: string,
@@ -114,9 +113,9 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The watermark: `updatedFrom` of the next query for changes. It is computed for the first page and stays the same for
- * all pages. While the caller reads the pages, a worker may commit a change whose `updatedAt` belongs to a page that
- * the caller has already read. The next query for changes returns this change.
+ * The watermark, which the caller sends as `updatedFrom` of the next query for changes. The watermark is usually
+ * COMMIT_LAG before the request for the first page, and is the same for all pages. So the next query also returns
+ * changes that were committed too late for the pages of this query. The next query can return some matters again.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -140,7 +139,7 @@ const MATTERS_PER_READ = 50;
 /**
  * Reads a page of a search.
  *
- * @param maxWeight a page ends after the matter with which it reaches this weight
+ * @param maxWeight a page ends with the matter that brings the weight of the page to this maximum
  */
 function createReadSearch(
   reader: Pick<MatterReader, 'search' | 'byIds'>,
@@ -166,7 +165,7 @@ function createReadSearch(
           return { matters, next: positionBefore(positions, position), examined };
         }
         const matter = byId.get(position.matterId);
-        // An operator removed the matter from the database after the search found it.
+        // An operator removed the matter from the database after the search had found its position.
         if (!matter) continue;
         weight += weightOf(matter);
         matters.push(toMatterView(matter, timeZone));
@@ -176,7 +175,7 @@ function createReadSearch(
   };
 }
 
-/** The position before `position`; undefined for the first one. */
+/** The position before `position`; undefined for the first position. */
 const positionBefore = (positions: readonly ChangePosition[], position: ChangePosition) =>
   positions[positions.indexOf(position) - 1];
 

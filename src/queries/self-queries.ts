@@ -1,4 +1,4 @@
-/** The query `clients/me` describes the client that sends it. The query `users/check` checks usernames. */
+/** The query `clients/me` describes the client that sends the query. The query `users/check` checks usernames. */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import { PushError } from '../protocol/errors';
@@ -22,7 +22,7 @@ import {
 } from '../storage/directory';
 import type { AnswerQuery } from './signed-query';
 
-/** `users/check`. */
+/** Creates the query `users/check`. */
 export function createUsersCheck(mongo: Connection): AnswerQuery<CheckedUsers> {
   const check = createCheckUsers(mongo);
   return async ({ body }) => {
@@ -39,7 +39,7 @@ export function createUsersCheck(mongo: Connection): AnswerQuery<CheckedUsers> {
 
 /** The settings that `clients/me` shows. */
 export interface SelfSettings {
-  /** RATE_LIMIT and RATE_BURST. They apply to a client without its own rate. 0 pushes per second: no limit. */
+  /** RATE_LIMIT and RATE_BURST: the rate of a client without a rate of its own. 0 pushes per second: no limit. */
   readonly rate: ClientRate;
   readonly queryKeyRate: ClientRate;
   /** PORTAL_TIME_ZONE */
@@ -50,7 +50,7 @@ export interface SelfSettings {
 }
 
 /**
- * `clients/me`.
+ * Creates the query `clients/me`.
  *
  * @returns a query that throws PushError SIGNATURE_MISMATCH if the client was removed after authentication
  */

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/authenticate';
 import type { Language } from '../protocol/language';
 
-/** A signed query of an authenticated client. The answer contains only data of the system of this client. */
+/** A signed query of an authenticated client. The answer contains only data of the client's system. */
 export interface SignedQuery
   extends Pick<Caller, 'systemCode' | 'clientId' | 'secretId' | 'queryKey'> {
   /** The language of the answer. */

@@ -1,7 +1,7 @@
 /**
- * Sharing and sweeping assign partitions to workers. A worker owns a partition while pushes arrive in it. Sharing
- * divides the owned partitions evenly between the live workers. Each worker computes its own share from the last
- * heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
+ * Sharing and sweeping assign partitions to workers. A worker owns a partition while pushes arrive in the partition.
+ * Sharing divides the owned partitions evenly between the live workers. Each worker computes its own share from the
+ * last heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -29,11 +29,11 @@ export function createSharing(worker: BalancedWorker, id: string) {
   return {
     interval: SHARE_EVERY,
     /**
-     * Number of partitions that the worker owns. Undefined while it is paused or stopping: then it takes no
-     * partitions.
+     * Number of partitions that the worker owns. Undefined while the worker is paused or stopping, because the worker
+     * then takes no partitions.
      */
     ownedPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
-    /** @param workers how many partitions a worker owns, by worker id; only live workers that take partitions */
+    /** @param workers number of owned partitions by worker id, only for live workers that take partitions */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
       if (!alive.has(id)) return;
@@ -45,7 +45,7 @@ export function createSharing(worker: BalancedWorker, id: string) {
      * heartbeat of this worker.
      */
     alive: (): Iterable<string> => alive.keys(),
-    /** Ends the participation of this worker: the other workers then divide the partitions without it. */
+    /** Ends the participation of this worker. The other workers then divide the partitions among themselves. */
     leave: (): void => {
       hasLeft = true;
     },
@@ -56,16 +56,17 @@ export interface Share {
   /** Partitions to release now. */
   readonly release: number;
   /**
-   * Maximum partitions that the worker may own until its next heartbeat. Undefined: no limit, because every worker
-   * has enough partitions.
+   * Maximum partitions of the worker until its next heartbeat. Undefined: no limit, because every worker has enough
+   * partitions.
    */
   readonly max: number | undefined;
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if one worker owns too few. Its distance below the average must be at least TOLERANCE
- * partitions, and at least TOLERATED_PART of the average. The average and this part are rounded down.
+ * Workers release partitions only if the worker with the fewest partitions is too far below the average. The difference
+ * must be at least TOLERANCE partitions, and at least the fraction TOLERATED_PART of the average. The average and this
+ * fraction are rounded down to whole partitions.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
@@ -74,7 +75,7 @@ const TOLERATED_PART = 0.1;
  * Computes the share of one worker.
  *
  * @param id of this worker
- * @param owned how many partitions a worker owns, by worker id; only live workers that take partitions
+ * @param owned number of owned partitions by worker id, only for live workers that take partitions
  * @returns no releases and no limit if `owned` does not contain this worker
  */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
@@ -93,10 +94,10 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
 }
 
 /**
- * Applies `shareOf` at each heartbeat of one worker. The numbers in `owned` are up to one heartbeat old, and a
- * released partition has no owner for a moment. Therefore the worker releases no partition at the first heartbeat
- * with an uneven distribution, and none at the heartbeat after a release. Otherwise it would release about twice as
- * many partitions as necessary.
+ * Applies `shareOf` at each heartbeat of one worker. The numbers in `owned` are up to one heartbeat old, and a released
+ * partition has no owner for a moment. Therefore the worker releases no partition at the first heartbeat with an uneven
+ * distribution, and none at the heartbeat after a release. Otherwise the worker would release about twice as many
+ * partitions as necessary.
  *
  * @param id of this worker
  * @returns a function to call once for each heartbeat
@@ -120,17 +121,17 @@ export interface SweepOptions {
   readonly worker: { notify(partitions: readonly number[]): void };
   /** Number of shards of the queue. */
   readonly shards: number;
-  /** The id of this worker, as in `createSharing`. Redis stores it with the partitions that the worker owns. */
+  /** The id of this worker, as in `createSharing`. Redis stores this id with the partitions that the worker owns. */
   readonly id: string;
-  /** @returns ids of the live workers that take partitions; empty while they are unknown */
+  /** @returns ids of the live workers that take partitions; empty while the ids are unknown */
   readonly alive: () => Iterable<string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /**
- * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker owns a
- * partition that was found, the sweep starts a batch. Otherwise the sweep schedules the job of the partition.
+ * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker holds the
+ * job of a found partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition.
  *
  * A partition can need the sweep after a lost wake-up message, after a failed job, or after a crash between appending a
  * push and scheduling the job. In a failover, Redis can also lose the job or the owner of a partition, but keep the

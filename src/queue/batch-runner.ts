@@ -12,24 +12,24 @@ import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
 /**
- * Maximum milliseconds of one batch. A longer batch is abandoned, as if its worker had died. The next batch ends the
- * open transaction of the abandoned batch. If the abandoned batch still tries to commit, the commit fails: the batch
- * can no longer use its session, or another batch has changed the same documents.
+ * Maximum milliseconds of one batch. A longer batch is abandoned: its partition jobs fail, and its session is replaced.
+ * The next batch ends the open transaction of the abandoned batch. If the abandoned batch still tries to commit, the
+ * commit fails: the batch can no longer use its session, or another batch has changed the same documents.
  */
 const PROCESSING_TIMEOUT = 8_000;
-/** Minimum milliseconds between the starts of two concurrent batches, so that the second one collects more pushes. */
+/** Minimum milliseconds between the starts of two concurrent batches, so that the second batch collects more pushes. */
 const HEAD_START = 50;
 /**
- * Batches that a worker runs at a time. While one waits for its commit, the worker reads the next one and folds its
- * pushes (`domain/fold.ts`).
+ * Number of batches that a worker runs at a time. While one batch waits for its commit, the worker reads the next batch
+ * and folds the pushes of the next batch (`domain/fold.ts`).
  */
 export const CONCURRENT_BATCHES = 2;
 /**
  * Applies the pushes of a batch.
  *
  * @returns a reply for each push whose final state is known
- * @throws if the outcome of some pushes is unknown: the partition jobs fail, and a later batch reads the partitions
- *   again
+ * @throws if the outcome of some pushes is unknown. Then the partition jobs fail, and a later batch reads the
+ *   partitions again
  */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
@@ -44,7 +44,7 @@ export interface BatchRunnerOptions {
   readonly onAbandoned: (index: number) => void;
   /** Maximum milliseconds of one batch; 8,000 by default. */
   readonly processingTimeout?: number;
-  /** BATCH_LIMIT: maximum pushes of one batch. Measurements showed no gain above the default. */
+  /** BATCH_LIMIT: maximum pushes of one batch. Measurements showed no gain from values above the default. */
   readonly batchLimit: number;
   readonly metrics?: Metrics;
 }
@@ -63,7 +63,7 @@ export class BatchRunner {
   private batchLimit: number;
   /** Number of pushes in all running batches. */
   private pushes = 0;
-  /** Its signal is aborted from `abandon` until `resume`. */
+  /** The signal of this controller is aborted from `abandon` until `resume`. */
   private abandonment = new AbortController();
 
   /** @param held returns the number of partitions whose jobs are active in this worker */
@@ -108,9 +108,9 @@ export class BatchRunner {
   }
 
   /**
-   * Maximum partitions of one batch. While batches are quick, a batch may contain all partitions, because fewer and
-   * larger batches cost less. While batches are slow, it may contain half of them, so that a second batch can run at
-   * the same time.
+   * Maximum partitions of one batch. If the last batch took at most HEAD_START milliseconds, the next batch can contain
+   * all partitions, because one large batch costs less than two small batches. After a slower batch, the maximum is
+   * half of the partitions, so that a second batch can run at the same time.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
@@ -149,8 +149,8 @@ export class BatchRunner {
   }
 
   /**
-   * @throws the error of `processBatch`, ProcessingTimeout or BatchAbandoned. After the last two, a late result of
-   *   `processBatch` is ignored
+   * @throws the error of `processBatch`, ProcessingTimeout or BatchAbandoned. After ProcessingTimeout or
+   *   BatchAbandoned, a late result of `processBatch` is ignored
    */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
     const { processBatch, onAbandoned, processingTimeout = PROCESSING_TIMEOUT } = this.options;
@@ -160,7 +160,7 @@ export class BatchRunner {
     try {
       const work = unlessAbandoned(processBatch(batch), signal);
       const replies = await withTimeout(work, processingTimeout, () => {
-        // The next batch is smaller, because the database may be too slow for as many pushes as in this batch.
+        // The next batch is smaller, because the database is probably too slow for as many pushes as in this batch.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`the batch did not end within ${processingTimeout} ms`);
       });

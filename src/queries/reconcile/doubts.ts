@@ -1,8 +1,12 @@
 /**
- * Finds external ids of a file that the ledger probably has in another form. Either a spreadsheet has converted the id
- * to a number. Or the id of the file and the id of the ledger differ only in invisible characters or in blanks at
- * their ends. An upsert with the id of the file would create a second matter. Pure. The console in `browser/console`
- * imports this file too.
+ * Finds external ids of a file that the ledger probably has in another form:
+ *
+ * - DAMAGED_ID: a spreadsheet has converted the id to a number.
+ * - LOOK_ALIKE: the id in the file and the id in the ledger differ only in invisible characters, or in blanks at the
+ *   ends.
+ *
+ * An upsert with the id of the file would create a second matter. Pure. The console in `browser/console` imports this
+ * file too.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -30,9 +34,9 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
  * @param ofFile all ids of the file
- * @param open ids of the open matters (also drafts) of the ledger that are not in the file
- * @returns a function that returns the doubt about an id of the file; undefined if there is none. Call it only for ids
- *   that the ledger does not have
+ * @param open ids of open matters and drafts of the ledger; only ids that are not in the file
+ * @returns a function that returns the doubt about an id of the file; undefined if there is none. Call the function
+ *   only for ids that the ledger does not have
  */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
@@ -45,8 +49,8 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // An id that `lookAlike` changes is doubtful even if no open matter looks alike. A concluded matter may have the
-    // changed id, and `open` does not contain concluded matters.
+    // An id that `lookAlike` changes is doubtful even if no open matter has the changed id. A concluded matter can have
+    // the changed id, and `open` does not contain concluded matters.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -56,16 +60,16 @@ export function createDoubtFinder(
 
 /** The ids of the file, and the ids of open matters (the parameter `open` of `createDoubtFinder`). */
 class SeenIds {
-  /** Open ids, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
+  /** Ids of open matters, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
-  /** Open ids with leading zeros, by their form without these zeros. */
+  /** Ids of open matters with leading zeros, by their form without these zeros. */
   readonly #byNumber = new Map<string, string>();
-  /** Open ids with more than 15 digits, by their length and first 15 digits. */
+  /** Ids of open matters with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
-  /** Number of digits of the longest open id with leading zeros. */
+  /** Among the ids of open matters with leading zeros: the number of digits of the longest id. */
   #longestWithZeros = 0;
-  // The first flag is set if an id of the file has lost its leading zeros, the second one if an id of the file is
-  // rounded. Then all ids that may be damaged in the same way are doubtful, even if no open id matches them.
+  // True if an id of the file is the id of an open matter without leading zeros (`#haveLostZeros`), or rounded
+  // (`#areRounded`). Then each id that can be damaged in the same way is doubtful, even if no open matter matches.
   #haveLostZeros = false;
   #areRounded = false;
 

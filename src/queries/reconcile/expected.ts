@@ -5,11 +5,14 @@
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
 
-/** A line of the file. The line may state only some fields of its matter. */
+/** A line of the file. The line can state only some fields of its matter. */
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The fields of PUSHED_FIELDS that the line states. Only times are converted, to the form that the service reads. */
+  /**
+   * The fields of PUSHED_FIELDS that the line states. `deadlineAt` is converted to the form that the service reads; the
+   * other values are unchanged.
+   */
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;
@@ -32,8 +35,8 @@ export interface FoldedMatter {
 export type ExpectedMatter = Row | FoldedMatter;
 
 /**
- * Fields of a line that are not in ExpectedFields. The comparison uses these fields. A push that corrects the ledger
- * sends them.
+ * Fields of a line that are not in ExpectedFields. The comparison uses these fields, and a push that corrects the
+ * ledger contains these fields.
  */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',

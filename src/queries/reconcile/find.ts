@@ -55,7 +55,7 @@ export function findDifferences(
   const found = compareWithLedger(expectedMatter.expected, stored).map((difference) =>
     describe(difference, SHOWN[difference].filter(isShown)),
   );
-  // The fields of a deleted matter are not compared.
+  // The content of a missing or deleted matter is not compared.
   if (!stored || stored.deleted || expectedMatter.expected.deleted) return found;
   const content = isRow
     ? rowDifferences(rowContent, stored)
@@ -77,9 +77,9 @@ export function doubtDifference(
 }
 
 /**
- * Replaces `sourceUpdatedAt` of the file with that of the ledger if both are equal within the precision of the file.
- * Without this replacement, every matter of a spreadsheet without seconds would differ, and a push with the time of the
- * file would be stale.
+ * Replaces `sourceUpdatedAt` of the file with `sourceUpdatedAt` of the ledger if both are equal within the precision of
+ * the file. Without this replacement, every matter of a spreadsheet without seconds would differ. A push with the time
+ * of the file would be stale, because that time is earlier.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

@@ -97,7 +97,9 @@ interface Time {
   readonly isSerial?: boolean;
 }
 
-/** @returns undefined if the value is invalid. A null or absent value is valid: its `at` is null or undefined */
+/**
+ * @returns undefined if the value is invalid. The values null and undefined are valid: `at` of the result is this value
+ */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

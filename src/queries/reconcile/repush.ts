@@ -1,4 +1,4 @@
-/** Makes the push that gives a matter of the ledger the values of the file. Pure. */
+/** Makes the push with which a matter of the ledger gets the values of the file. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -15,22 +15,25 @@ export interface RepushLine {
 }
 
 /**
- * The reason why no push is made for the matter. NEWER_HERE: the matter is newer in the ledger than in the file.
- * ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back. NEEDS_CONTENT: the file lacks
- * fields that a push needs. DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an
- * upsert would create a second matter.
+ * The reason why no push is made for the matter:
+ *
+ * - NEWER_HERE: the matter is newer in the ledger than in the file.
+ * - ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back.
+ * - NEEDS_CONTENT: the file lacks fields that a push needs.
+ * - DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an upsert would create a second
+ *   matter.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
 export interface RepushOptions {
   /**
-   * True: also correct a matter that is newer in the ledger. Its push has the time of the ledger, because a push with
-   * the time of the file would be stale.
+   * True: also correct a matter that is newer in the ledger than in the file. The push then has the time of the ledger,
+   * because a push with the time of the file would be stale.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
-  /** The type of a matter that is not in the ledger, if its row does not state a type. */
+  /** The matter type for a row that states no type and whose matter is not in the ledger. */
   readonly matterType?: string | undefined;
 }
 
@@ -62,8 +65,8 @@ export function createRepushLine(
 }
 
 /**
- * Whether the matter is newer in the ledger than in the file. A row that states no time (undefined) is never older. A
- * folded matter without a time (null) is older than every time.
+ * Whether the matter is newer in the ledger than in the file. For a row without a time (undefined), the answer is
+ * false. A folded matter without a time (null) counts as older than every time.
  */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
@@ -88,12 +91,12 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row; undefined if the row lacks fields that a push needs. If the row does not state a type or a title,
- * the push has the type or title of the ledger.
+ * The push for a row; undefined if the row lacks fields that a push needs. If the row states no type or no title, the
+ * push has the type or the title of the ledger.
  *
- * A row without a title does not state the whole matter, so its push has the time of the ledger. With the time of the
- * row, an earlier push that was lost would be stale when the source system sends it again. The ledger would never get
- * the content of the earlier push.
+ * A row without a title does not state the whole matter, so its push has the time of the ledger. An earlier push can be
+ * lost, and the source system can send that push again. If the ledger had the time of the row, that push would be
+ * stale.
  */
 function rowLine(
   row: Row,
@@ -114,10 +117,10 @@ function rowLine(
     const content = {
       ...{ ...row.pushed, matterType, title },
       // If the deadlines of file and ledger are equal within the precision of the file, the push has no deadline, and
-      // the ledger keeps its own. The deadline of the file may lack the seconds.
+      // the ledger keeps its deadline. The deadline of the file can lack the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
-      // `parties` is the complete list without the removed parties. The service rejects `removeParties` with
+      // `parties` is the complete list without the removed parties. The service rejects `removeParties` together with
       // `replaceParties`.
       ...(parties?.replaces && { removeParties: undefined }),
       ...status,

@@ -58,7 +58,7 @@ export function ledgerTimeIfEqual<T extends number | null | undefined>(
   return ours >= theirs && ours < theirs + precision ? ours : theirs;
 }
 
-/** The service stores a blank bizType as null. */
+/** The service trims a bizType, and stores a blank bizType as null. */
 const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() || null : value);
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
@@ -82,8 +82,8 @@ interface StatedParties {
 
 /**
  * The parties in an upsert of the row; undefined if the row states none. If the row has a column of assignees, only
- * this column gives the ASSIGNEEs. The parties with other roles come from the row, or from the ledger if the row has
- * no field `parties`.
+ * this column gives the ASSIGNEEs. The parties with other roles come from the field `parties` of the row. If the row
+ * lacks this field, these parties come from the ledger.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;
@@ -98,7 +98,7 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
   return { parties: [...assignees, ...kept].filter((it) => !isRemoved(it)), replaces: true };
 }
 
-/** Whether a value of the file is a party. The comparison ignores all other values. The service would reject them. */
+/** Whether a value of the file is a party. The comparison ignores other values, which the service would reject. */
 const isParty = (value: unknown): value is PartyRef =>
   isRemoval(value) && typeof value.partyRole === 'string';
 

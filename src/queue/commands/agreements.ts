@@ -1,12 +1,12 @@
 /**
  * Two facts that must be the same for all processes of a namespace.
  *
- * - The layout, which is the number of shards and partitions. With two layouts, the pushes of one matter would be in
- *   two partitions and have no order. The first process records the layout. The layout can change only while the
+ * - The layout, which is the number of shards and partitions. With two layouts, the pushes of one matter could be in
+ *   two partitions and would have no order. The first process records the layout. The layout can change only while the
  *   queue is empty and no process is alive.
- * - The database. A worker with another database would read pushes whose log entries are not in its database. In
- *   Redis, the processes claim the namespace for their database and renew this claim. The claim expires soon after
- *   the last process has ended.
+ * - The database. A worker with another database would read pushes whose log entries are not in its database. In Redis,
+ *   the processes claim the namespace for their database and renew this claim. After the last process has ended, the
+ *   claim expires.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -26,7 +26,7 @@ function readLayout(text: string | null): QueueLayout | undefined {
 }
 
 /**
- * Records the layout of this process, unless the queue has another layout and is in use.
+ * Records the layout of this process. Replaces another layout only if the queue is not in use.
  *
  * @param namespace REDIS_NAMESPACE
  * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS, if the queue has another layout and is in use; or the
@@ -41,8 +41,7 @@ export async function agreeOnLayout(
   const agree = (replaceable: string) => run([keys.layout], [layoutText(keys), replaceable]);
   const inUse = (layout: QueueLayout) => {
     const { own, count, difference } = compare(keys, layout);
-    // `count` and `own` are numbers of shards or of partitions. The operator can set `count` for this process, or
-    // wait until the queue can change to `own`.
+    // `count` is the number of shards or partitions of the queue. `own` is this number in the settings of this process.
     return new Error(
       `${difference} and is in use: set ${count}, or wait until no push is queued, ` +
         `stop all processes, and start them with ${own}`,
@@ -53,14 +52,14 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Meanwhile, another process may have recorded a third layout.
+  // Meanwhile, another process can have recorded a third layout.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
 
 /**
- * Checks the layout for a process that only adds pushes. Such a process never records a layout: only `web` and
- * `worker` record it.
+ * Checks the layout of a process that only adds pushes. Such a process records no layout: `web` and `worker` record the
+ * layout.
  *
  * @param namespace REDIS_NAMESPACE
  * @throws Error that names the setting to correct, or the connection's error
@@ -93,7 +92,7 @@ function compare(own: QueueLayout, queue: QueueLayout) {
 /**
  * Creates the keys of the recorded layout, for a process that changes nothing in Redis.
  *
- * @param assumed the layout to use if no process has recorded one yet
+ * @param assumed the layout to use if no layout is recorded
  */
 export async function readQueueKeys(
   redis: RedisConnection,
@@ -121,7 +120,7 @@ const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 
 interface Database {
-  /** Identifies the database, whatever URL a process uses for it. Contains no blanks. */
+  /** Identifies the database: all URLs that lead to one database result in the same id. Contains no blanks. */
   readonly id: string;
   /** Hosts and name, without a password. */
   readonly name: string;

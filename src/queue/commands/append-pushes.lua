@@ -23,7 +23,7 @@ for list, key in ipairs(lists) do
   if has_tallies then tallies[list] = read_tally(partition_clients, numbers[list], length[list]) end
 end
 
--- Reads a list in chunks, and returns a tally of all its pushes.
+-- Reads a list in chunks, and returns a tally of all its pushes. client-tally.lua explains the tally.
 local function count_all(list)
   local tally, chunk = {}, 100
   for first = 0, length[list] - 1, chunk do
@@ -34,8 +34,8 @@ local function count_all(list)
   return tally
 end
 
--- Returns the tally of a list; nil if the list has none and needs none. A list with few pushes and bytes needs no
--- tally, because no client can exceed its share there.
+-- Returns the tally of a list. Returns nil if the list has no tally and has only few pushes and bytes: no client can
+-- exceed its share in such a list.
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -44,8 +44,8 @@ end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
 
--- Returns the reason why a list rejects a push of a client; nil if the list accepts the push. The client may exceed
--- its share only while it is alone in the list.
+-- Returns the reason why a list rejects a push of a client; nil if the list accepts the push. A client can exceed its
+-- share only while the list has no pushes of other clients.
 local function check(list, client, size)
   local tally = tallies[list]
   local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
@@ -55,8 +55,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- Another client may have filled the partition while it was alone. Therefore each other client counts with at most
-  -- its share.
+  -- Another client can have filled the list before this client had pushes in the list. Therefore the pushes of another
+  -- client count only up to the share.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -77,7 +77,7 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- If a partition rejected one push of a client, it also rejects the later pushes of this client in this call.
+    -- If a list rejected one push of a client, the list also rejects the later pushes of this client in this call.
     -- Otherwise a later push would overtake the rejected push.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection

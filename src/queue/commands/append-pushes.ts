@@ -1,4 +1,4 @@
-/** Appends pushes of one shard, each to the end of its partition, in one step. */
+/** Appends pushes of one shard, each to the end of its partition, with one script. */
 import { groupOf } from '../../domain/matter';
 import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -7,9 +7,9 @@ import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
 /**
- * What one partition may hold. A client that is alone in a partition may use the whole limit. A client that shares
- * the partition may use half of the limit (contract 6.7). After one client has filled the partition, the other clients
- * together can still add half of the limit, so the partition can exceed the limit.
+ * The limits of one partition. A client may use a whole limit while the partition has no pushes of other clients.
+ * Otherwise the client may use half of the limit (contract 6.7). After one client has filled the partition, the other
+ * clients together can still add half of the limit. So the partition can exceed the limit.
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
@@ -18,21 +18,22 @@ export interface PartitionLimits {
   readonly bytes: number;
 }
 
-/** The push is in its partition, or one of the limits of the partition rejected it. */
+/** The push is in its partition, or one of the limits of the partition rejected the push. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * From this number of pushes or bytes on, a partition has a tally of its clients. The numbers are low, so that making
- * the tally is quick: Redis counts all pushes of the partition and runs no other command meanwhile.
+ * From this number of pushes or bytes on, a partition has a tally of its clients (client-tally.lua). To make a tally,
+ * Redis counts all pushes of the partition and runs no other command meanwhile. The numbers are low, so that this count
+ * is quick.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * Creates the function that appends pushes. If a partition rejects a push, it also rejects the client's later pushes
- * in the same call of this function. If Redis rejects the call because the memory of Redis is full (`isOutOfMemory`),
- * no push is appended.
+ * Creates the function that appends pushes. If a partition rejects a push, the partition also rejects the client's
+ * later pushes in the same call. If Redis rejects the call because the memory of Redis is full (`isOutOfMemory`), no
+ * push is appended.
  *
  * @param time the Redis time, which each append corrects. If the queue has several shards, this time is not used: each
  *   shard has its own time
@@ -81,7 +82,7 @@ export function createAppendPushes(
   };
 }
 
-/** What a client may use of a limit while other clients use the same partition. */
+/** The part of a limit that a client may use while other clients use the same partition. */
 const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / 2));
 
 /** The Redis time of each shard: each node of a Cluster has its own clock. */

@@ -1,14 +1,14 @@
--- Claims a namespace for a database, unless another database has the claim. Returns the claim that is then valid.
+-- Claims a namespace for a database if no other database has the claim. Returns the claim that is valid afterwards.
 -- agreements.ts documents the command.
 local claim = KEYS[1]
 local id, name, duration, earlier_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
--- A worker must be able to start at `maxmemory`, because only workers free memory.
+-- A worker must be able to start while the memory of Redis is full, because only workers free memory.
 allow_at_maxmemory(claim)
 local held = redis.call('GET', claim)
 local held_id = held and string.match(held, '^%S+')
 -- `earlier_id` is the database id in the last claim of this process. The id changes if the database is restored while
--- processes run. A process may then replace the claim that contains the old id.
+-- processes run. Then this process replaces the claim that contains the old id.
 if not held or held_id == id or held_id == earlier_id then
   held = id .. ' ' .. name
   redis.call('SET', claim, held, 'PX', duration)

@@ -2,19 +2,20 @@
 -- for each client id, the number of pushes and their total bytes. The hash `partition_clients` stores the tally of
 -- each partition as JSON.
 
--- Adds an item of `size` bytes to a tally, or subtracts it if `sign` is -1.
+-- Adds an item of `size` bytes to a tally if `sign` is 1. Subtracts the item if `sign` is -1.
 local function count_item(tally, client, size, sign)
   local pushes, bytes = unpack(tally[client] or { 0, 0 })
   pushes, bytes = pushes + sign, bytes + sign * size
   tally[client] = pushes > 0 and { pushes, bytes } or nil
 end
 
--- Returns the client id as the JSON of the item contains it. JSON escapes quotation marks within strings, so no other
--- text of the item looks like this field. Another field always follows, so the pattern ends with a comma.
+-- Returns the client id of an item, with the escapes of its JSON. JSON escapes quotation marks within strings, so no
+-- other text of the item looks like the field `clientId`. Another field always follows, so the pattern ends with a
+-- comma.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
 -- Returns the stored tally of a partition with `length` pushes, or nil. Processes of an earlier version append and
--- remove pushes and do not update the tally. Therefore a tally with another number of pushes is deleted.
+-- remove pushes without updating the tally. Therefore a tally is deleted if its number of pushes is not `length`.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)
   if not text then return nil end

@@ -4,7 +4,8 @@ local list_prefix, time_digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local overdue, overdue_of_others, sweep_interval = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local live_workers = { unpack(ARGV, 7) }
 
--- The sweep must work at `maxmemory`, because it schedules jobs of workers, and only workers free memory.
+-- The sweep must work while the memory of Redis is full: the sweep schedules jobs of workers, and only workers free
+-- memory.
 allow_at_maxmemory(partition_bytes)
 
 local now = now_ms()

@@ -5,8 +5,8 @@ local id, at_least_for, within = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 allow_at_maxmemory(reach)
 local now = now_ms()
--- Removes the report of this worker first. So if two workers check each other at the same time, at most one of them
--- finds a report.
+-- Removes the report of this worker first. So if two workers check at the same time, at most one of the two finds the
+-- report of the other worker.
 redis.call('HDEL', reach, id)
 local found = 0
 for _, other in ipairs(redis.call('HKEYS', reach)) do

@@ -3,7 +3,7 @@
 local lease = KEYS[1]
 local token, duration = ARGV[1], ARGV[2]
 
--- A worker must be able to take a number at `maxmemory`, because only workers free memory.
+-- A worker must be able to take a number while the memory of Redis is full, because only workers free memory.
 allow_at_maxmemory(lease)
 if redis.call('GET', lease) == token then return redis.call('PEXPIRE', lease, duration) end
 if duration == '0' then return 0 end

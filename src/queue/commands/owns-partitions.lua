@@ -3,8 +3,8 @@ local owners = KEYS[1]
 local id = ARGV[1]
 local numbers = { unpack(ARGV, 2) }
 
--- A write without effect. It fails on a former primary (READONLY) and on a primary that lost its replicas
--- (NOREPLICAS). Such a server may not know the current owners.
+-- This write has no effect. The write fails on a former primary (READONLY) and on a primary that lost its replicas
+-- (NOREPLICAS). Such a server possibly does not know the current owners.
 redis.call('DEL', owners .. ':nothing')
 
 for _, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do

@@ -1,7 +1,8 @@
 /**
  * The partitions: ordered lists of waiting pushes in Redis, and all commands on them. A worker owns a partition from
- * its first read of the partition until it releases the partition, or another worker takes it. If Redis does not
- * answer, some commands return the connection's error, and all others throw the error.
+ * its first read of the partition until the worker releases the partition or another worker takes the partition. If
+ * Redis does not answer, `read`, `replyAndRemove` and `release` return the connection's error for each partition. The
+ * other commands throw the error.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -42,7 +43,7 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch. In each shard, the last partition that is read may bring the batch above the maximum. */
+/** Maximum bytes of one batch. In each shard, the last partition that is read can bring the batch above the maximum. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
@@ -60,19 +61,18 @@ type ReadAnswer = [
 ];
 
 /**
- * Reads the first pushes of some partitions and removes nothing. If the worker has just received the job of a
- * partition (`isTaken`), the worker becomes the owner of this partition. The partitions share MAX_BATCH_BYTES evenly,
- * but the first push of a partition may exceed the partition's share. If such pushes use up all bytes, the batch
- * contains no pushes of some partitions. In the returned batch, `unread` has the partitions that this worker does not
- * own, and the partitions of shards that do not answer.
+ * Reads the first pushes of some partitions and removes nothing. If the worker has just received the job of a partition
+ * (`isTaken`), the worker becomes the owner of this partition. The partitions share MAX_BATCH_BYTES evenly, but the
+ * first push of a partition can exceed the share of the partition. If such pushes use up all bytes, the batch contains
+ * no pushes of some partitions.
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
     /**
-     * `limit`: maximum pushes of the batch. The function reads at least one push of each partition, even above this
-     * limit, if the bytes allow it.
+     * `limit`: maximum pushes of the batch. Exception: the function reads one push of each partition even above this
+     * limit, while MAX_BATCH_BYTES is not used up.
      */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
@@ -109,12 +109,12 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes its pushes, with one script for each shard. It removes nothing from
- * a partition that no longer begins with the pushes of the batch. This happens if another worker has taken the
- * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads the pushes in this
- * shard again and finds that they are settled.
+ * Publishes the replies of a batch, then removes its pushes, with one script for each shard. The script removes nothing
+ * from a partition that no longer begins with the pushes of the batch. This happens if another worker has taken the
+ * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads the pushes in this shard
+ * again and finds that these pushes are settled.
  *
- * @returns for each partition how many pushes it still holds, or the error of its shard
+ * @returns for each partition the number of remaining pushes, or the error of its shard
  */
 function createReplyAndRemove(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'reply-and-remove', 'client-tally');
@@ -174,8 +174,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Records that Redis knows the owners of the partitions of some shards from now on. Before this call, the caller ends
- * the open transactions of all other workers, because a new or emptied Redis does not know the earlier owners.
+ * Records that Redis knows the owners of the partitions of some shards from now on. The caller first ends the open
+ * transactions of all other workers, because a new or emptied Redis does not know the earlier owners.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -187,14 +187,15 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 /**
  * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions.
  * `FAILED`: all partitions, after a failed batch. After a release with `FAILED`, the next owner of a partition with
- * pushes first ends the open transactions of the worker that released it.
+ * pushes first ends the open transactions of the earlier owner.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
 /**
  * Ends the ownership of partitions, so that other workers can take them.
  *
- * @returns for each partition that this worker no longer owns how many pushes it holds, or the error of its shard
+ * @returns the number of pushes in each partition that this worker no longer owns, or the error of the shard of the
+ *   partition
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
@@ -217,9 +218,9 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Milliseconds that the first push of an owned partition may wait before the sweep finds the partition. `OVERDUE`
- * applies to partitions of the sweeping worker, which may have missed a wake-up message or may have failed a job.
- * `OVERDUE_OF_OTHERS` applies to partitions of other workers, which may have died.
+ * Milliseconds that the first push of an owned partition can wait before the sweep finds the partition. `OVERDUE`
+ * applies to partitions of the sweeping worker: a wake-up message can be lost, or a job can have failed.
+ * `OVERDUE_OF_OTHERS` applies to partitions of other workers, which can be dead.
  */
 const OVERDUE = 300;
 const OVERDUE_OF_OTHERS = 2_000;
@@ -227,8 +228,8 @@ const OVERDUE_OF_OTHERS = 2_000;
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * Finds the partitions of one shard that need a worker. They have pushes but no owner, or their owner makes no
- * progress, or they are empty and their owner is dead. Each call checks the partitions that the sweeping worker owns.
+ * Finds the partitions of one shard that need a worker. Such a partition has pushes but no owner, or has an owner that
+ * makes no progress, or is empty and has a dead owner. Each call checks the partitions that the sweeping worker owns.
  * In each interval of SWEEP_ALL_EVERY, one call of one worker also checks all other partitions.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {

@@ -22,8 +22,8 @@ for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
   owner_of[numbers[list]] = text or ''
 end
 
--- Records the reader as owner if it already owns the partition or has just received the job. Adds to `fenced` the
--- earlier owners whose transactions may still be open. @returns false if the reader does not own the partition
+-- Records the reader as owner if the reader already owns the partition or has just received the job. Adds to `fenced`
+-- the earlier owners whose transactions can still be open. @returns false if the reader does not own the partition
 local function claim(number, is_taken)
   local text = owner_of[number]
   if text == reader then return true end
@@ -37,7 +37,7 @@ local function claim(number, is_taken)
   end
   for _, other in ipairs(others) do fenced[#fenced + 1] = other end
   if owner ~= reader then
-    -- Workers must be able to take partitions at `maxmemory`, because only workers free memory.
+    -- Workers must be able to take partitions while the memory of Redis is full, because only workers free memory.
     allow_at_maxmemory(owners)
     owner_of[number] = table.concat({ reader, unpack(others) }, ' ')
     redis.call('HSET', owners, number, owner_of[number])
@@ -45,7 +45,7 @@ local function claim(number, is_taken)
   return true
 end
 
--- Reads the first items of a list in chunks. The first item may exceed the byte limit.
+-- Reads the first items of a list in chunks. The first item can exceed the byte limit.
 local function read(list, limit, byte_limit)
   local items, bytes, size = {}, 0, 4
   while #items < limit and bytes < byte_limit do

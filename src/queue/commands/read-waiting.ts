@@ -1,4 +1,4 @@
-/** Reads for each partition how many pushes wait in it and how old its oldest push is. Changes nothing. */
+/** Reads the number of waiting pushes and the age of the oldest push of each partition. Changes nothing. */
 
 import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -18,7 +18,7 @@ export interface PartitionState {
 /** @returns all partitions of all shards, by number. @throws the connection's error */
 export type ReadWaiting = () => Promise<PartitionState[]>;
 
-/** The answer of the script. `found` may contain empty partitions. `header`: the item header of the first push. */
+/** The answer of the script. `found` can contain empty partitions. `header`: the item header of the first push. */
 type Answer = [now: number, found: [partition: number, pushes: number, header: string][]];
 
 export function createReadWaiting(redis: RedisConnection, keys: RedisKeys): ReadWaiting {

@@ -4,7 +4,8 @@ local lists = { unpack(KEYS, 2) }
 local id, condition = ARGV[1], ARGV[2]
 local numbers = { unpack(ARGV, 3) }
 
--- Workers must be able to release partitions at `maxmemory`, so that other workers take them: only workers free memory.
+-- Workers must be able to release partitions to other workers while the memory of Redis is full: only workers free
+-- memory.
 allow_at_maxmemory(owners)
 
 local STILL_OWNED = -1
@@ -18,8 +19,9 @@ for list, key in ipairs(lists) do
   else
     results[list] = length
     if is_owner then
-      -- Fenced owners stay recorded until a batch has ended their transactions. If the last batch of this owner
-      -- failed, this owner also stays recorded, as a fenced owner.
+      -- Fenced owners are earlier owners whose transactions can still be open. Fenced owners stay recorded until a
+      -- batch has ended their transactions. If the last batch of this owner failed, this owner also stays recorded, as
+      -- a fenced owner.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

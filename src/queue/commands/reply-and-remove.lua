@@ -4,11 +4,12 @@ local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
--- The rest of ARGV: for each message its channel and text; then four values for each partition. These are its number,
--- and the count, the bytes and the last header of the pushes that the batch has read from it.
+-- The rest of ARGV: for each message its channel and text; then four values for each partition. The first value is the
+-- number of the partition. The other values describe the pushes of the batch in this partition: their count, their
+-- bytes, and the header of the last push.
 local take = arguments_after(3)
 
--- The HSET of `owners` at the end of the script must work at `maxmemory`.
+-- The HSET of `owners` at the end of the script must work while the memory of Redis is full.
 if has_fenced then allow_at_maxmemory(owners) end
 
 for _ = 1, reply_count do

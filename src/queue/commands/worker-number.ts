@@ -1,8 +1,8 @@
 /**
  * Each worker has a number. The matter ids that the worker makes contain this number. The worker leases the number in
- * Redis and renews the lease. If Redis was emptied, two workers may have the same number. Then the unique `_id` of
- * the ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this
- * protection is incomplete, because `_id` is unique within each shard only (docs/scaling.md).
+ * Redis and renews the lease. If Redis was emptied, two workers can have the same number. Then the unique `_id` of the
+ * ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this protection
+ * is incomplete, because `_id` is unique only within each shard (docs/scaling.md).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,8 +16,8 @@ import type { RedisKeys } from '../keys';
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
 /**
- * Milliseconds between two renewals, randomly extended by up to half. docs/scaling.md promises that two workers have
- * the same number for at most 5 s.
+ * Milliseconds between two renewals, randomly extended by up to half. The longest interval, 4,950 ms, is below the 5 s
+ * for which two workers can have the same number (docs/scaling.md).
  */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
@@ -29,7 +29,7 @@ const NOT_RENEWED = {
   dueTo: ['redis'],
 } as const;
 
-/** This worker has no lease, so it must not make ids. It gets a lease again when Redis is available. */
+/** This worker has no lease, so it must not make matter ids. The worker gets a lease again when Redis is available. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -75,7 +75,7 @@ export async function leaseWorkerNumber(
     (error) => foldedLog(logger)(NOT_RENEWED, { error: String(error) }),
   );
   return {
-    /** @throws LeaseLost while this worker has no lease, because it must not make ids then */
+    /** @throws LeaseLost while this worker has no lease */
     current: (): number => {
       if (performance.now() < held.until) return held.number;
       throw new LeaseLost('the lease of the worker number is lost');
