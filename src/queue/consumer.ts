@@ -1,7 +1,7 @@
 /**
- * The queue as a worker uses it. The worker takes partition jobs and owns their partitions while pushes arrive. A
- * wake-up message starts a batch. The worker releases partitions that are idle, and partitions that other workers
- * should have.
+ * The worker's side of the queue. A worker takes partition jobs, and owns the partition of a job while pushes arrive.
+ * An append to an empty partition sends a wake-up message to the owner of the partition, which then starts a batch. The
+ * worker releases idle partitions, and partitions that belong to the share of other workers (balance.ts).
  */
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -34,10 +34,10 @@ const LINGER = 3_000;
 const RELEASE_EVERY = 500;
 
 export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOptions {
-  /** A connection for wake-up messages only; after an outage it restores its subscriptions. */
+  /** A connection for wake-up messages only. It must restore its subscriptions after an outage. */
   readonly subscriber: Redis;
   readonly jobs: PartitionJobs;
-  /** The id of this worker. Redis stores it with the partitions that the worker owns. */
+  /** The id of this worker. Redis stores this id with the partitions that the worker owns. */
   readonly id: string;
 }
 
@@ -47,10 +47,7 @@ export class GroupWorker {
   private readonly workers: JobWorkers;
   /** The held partitions: their jobs are active in this worker. */
   private readonly held = new Map<number, HeldPartition>();
-  /**
-   * Partitions whose owner in Redis is this worker: all held partitions, and partitions whose last batch or release
-   * failed.
-   */
+  /** Partitions that this worker owns: the held partitions, and partitions whose last batch or release failed. */
   private readonly owned = new Set<number>();
   /** By partition, the last job that this process received. An entry is removed when its job ends. */
   private readonly lastJobs = new Map<number, Promise<void>>();
@@ -76,7 +73,7 @@ export class GroupWorker {
     );
   }
 
-  /** The number of running batches, of their pushes, and of partitions whose jobs are active. */
+  /** Numbers of running batches, of pushes in these batches, and of held partitions. */
   load(): { readonly batches: number; readonly pushes: number; readonly partitions: number } {
     return { ...this.runner.load(), partitions: this.held.size };
   }
@@ -86,7 +83,7 @@ export class GroupWorker {
     return this.paused;
   }
 
-  /** Reports new pushes to the held partitions among `partitions`. Schedules a job for each of the others. */
+  /** Reports new pushes to the held partitions among `partitions`. Schedules a job for each other partition. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();
@@ -101,7 +98,7 @@ export class GroupWorker {
   }
 
   /**
-   * Releases some partitions, the idle ones first.
+   * Releases some partitions. Partitions that have been idle for the longest time come first.
    *
    * @param count how many partitions to release
    * @param max maximum partitions that this worker owns from now on; undefined: no limit
@@ -113,8 +110,8 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // `limit` returns the shards whose limit was reached and has now been raised. In these shards, BullMQ fetches a new
-    // job only after an active job has ended. So the worker releases one partition of each of these shards.
+    // `limit` returns the shards in which BullMQ notices the new limit only after an active job has ended. The release
+    // of a partition ends such a job.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
@@ -146,21 +143,21 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // Partitions whose last batch failed still have this worker as their owner. Without this release, their next
-    // pushes would notify a worker that has ended.
+    // This worker still owns partitions whose last batch or release failed. Without this release, the next push of such
+    // a partition would notify a worker that has ended.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
   /**
    * Works on the partition of a job until the partition must be released. After a suspension of the process or an
-   * outage of Redis, the process may receive a second job of a partition that it holds. The first job then ends, and
-   * only the second job continues.
+   * outage of Redis, the process can receive a second job of a held partition. The first job then ends, and only the
+   * second job continues.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
       if (this.lastJobs.get(partition) !== job) return;
-      // A paused worker leaves the partition to another worker: BullMQ starts the new job when this job ends.
+      // A paused worker leaves the partition to another worker. BullMQ starts the new job when this job has ended.
       if (this.paused) await this.options.jobs.schedule([partition]);
       else await this.hold(partition);
     };
@@ -182,8 +179,8 @@ export class GroupWorker {
   }
 
   /**
-   * Releases partitions, and schedules new jobs for the partitions that still have pushes. BullMQ starts a new job
-   * when the active job of its partition has ended.
+   * Releases partitions, and schedules new jobs for the partitions that still have pushes. If the old job of a
+   * partition is active, BullMQ starts the new job after the old job has ended.
    */
   private async release(partitions: readonly number[], which: ReleaseCondition): Promise<void> {
     if (partitions.length === 0) return;
@@ -192,7 +189,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // Redis did not answer. The error makes the partition job fail, and the sweep schedules another job.
+      // Redis did not answer. The sweep schedules another job if the partition has pushes.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);
@@ -201,9 +198,9 @@ export class GroupWorker {
   }
 
   /**
-   * Releases idle partitions, and partitions whose last batch or release failed. A partition that has pushes is not
-   * released. If such a partition is idle, its wake-up message may be lost, so a batch starts. If its last batch or
-   * release failed, the sweep finds it.
+   * Releases partitions without pushes: idle partitions, and partitions whose last batch or release failed. If an idle
+   * partition has pushes, its wake-up message was probably lost, and this method starts a batch. The sweep handles
+   * partitions with pushes whose last batch or release failed.
    */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;

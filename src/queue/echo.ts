@@ -9,15 +9,15 @@ import { probePrimary } from './probe';
 /** Milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
 /**
- * Number of missing test messages after which the subscriber reconnects. It is more than 1, because a busy process may
- * receive a single message late.
+ * Number of missing test messages after which the subscriber reconnects. The number is more than 1, because a busy
+ * process can receive a single message late.
  */
 const MAX_MISSING = 2;
 /** A test message: it contains neither replies nor partitions. */
 export const TEST_MESSAGE = '[]';
 
 interface EchoSources {
-  /** For commands. It reconnects when a replica rejects a write. */
+  /** The connection for commands. It reconnects when a replica rejects a write. */
   readonly redis: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
@@ -27,9 +27,9 @@ interface EchoSources {
 }
 
 /**
- * Publishes test messages to the channel of this process, and reconnects the subscriber if it receives none. After a
- * failover, the connection of the subscriber may lead to the former primary, which forwards no new messages and
- * reports no error. A subscriber that is connected to a replica stays connected, because the replica forwards the
+ * Publishes test messages to the channel of this process, and reconnects the subscriber if no message arrives. After a
+ * failover, the subscriber can still be connected to the former primary, which forwards no new messages and reports no
+ * error. A subscriber that is connected to a replica stays connected, because the replica forwards the
  * messages of its primary.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
@@ -38,7 +38,7 @@ export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSour
     missing = 0;
   };
   subscriber.on('message', reset);
-  // Messages that were missed before a reconnection do not concern the new connection.
+  // Missing messages are counted for each connection separately.
   subscriber.on('ready', reset);
   const test = async () => {
     if (missing >= MAX_MISSING && isRedisReady(subscriber)) {

@@ -4,9 +4,10 @@
  * partitions (balance.ts). A process that stops removes its record. The record of a dead process stays for ten
  * minutes.
  *
- * Other mechanisms detect a dead worker sooner. BullMQ gives the partition jobs of the dead worker to other workers
- * when the locks of the jobs expire (jobs.ts). The sweep finds partitions whose pushes wait (balance.ts). Other
- * workers end the transactions of the dead worker (storage/sessions.ts).
+ * Other mechanisms take over the work of a dead worker before its record expires:
+ * - BullMQ gives the partition jobs of the dead worker to other workers when the locks of the jobs expire (jobs.ts).
+ * - The sweep finds partitions that no worker processes (balance.ts).
+ * - Other workers end the transactions of the dead worker (storage/sessions.ts).
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -87,7 +88,7 @@ export async function readProcesses(
     .sort((a, b) => a.type.localeCompare(b.type) || a.name.localeCompare(b.name));
 }
 
-/** @param text the time of the heartbeat, a blank, and the record as JSON */
+/** @param text the time of the heartbeat (epoch milliseconds), a blank, and the record as JSON */
 function parse(text: string, now: number): SeenProcess | undefined {
   const end = text.indexOf(' ');
   const silentMs = Math.max(0, now - Number(text.slice(0, end)));
@@ -95,7 +96,7 @@ function parse(text: string, now: number): SeenProcess | undefined {
     const record = processRecord.parse(JSON.parse(text.slice(end + 1)));
     return { ...record, silentMs, isSilent: silentMs > SILENT };
   } catch {
-    // The record was not written by this version of the service.
+    // Another version of the service wrote the record.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export class HeldPartition {
     this.notify();
   }
 
-  /** Milliseconds for which the partition has waited for a notification; 0 while a batch processes it. */
+  /** Milliseconds for which the partition has waited for a notification; 0 while its next batch runs or is due. */
   idleTime(): number {
     return this.resolveWait ? performance.now() - this.waitingSince : 0;
   }

@@ -3,9 +3,9 @@
  * arrive in its partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a
  * limit.
  *
- * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition; while a job
- * is active, BullMQ keeps exactly one follow-up. So a partition never has two active jobs, and no necessary job is
- * lost.
+ * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition. While a job is
+ * active, BullMQ keeps one further job of the partition and starts this job after the active job. So a partition has at
+ * most one active job in Redis, and no necessary job is lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -20,7 +20,7 @@ export interface PartitionJobData {
   readonly partition: number;
 }
 
-/** Adds partition jobs; BullMQ deduplicates them as described above. */
+/** Adds partition jobs; BullMQ deduplicates the jobs as described at the top of this file. */
 export type PartitionJobs = ReturnType<typeof createPartitionJobs>;
 
 export function createPartitionJobs(redis: RedisConnection, keys: RedisKeys) {
@@ -78,16 +78,16 @@ const STALLED_INTERVAL = 500;
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
-/** Milliseconds without an answer after which such a ping fails. */
+/** Milliseconds without an answer after which a ping of a closing worker fails. */
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker no longer waits for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
-/** Maximum seconds for which a worker waits for the notice of a job. Then it looks for a job without a notice. */
+/** Maximum seconds for which a worker waits for the notice of a new job. Then the worker fetches without a notice. */
 const MAX_WAIT = 2;
-/** A worker may take any number of jobs, because its batches limit its load. */
+/** Stands for no limit of active jobs. The batches of a worker limit its load instead. */
 const UNLIMITED = 100_000;
 
-/** `foldedLog` limits these log lines, because BullMQ reports each reconnection attempt of each connection. */
+/** `foldedLog` limits the following log lines, because BullMQ reports each reconnection attempt of each connection. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
@@ -104,7 +104,7 @@ export interface JobWorkersOptions {
   readonly metrics?: Metrics;
 }
 
-/** A BullMQ worker that works as usual soon after a failover or a restart of Redis. */
+/** A BullMQ worker that recovers faster after a failover or a restart of Redis than BullMQ's own class. */
 class PartitionWorker extends Worker<PartitionJobData> {
   /** By job id, the lock of the last run of the job in this process. */
   private readonly lastLocks = new Map<
@@ -113,9 +113,9 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Maximum seconds of the wait that follows a failed wait for a job; 10 in BullMQ. If a failover lost the notice of a
-   * job, the worker finds this job only after the wait. A wait of 10 s would outlast `SILENCE_TIMEOUT`
-   * (infra/redis/connect.ts): the connection would break, and ioredis would start the same wait again.
+   * Maximum seconds for which a worker waits for a job if its previous wait failed; BullMQ's default is 10. If a
+   * failover lost the notice of a job, the worker finds this job only after the wait. A wait of 10 s is longer than
+   * `SILENCE_TIMEOUT` (infra/redis/connect.ts): ioredis would reconnect during each wait, and start the wait again.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
@@ -123,8 +123,8 @@ class PartitionWorker extends Worker<PartitionJobData> {
 
   /**
    * Runs a job. After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks
-   * locks by job id, so the end of the first run also ends the renewal of the second run's lock. Therefore this method
-   * lets BullMQ track that lock again. Otherwise the job would count as stalled each time its lock has expired.
+   * locks by job id, so the end of the first run also ends the renewal of the second run's lock. Without renewal, the
+   * lock would expire and the job would count as stalled. Therefore this method makes BullMQ track the lock again.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
     const [job, token] = args;
@@ -167,7 +167,7 @@ export class JobWorkers {
         concurrency: UNLIMITED,
         lockDuration: LOCK_DURATION,
         stalledInterval: STALLED_INTERVAL,
-        // A job may stall any number of times, because any number of workers may die.
+        // In practice unlimited: a job stalls whenever its worker dies.
         maxStalledCount: 1_000_000,
         drainDelay: MAX_WAIT,
         runRetryDelay: RETRY_DELAY,
@@ -181,8 +181,8 @@ export class JobWorkers {
    * Limits the number of active jobs.
    *
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that had reached the old limit but not the new one. BullMQ does not notice the room in these
-   *   shards: it fetches the next job for this process only when an active job of this process ends
+   * @returns the shards that had reached the old limit and are below the new limit. In these shards, BullMQ fetches the
+   *   next job for this process only after an active job of this process has ended
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -193,7 +193,7 @@ export class JobWorkers {
     });
   }
 
-  /** Stops fetching jobs. A fetch that has already started may still return a job. */
+  /** Stops fetching jobs. A fetch that has already started can still return a job. */
   async pause(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
   }
@@ -204,12 +204,12 @@ export class JobWorkers {
 
   /**
    * Resolves when the last active job has ended. If Redis does not answer, `close` stops waiting after the last
-   * batch. Otherwise `close` could wait forever: BullMQ's worker does not close while Redis is unavailable or hangs
-   * (bullmq issue 4656). Not waiting is safe: other workers take the jobs when the locks of the jobs have expired.
+   * batch, because BullMQ's worker does not close while Redis is unavailable or hangs (bullmq issue 4656). Other
+   * workers take the remaining jobs when the locks of these jobs have expired.
    *
-   * @param isBusy whether a batch runs; while it does, `close` waits even if Redis does not answer
+   * @param isBusy whether a batch runs; during a batch, `close` waits even if Redis does not answer
    * @param others tasks, besides the jobs, that must end
-   * @returns true if all jobs and tasks have ended; false if Redis does not answer and some may still run
+   * @returns true if all jobs and tasks have ended; false if Redis does not answer and a job or task can still run
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
     const closing = [others, ...this.workers.map((worker) => worker.close())];
@@ -220,7 +220,7 @@ export class JobWorkers {
     const giveUp = async () => {
       let silent = 0;
       while (!isClosed && silent < PINGS_WITHOUT_REDIS) {
-        // The timeout is necessary because a disconnected client queues the ping.
+        // A disconnected client queues the ping instead of failing, so a timeout is necessary.
         const ping = withTimeout(this.options.connection.ping(), PING_TIMEOUT);
         const isAnswered = await ping.then(Boolean, () => false);
         silent = isAnswered || isBusy() ? 0 : silent + 1;

@@ -1,12 +1,12 @@
 /**
- * The names of all keys and channels in Redis. All keys that one script uses have the same hash tag. The keys of a
- * shard have the tag of this shard. The keys that belong to no shard have the tag of the namespace.
+ * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag.
+ * The keys of a shard have the tag of this shard. The other keys have the tag of the namespace.
  */
 import { crc32 } from 'node:zlib';
 
 /**
  * The number of shards and partitions. All processes of a namespace must have the same layout;
- * commands/agreements.ts checks this.
+ * commands/agreements.ts checks the layouts.
  */
 export interface QueueLayout {
   /** REDIS_SHARDS */
@@ -62,8 +62,8 @@ export const layoutText = ({ shards, partitions }: QueueLayout): string =>
 
 /**
  * Version of the formats of partition items and of owners (records.ts). Processes with different FORMATs share neither
- * partitions nor jobs. So during an upgrade to another FORMAT, only `sourceUpdatedAt` keeps the pushes of a matter in
- * order (docs/runbook.md, "Upgrading").
+ * partitions nor jobs. During an upgrade to another FORMAT, two workers can process the same matter. Then only
+ * `sourceUpdatedAt` keeps the pushes of the matter in order (docs/runbook.md, "Upgrading").
  */
 const FORMAT = 6;
 
@@ -75,7 +75,7 @@ export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
 export type RedisKeys = ReturnType<typeof createRedisKeys>;
 
 /**
- * @param namespace separates deployments and tests that share a Redis (REDIS_NAMESPACE)
+ * @param namespace separates deployments and tests that share a Redis server (REDIS_NAMESPACE)
  * @param shards of the queue (REDIS_SHARDS)
  * @param partitions of each shard (REDIS_PARTITIONS)
  */
@@ -89,22 +89,21 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** BullMQ's prefix for the partition jobs of a shard. */
     bullPrefix: tagOf,
     partition: (partition: number) => partitionPrefix(shardOf(partition, shards)) + partition,
-    /** The name of a partition without its number. */
+    /** The key of a partition without the number of the partition. */
     partitionPrefix,
     /** By partition, the bytes of its pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /**
-     * By partition, its tally (commands/client-tally.lua). Processes of an earlier version do not update tallies. If
-     * the number of pushes in a tally is wrong, the script that reads the tally deletes it. So the key needs no new
-     * FORMAT.
+     * By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). Processes of an earlier
+     * version do not update tallies. Therefore the scripts delete a tally with a wrong number of pushes.
      */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /**
-     * By partition: its owner, then its fenced owners (earlier owners whose transactions may still be open), with
-     * blanks between them. Each has the form of `ownerText`.
+     * By partition: its owner, then its fenced owners (earlier owners whose transactions can still be open),
+     * separated by blanks. Each owner has the form of `ownerText`.
      */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
-    /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not know them. */
+    /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not have this key. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /**
      * Exists for a moment after a worker has begun a sweep of the partitions of all workers, so that no other worker
@@ -113,23 +112,23 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
     wakeUpPrefix: `${tag}:rings:`,
-    /** By id of each worker that takes partitions: the number of partitions that it owns. */
+    /** By id of each worker that takes partitions: the number of partitions that this worker owns. */
     workers: `${tag}:workers:${FORMAT}`,
     /**
-     * By worker: the time since which the database has answered all pings of the worker, and the time at which the
-     * worker reported this.
+     * By worker: the time since which the database has answered all pings of the worker, and the time of the worker's
+     * report (commands/worker-reach.ts).
      */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     /** Channel on which one web process listens for replies. */
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**
-     * By signature: which request used it first, and when (`pushes/admission.lua`). One key for each client and minute
-     * of X-Timestamp.
+     * By signature: the first request with this signature, and the time of the first use (`pushes/admission.lua`). One
+     * key for each client and minute of X-Timestamp.
      */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
     /**
-     * How much of the rate of a client is used. For a query key, `of` is the client id, a blank and the key id.
-     * Without a query key, `of` is the client id.
+     * How much of the rate of a client or of a query key is used. For a client, `of` is the client id. For a query key,
+     * `of` is the client id, a blank and the key id.
      */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,

@@ -16,7 +16,7 @@ export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promi
 }
 
 /**
- * Sends a write command without effect. A replica rejects it; a primary at its `maxmemory` accepts it.
+ * Sends a write command without effect. A replica rejects the command; a primary at its `maxmemory` accepts it.
  *
  * @throws the connection's error if Redis is unavailable or is not a primary
  */

@@ -1,5 +1,5 @@
 /**
- * The queue as a web process uses it. A group is all pushes of one matter. `createGroupQueue` appends each push to
+ * The web process's side of the queue. A group is all pushes of one matter. `createGroupQueue` appends each push to
  * the partition of its group, and schedules the job of the partition if the partition has no owner.
  * `createReplyInbox` receives the replies of the workers.
  */
@@ -22,9 +22,8 @@ export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
 /**
- * The result for one push. `APPENDED`: the push is queued. An Error: the push may or may not be queued. Any other
- * value: the push is certainly not queued. Either a limit rejected the push, or the earlier line of its matter
- * (`previous`) was rejected.
+ * The result for one push. `APPENDED`: the push is queued. An Error: it is unknown whether the push is queued. Any
+ * other value: the push is not queued, because a limit rejected this push, or rejected an earlier push of the matter.
  */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
@@ -57,13 +56,13 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Maximum pushes and bytes of one append. The limits keep it short: Redis runs no other command meanwhile. */
+/** Maximum pushes and bytes of one append. Redis runs no other command during an append, so appends must be short. */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /**
- * The weight of a push is its number of bytes, but at least MIN_WEIGHT. MAX_APPEND pushes of MIN_WEIGHT have the weight
- * MAX_BYTES. So the weight limit MAX_BYTES also limits an append to MAX_APPEND pushes. The pushes of one `enqueue` call
- * are appended together, even if they exceed the limit.
+ * Minimum weight of a push, in bytes. MAX_APPEND pushes of this weight have the weight MAX_BYTES, so the weight limit
+ * MAX_BYTES also limits the number of pushes. The pushes of one `enqueue` call to one shard are always appended
+ * together, even above the limit.
  */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
@@ -139,8 +138,8 @@ async function appendAll(
   metrics.batch('queue', pushes.length);
   try {
     const { appended, toSchedule } = await partitions.append(shard, pushes);
-    // `toSchedule` has only partitions without an owner, because the append itself notifies the owners. If scheduling
-    // fails, no push is lost, because the sweep schedules the jobs later.
+    // `toSchedule` contains only partitions without an owner: the append script notifies the existing owners. If
+    // scheduling fails, the sweep schedules the jobs later.
     jobs.schedule(toSchedule).catch((error: Error) => {
       foldedLog(logger)(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
     });

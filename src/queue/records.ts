@@ -20,7 +20,7 @@ export interface PushMessage {
    * retryable server error, this line is skipped.
    */
   readonly previous?: string;
-  /** The trace context of the web process, if TRACING is on in that process. A worker without tracing ignores it. */
+  /** The trace context of the web process, if TRACING is on. A worker without tracing ignores the context. */
   readonly trace?: TraceHeaders;
 }
 
@@ -35,7 +35,7 @@ export interface WaitingPush extends PushMessage {
 /** A push, and how long its caller still waits. */
 export interface TimedPush {
   readonly push: PushMessage;
-  /** The result of `encodePush` for this push, if the code that appends the push already has it. */
+  /** The result of `encodePush` for this push. If it is absent, the append encodes the push. */
   readonly text?: string;
   /** Milliseconds from now; afterwards the push must not be applied. */
   readonly timeout: number;
@@ -44,7 +44,7 @@ export interface TimedPush {
 /** A partition whose pushes the next batch reads. */
 export interface WantedPartition {
   readonly partition: number;
-  /** Whether this worker has just received the job of the partition. An earlier owner then no longer has the job. */
+  /** Whether this worker has just received the job of the partition. If true, an earlier owner has lost the job. */
   readonly isTaken: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface PartitionRecords {
 }
 
 /**
- * A batch of a worker: pushes that it reads, applies, answers and removes together. The lines of a caller's batch may
+ * A batch of a worker: pushes that it reads, applies, answers and removes together. The lines of a caller's batch can
  * be in several batches of workers.
  */
 export interface Batch {
@@ -68,14 +68,13 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners whose transactions may still be open. They died, or lost the lock of their job and may still run,
-   * or released a partition after a failed batch. This worker must end their transactions before this batch commits.
+   * Earlier owners whose transactions can still be open: owners that died, lost the lock of a job, or released a
+   * partition after a failed batch. This worker must end these transactions before this batch commits.
    */
   readonly fencedOwners: readonly string[];
   /**
-   * Shards whose Redis does not know the earlier owners, because it is new or was emptied. This worker must end the
-   * open transactions of all other workers, and then call `noteOwnersKnown`, before it applies the pushes of this
-   * batch.
+   * Shards whose earlier owners are unknown, because Redis is new or was emptied. Before this worker applies the batch,
+   * the worker must end the open transactions of all other workers. Then it must call `noteOwnersKnown`.
    */
   readonly unknownShards: readonly number[];
   /** Redis time of the read, epoch milliseconds: the latest of the times of the shards that were read. */
@@ -95,13 +94,13 @@ export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
 
 /**
  * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. Both times are Redis
- * time, epoch milliseconds. `replyAndRemove` compares headers, to check whether the last push of the batch is still at
- * its position in the partition.
+ * time, epoch milliseconds. The part before the JSON is the header. `replyAndRemove` compares headers, to check whether
+ * the last push of the batch is still at the same position in the partition.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;
 
-/** Characters of an item's header: its times and its id. */
+/** Number of characters in the header of an item. */
 export const ITEM_HEADER_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
 
 export const encodePush = (push: PushMessage): string => push.id + JSON.stringify(push);
@@ -127,14 +126,14 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * The owner of partitions: the worker, and the database sessions in which it commits. If the owner does not release a
- * partition, or releases it after a failed batch, the next owner ends the open transactions of these sessions. If Redis
- * has lost the owners, the next owner finds the sessions by the heartbeats in `src/storage/sessions`.
+ * The owner of partitions: the worker, and the database sessions in which the worker commits. If the owner loses a
+ * partition, or releases a partition after a failed batch, the next owner ends the open transactions of these sessions.
+ * If Redis has lost the owners, the next owner finds the sessions by the heartbeats in `src/storage/sessions`.
  */
 export interface Owner {
-  /** Identifies one run of a process: letters and digits. The name of its wake-up channel ends with this id. */
+  /** Identifies one run of a worker: letters and digits. The name of the worker's wake-up channel ends with this id. */
   readonly id: string;
-  /** Ids of the sessions in hex, one for each batch that may run at the same time. */
+  /** Ids of the sessions in hex, one for each batch that can run at the same time. */
   readonly sessions: readonly string[];
   /** Name of the process. It contains no blank, because blanks separate the owners of one partition in Redis. */
   readonly name: string;

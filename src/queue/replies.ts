@@ -1,6 +1,6 @@
 /**
- * Replies to pushes. A worker publishes replies to the web process of each push. That process delivers each reply to
- * the waiting request.
+ * Replies to pushes. A worker publishes each reply to the web process that queued the push. The web process delivers
+ * the reply to the waiting request.
  */
 
 import { foldedLog } from '../infra/folded-log';
@@ -42,19 +42,19 @@ export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number) {
 
 export interface ReplyInbox<S> {
   /**
-   * Waits for the replies to some pushes. At most one call may wait for each push.
+   * Waits for the replies to some pushes. Only one call at a time can wait for the same push.
    *
    * @param timeout milliseconds
    * @param onReply receives each settlement when it arrives
    * @returns the settlements in the order of the ids, as soon as all have arrived; after the timeout, undefined for
-   *   each missing one
+   *   each missing settlement
    */
   wait(
     ids: readonly string[],
     timeout: number,
     onReply?: (settlement: S) => void,
   ): Promise<(S | undefined)[]>;
-  /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. The reply may have been lost. */
+  /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. The replies may be lost. */
   waitingFor(age: number): string[];
   /** Delivers a settlement from another source, such as the push log. */
   deliver(id: string, settlement: S): void;
@@ -148,7 +148,7 @@ function createInbox<S>(): ReplyInbox<S> {
  */
 const DELIVERIES_PER_TICK = 32;
 
-/** Delivers items in their order, at most DELIVERIES_PER_TICK in each tick, the first ones at once. */
+/** Delivers items in their order, at most DELIVERIES_PER_TICK in each tick. */
 function inTicks<T>(deliver: (item: T) => void): (items: readonly T[]) => void {
   const arrived: T[] = [];
   const deliverNext = () => {

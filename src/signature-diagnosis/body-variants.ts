@@ -11,7 +11,7 @@ export interface BodyVariant {
   readonly how?: string;
   readonly bytes: Uint8Array;
   /**
-   * Whether the variant has the content of the sent body in another form. If it has, the finding shows the first
+   * Whether the variant has the content of the sent body in another form. If true, the finding shows the first
    * difference.
    */
   readonly hasSameContent: boolean;
@@ -28,8 +28,8 @@ const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Yields each variant once, with the first mistake that gives it. The generator makes a variant only when the consumer
- * requests the variant, because making it may take milliseconds.
+ * Yields each variant once, with the first mistake that results in this variant. Making a variant can take
+ * milliseconds, so the generator makes each variant only when the consumer requests the variant.
  *
  * @returns a generator that yields undefined for a variant with the bytes of the sent body or of an earlier variant
  */
@@ -141,7 +141,7 @@ function textOf(body: Uint8Array): string | undefined {
 const LEADS = [0x81, 0xfe] as const;
 /** Minimum and maximum of the second byte of a GBK character. */
 const TRAILS = [0x40, 0xfe] as const;
-/** A question mark. It replaces characters that the character set does not have. */
+/** A question mark, which replaces characters that the character set does not have. */
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 

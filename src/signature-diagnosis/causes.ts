@@ -135,7 +135,7 @@ export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how detail of the mistake; it follows the explanation of the catalogue */
+/** @param how detail of the mistake, which follows the explanation of the catalogue */
 export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {

@@ -1,7 +1,7 @@
 /**
  * Entry point of the signature diagnosis. For a request with a rejected signature, the diagnosis tries known mistakes
- * of callers until one gives the signature that was sent. The diagnosis runs when a client or an operator queries the
- * log entry, not when the request arrives. It never reveals the expected signature.
+ * of callers until a mistake results in the sent signature. The diagnosis runs when a client or an operator queries the
+ * push-log entry of the request, not when the request arrives. The diagnosis never reveals the expected signature.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,8 +21,8 @@ export type DiagnoseEntry = (
 ) => Promise<Diagnosis | undefined>;
 
 /**
- * Diagnoses run one at a time. Each one pauses for 4 ms after every 2 ms of work, so diagnoses use about a third of the
- * time of the process.
+ * Creates the function that diagnoses log entries. A diagnosis pauses for 4 ms after every 2 ms of work, so diagnoses
+ * use about a third of the time of the process.
  *
  * @param mutex runs all diagnoses of the process one after another
  */
@@ -44,7 +44,7 @@ export interface Bounds {
   readonly maxDigests?: number;
   /** Maximum milliseconds of work, by `clock`. */
   readonly time: number;
-  /** A monotonic clock in milliseconds. The service uses a clock of its processor time. */
+  /** A monotonic clock in milliseconds. The service uses the processor time of the process. */
   readonly clock: Clock;
 }
 
@@ -93,12 +93,12 @@ export async function diagnoseInSlices(
 }
 
 /**
- * How a search ended. `whole`: it found the cause, or tried all mistakes. `most tried`: it computed the maximum number
- * of digests. `out of time`: its time was used up.
+ * How a search ended. `whole`: the search found the cause, or tried all mistakes. `most tried`: the search computed the
+ * maximum number of digests. `out of time`: the search used up its time.
  */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** @returns a function that searches for `slice` milliseconds. It returns undefined until the search has ended */
+/** @returns a function that searches for `slice` milliseconds; it returns the diagnosis when the search has ended */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

@@ -1,5 +1,6 @@
 /**
- * The algorithms with which a caller may have computed a signature, and the forms in which a caller may have sent it.
+ * The algorithms with which a caller may have computed a signature, and the forms in which a caller may have sent the
+ * signature.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
@@ -77,7 +78,7 @@ interface Form {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum length of a SHA-256 digest in this form. Absent: all digests have the same length. */
+  /** Minimum and maximum characters of a SHA-256 digest in this form. Absent: all digests have the same length. */
   readonly lengths?: readonly [number, number];
 }
 
@@ -155,7 +156,7 @@ const OTHER_FORMS: readonly Form[] = [
     ...{ cause: 'SIGNATURE_UNPADDED', how: 'and each byte as a signed number', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
-  // One digest in sixteen starts with a zero, so most requests of a caller with this mistake succeed.
+  // One digest in sixteen starts with the hex digit 0, so most requests of a caller with this mistake succeed.
   {
     ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
     write: (it) => hex(it).replace(/^0+/, ''),
@@ -189,7 +190,7 @@ export function isSent(text: string, { length, hash: sent }: SentSignature): boo
 }
 
 function formsFor(digest: Buffer, length: number): readonly Form[] {
-  // A signature with two characters for each byte of the digest is in hex. This is the usual case.
+  // A signature with two characters for each byte of the digest is in hex.
   if (length === digest.length * 2) return [HEX];
   if (digest.length !== BYTES) return BASE64;
   const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);

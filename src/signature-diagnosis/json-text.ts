@@ -1,4 +1,4 @@
-/** Serializes JSON as libraries of several programming languages do: layout, escapes, order of members, numbers. */
+/** Serializes JSON in the styles of several libraries and programming languages. */
 import type { JsonMember, JsonNode } from './json-tree';
 
 /** How a serializer writes JSON. */
@@ -111,7 +111,7 @@ export const sorted: Order = (members) =>
     .map(([, member]) => member);
 export const sortedAtTop: Order = (members, depth) => (depth === 0 ? sorted(members, 0) : members);
 export const byHash: Order = hashOrder;
-/** The order of JavaScript: names that are whole numbers are first. */
+/** The order of JavaScript: names that are whole numbers come first, from low to high. */
 export const numbersFirst: Order = (members) => {
   const isIndex = ([name]: JsonMember) => /^(?:0|[1-9]\d{0,9})$/.test(name);
   const first = members.filter(isIndex).sort(([a], [b]) => Number(a) - Number(b));
@@ -120,7 +120,7 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** Maximum average of entries per bucket. A HashMap with more entries doubles the number of its buckets. */
+/** Maximum average number of entries per bucket. Above this average, a HashMap doubles its number of buckets. */
 const LOAD = 0.75;
 
 /** The order in which a Java HashMap yields its entries. Many callers serialize a HashMap. */

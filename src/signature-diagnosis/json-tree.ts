@@ -1,6 +1,6 @@
 /**
- * Parses JSON into a tree that keeps the text of numbers and the order of members. The variants of a body need both,
- * and `JSON.parse` loses both.
+ * Parses JSON into a tree that keeps the text of numbers and the order of members. `JSON.parse` can change both, but
+ * the variants of a body need both.
  */
 
 export type JsonNode =
@@ -13,8 +13,8 @@ export type JsonNode =
 export type JsonMember = readonly [name: string, value: JsonNode];
 
 /**
- * Maximum levels of objects and lists. Valid bodies have at most 32 levels. An indented variant of a body with very
- * many levels would have megabytes.
+ * Maximum levels of objects and lists. Valid bodies have at most 32 levels. A maximum is necessary because an indented
+ * variant of a body with very many levels would have megabytes.
  */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;

@@ -1,6 +1,6 @@
 /**
  * Lists the writers: JSON serializers of several languages and libraries, with which callers write bodies. If several
- * writers give the same text, the diagnosis reports the first one.
+ * writers write the same text, the diagnosis reports the first of these writers.
  */
 import type { Cause } from './causes';
 import {
@@ -26,7 +26,7 @@ import {
 
 const isWhole = (text: string) => /^-?\d+$/.test(text);
 
-/** Writes a number as a double, so `1.0` becomes `1`. JavaScript does this, and Go does it with `any`. */
+/** Writes a number as JavaScript does, and as Go does with the type `any`: `1.0` becomes `1`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
 /** Writes a number as Python does: integers are unchanged, but `-0` becomes `0`; floats have the form of `repr`. */
@@ -41,7 +41,7 @@ export function asPython(text: string): string {
   return Number.isInteger(value) ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
 }
 
-/** Writes a number as Gson does with `Object`: `1` becomes `1.0`. */
+/** Writes a number as Gson does with the type `Object`: `1` becomes `1.0`. */
 export const asJavaDouble = (text: string): string =>
   isWhole(text) && Math.abs(Number(text)) < 1e7 ? `${Number(text)}.0` : text;
 

@@ -9,13 +9,13 @@ export interface KeyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly key: string | Buffer;
-  /** The secret of which the key is a variant. For a key that does not come from a secret: the first secret. */
+  /** The secret of which the key is a variant. For a key without a secret, such as the client id: the first secret. */
   readonly secret: string;
   /** Whether the mistake is so common that the search also tries it together with other mistakes. */
   readonly isCommon: boolean;
   /**
-   * True: the key is a query key. The search does not combine query keys with mistakes, because the console signs
-   * correctly with query keys. Besides, a client may have many query keys.
+   * True: the key is a query key. The search does not combine query keys with other mistakes, because the console
+   * signs correctly with query keys, and because a client can have many query keys.
    */
   readonly isQueryKey?: boolean;
 }

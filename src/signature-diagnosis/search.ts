@@ -1,6 +1,6 @@
 /**
- * Searches for the mistakes with which a caller computed its signature: at most two, and in addition a wrong form of
- * the signature.
+ * Searches for the mistakes that a caller made in a signature: at most two mistakes before the digest was computed, and
+ * in addition a wrong form of the digest.
  */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -16,12 +16,12 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * A running search. It yields true for each digest that it computes, and false for each body variant that it skips
- * (`Trials.deviations`). At the end, it returns the findings, or undefined if no known mistake gives the signature.
+ * A running search. The generator yields true for each computed digest, and false for each skipped body variant
+ * (`Trials.deviations`). The generator returns the findings, or undefined if no known mistake results in the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
-/** Starts a search. The code that runs the search requests each step, and can stop at a time limit. */
+/** Starts a search. The code that consumes the generator can stop after each step, for example at a time limit. */
 export function* search(request: SignatureRejection, secrets: readonly StoredSecret[]): Search {
   const { sent } = request;
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
@@ -42,7 +42,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns the digest; undefined if the timestamp is not known, or if the text needs a body that is not known */
+/** @returns the digest; undefined if the timestamp is unknown, or if the text needs a body that is unknown */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -60,7 +60,7 @@ function digestOf(
   return algorithm.digest(key, parts);
 }
 
-/** A part of the signature, and the mistake in this part. If `cause` is undefined, the part is correct. */
+/** The mistake in one part of the signature. If `cause` is undefined, the part is correct. */
 interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
@@ -86,8 +86,8 @@ function findingsOf(
 }
 
 /**
- * The mistakes that a caller may have made before the digest was computed, at most two. An absent field means that this
- * part was correct.
+ * At most two mistakes that a caller may have made before the digest was computed. An absent field means that the part
+ * with the name of the field was correct.
  */
 export interface Deviation {
   readonly key?: KeyVariant;
@@ -101,16 +101,16 @@ type Name = keyof Deviation;
 
 /** A kind of mistakes: all mistakes in one field of `Deviation`, for example in the key. */
 interface Kind {
-  /** Common mistakes. The search tries them first alone, and later together with common mistakes of another kind. */
+  /** Common mistakes. The search tries each one alone first, and later together with common mistakes of other kinds. */
   readonly common: () => Iterable<Deviation | undefined>;
-  /** Mistakes that are not common. The search tries them only alone. */
+  /** Mistakes that are not common. The search tries each of these mistakes only alone. */
   readonly others: () => Iterable<Deviation>;
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * The pairs of kinds that are tried together, in this order. In a pair with bodies, bodies are the first kind. Making
- * body variants takes the most time, and the search makes the variants of the first kind only once for each pair.
+ * The pairs of kinds that are tried together, in this order. The search makes the variants of the first kind only once
+ * for each pair. Therefore `body` is always the first kind: body variants take the most time.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -125,7 +125,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets. They are the keys for the deviations without `key`. */
+  /** The valid secrets: the keys for the deviations without `key`. */
   readonly keys: readonly KeyVariant[];
   /**
    * The first deviation is empty: no mistake. Undefined stands for a body variant that the search skips, because the
@@ -184,7 +184,7 @@ function* inOrder(
 export interface SignatureRejection {
   readonly clientId: string;
   readonly sent: SentSignature;
-  /** Undefined if the log has no body. */
+  /** Undefined if the log does not contain the body. */
   readonly body: Uint8Array | undefined;
   /** The path of the request. */
   readonly path: string;

@@ -4,12 +4,12 @@
  */
 import type { Cause } from './causes';
 
-/** A signing text with a mistake, as two templates: one for the text before the body, one for the text after it. */
+/** A signing text with a mistake, as two templates: the text before the body, and the text after the body. */
 export interface SigningText {
   readonly cause: Cause;
   /** Detail of the mistake, for the finding. */
   readonly how: string;
-  /** Template of the text before the body, with placeholders such as `{client}`. `Signed` has their values. */
+  /** Template of the text before the body, with placeholders such as `{client}`. */
   readonly before: string;
   /** Template of the text after the body. */
   readonly after: string;
@@ -19,7 +19,7 @@ export interface SigningText {
   readonly isCommon: boolean;
 }
 
-/** The values of the placeholders. */
+/** The values of the placeholders in a template. */
 export interface Signed {
   readonly client: string;
   readonly time: string;

@@ -19,13 +19,13 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 };
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed time and the time in the header, if a caller reads its clock once for each. */
+/** Maximum seconds between the signed and the sent timestamp, for a caller that reads its clock once for each. */
 const APART = 5;
 
 /**
  * Finds a mistake in the header X-Timestamp.
  *
- * @param timestamp the header from the log; undefined if the log omits the header, which did not look like a time
+ * @param timestamp the header from the log; undefined if the header did not look like a time and was not logged
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(
@@ -47,8 +47,8 @@ export function timestampFinding(
 }
 
 /**
- * Whether a difference in seconds is that of a time zone: a multiple of 15 minutes, from 30 minutes to 14 hours. In
- * addition, the clock may be off by up to a minute, but a difference below 30 minutes never counts.
+ * Whether a difference in seconds is probably that of a time zone: at most a minute from a multiple of 15 minutes. A
+ * difference below 30 minutes, or above 14 hours and 1 minute, does not count.
  */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);

@@ -25,7 +25,7 @@ export interface MongoStatus {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** Message that lists the missing indexes; null if none is missing. The service rejects pushes until they exist. */
+  /** Message that lists the missing indexes, without which the service rejects pushes. Null if no index is missing. */
   readonly problem: string | null;
   readonly clients: readonly ClientWithoutKeys[];
   readonly recent: RecentPushes;
@@ -35,15 +35,14 @@ export interface MongoStatus {
 /** The failed pushes of the last day that `matterctl log resend` can send again. */
 export interface Resendable {
   readonly count: number;
-  /** Whether the search stopped at its limit (`MAX_ENTRIES`). There may then be more such pushes. */
+  /** Whether the search stopped at its limit (`MAX_ENTRIES`). If true, `count` can be too low. */
   readonly isCut: boolean;
   /** Number of these pushes by the reason of their failure. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
 /**
- * Milliseconds for which the result of the search for failed pushes is cached. The search is expensive, and the status
- * is read more often than once in this time.
+ * Milliseconds for which the result of the search for failed pushes is cached, because the search is expensive.
  */
 const CACHE_TTL = 30_000;
 
@@ -97,7 +96,7 @@ export class MongoStatusReader {
     } catch (error) {
       // The next call connects again.
       this.#opened = undefined;
-      // The message of DatabaseSetupError names MONGO_URL, but the URL may be from an option. So the cause is thrown.
+      // The message of DatabaseSetupError names MONGO_URL, but the URL can be from an option. So the cause is thrown.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -116,8 +115,8 @@ const DAY = 86_400_000;
 const MAX_ENTRIES = 500;
 
 /**
- * The reasons with a code from 500 on, and RATE_LIMITED. A push that failed for one of these reasons may succeed if it
- * is sent again.
+ * The reasons with a code of at least 500, and RATE_LIMITED. A push that failed for one of these reasons can succeed
+ * when the push is resent.
  */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);

@@ -26,7 +26,7 @@ export interface ClientPushes {
   readonly pushes: number;
   /** Pushes that failed because of the service (`isFailure`). */
   readonly failed: number;
-  /** Pushes that were rejected for another cause, for example an invalid body. */
+  /** All other rejected pushes, for example pushes with an invalid body. */
   readonly rejected: number;
   /** Reason of the last push that failed or was rejected. */
   readonly lastReason: string | null;
@@ -43,8 +43,8 @@ const MINUTE = 60_000;
 const MINUTES = 4;
 
 /**
- * Whether the service is the cause of this result. A pause of the client is no failure of the service, because an
- * operator has paused the client.
+ * Whether the service is the cause of this result. `CLIENT_PAUSED` does not count, because an operator has paused the
+ * client.
  */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
@@ -52,7 +52,7 @@ export const isFailure = (result: string): boolean =>
 /** @throws the driver's error */
 export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
-  // The window ends a minute after now, because the clocks of web processes may be ahead of the clock of this process.
+  // The window ends a minute after now, because the clocks of web processes can be ahead of the clock of this process.
   const window = { from, to: now + MINUTE };
   const { counts } = await createPushCountReader(connection).read(window, 'minute');
   return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };

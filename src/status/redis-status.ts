@@ -14,15 +14,15 @@ export interface RedisStatus {
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
   /**
-   * Set if an operator has paused the queue with BullMQ: the service then rejects pushes although Redis answers. Null
-   * if the queue is not paused.
+   * Message if an operator has paused the queue with BullMQ; otherwise null. During such a pause, the service rejects
+   * pushes although Redis answers.
    */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];
 }
 
-/** Maximum milliseconds that a read waits until the connection is ready. */
+/** Maximum milliseconds for which a read waits for the connection. */
 const TIMEOUT = 2_000;
 
 export class RedisStatusReader {
@@ -32,7 +32,7 @@ export class RedisStatusReader {
   #why = 'no answer';
 
   /**
-   * @param redis a fail-fast connection (`connectFailFast`); `close` does not close it
+   * @param redis a fail-fast connection (`connectFailFast`); `close` does not close this connection
    * @param readKeys called at every read, because the number of shards of the queue can change
    */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {

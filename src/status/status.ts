@@ -13,8 +13,8 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
 /**
- * Several processes report the same outage. Their reports count as one outage if the starts differ by less than these
- * milliseconds, because the clocks of the processes differ slightly.
+ * Several processes report the same outage. Reports count as one outage if their start times differ by less than
+ * SAME_OUTAGE milliseconds, because the clocks of the processes differ slightly.
  */
 const SAME_OUTAGE = 5_000;
 
@@ -127,7 +127,7 @@ export interface ServerStatus {
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
   readonly role: string | null;
-  /** The latest outage in the records of the processes; null if there is none, or if Redis is unreachable. */
+  /** The latest outage in the records of the processes; null if no record has an outage, or if Redis is unreachable. */
   readonly lastOutage: ServerOutage | null;
 }
 
@@ -157,8 +157,8 @@ export interface ClientStatus extends ClientPushes {
   readonly isEnabled: boolean;
   readonly state: ClientState;
   /**
-   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but its value is unknown, because
-   * no `web` process has reported it.
+   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but no `web` process has reported
+   * the value of RATE_LIMIT.
    */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;

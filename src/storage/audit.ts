@@ -1,6 +1,6 @@
 /**
- * The audit trail: each entry has one change by an operator, the name of the operator, and the result. The entry is
- * written before the change, so that every change has an entry. Entries are never deleted.
+ * The audit trail: each entry records one change by an operator. The entry is written before the change, so that every
+ * change has an entry. The result of the change is added afterwards. Entries are never deleted.
  */
 
 import { type Connection, type Model, Schema, Types } from 'mongoose';
@@ -68,11 +68,11 @@ function present(details: AuditDetails): AuditDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-/** `STARTED` while the command runs. It stays `STARTED` if the command was killed or could not write its result. */
+/** An entry stays `STARTED` if the command was killed or could not write its result. */
 export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Options or results of a command, as JSON values by name. They must not contain secrets. */
+/** Options or results of a command, as JSON values by name. Secrets must not be included. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
@@ -83,7 +83,7 @@ export interface AuditEntry {
   host: string;
   /** For example `client rotate`. */
   command: string;
-  /** What the command was about, for example a client id, a file name or a request id; null if there is none. */
+  /** The object of the command, for example a client id, a file name or a request id; null if there is no object. */
   subject: string | null;
   /** Present if the change concerned one client. */
   clientId?: string;
@@ -114,7 +114,7 @@ const auditSchema = new Schema<AuditEntry>(
   { collection: 'audit', versionKey: false, minimize: false },
 );
 
-// Each filter of `list` has an index, which also gives the order of the result.
+// Each filter of `list` has an index, which also sorts the result.
 auditSchema.index({ at: -1, _id: -1 }, { name: 'newest' });
 auditSchema.index({ operator: 1, at: -1, _id: -1 }, { name: 'operator_newest' });
 auditSchema.index({ clientId: 1, at: -1, _id: -1 }, { name: 'client_newest' });
@@ -131,14 +131,14 @@ export class NoAuditTrailError extends Error {
 export interface EntryOptions {
   /** Converts an error to the text in the entry. */
   readonly explain: (error: unknown) => string;
-  /** Called if the result could not be written. The entry then stays `STARTED`. */
+  /** Called if the result could not be written. */
   readonly onUnended: (cause: unknown) => void;
 }
 
 /**
  * Writes the entry, runs `work`, and writes the result of `work` into the entry.
  *
- * @param work makes the change, and reports its result for the entry; it may report a partial result before it throws
+ * @param work makes the change, and reports the result for the entry; `work` can report a partial result, then throw
  * @throws NoAuditTrailError if the entry cannot be written before `work`; otherwise the errors of `work`
  */
 export async function withAuditEntry<T>(

@@ -1,14 +1,15 @@
 /**
- * Entry point of `storage/directory/`: clients and users. The other files are private, except `sealing.ts` and
- * `rate-override.ts`: tools may import these two files directly, because they do not load the database driver.
+ * Entry point of `storage/directory/`: clients and users. Code outside `storage/` imports this file, not the files in
+ * the folder. Exception: tools may import `sealing.ts` and `rate-override.ts` directly, because these two files do not
+ * load the database driver.
  *
- * - `createClientDirectory`: finds the client of a request and its secrets, for the check of the signature.
+ * - `createClientDirectory`: finds a client and the secrets of the client, to check the signature of a request.
  * - `createSecretUses`: records the last use of each secret.
- * - `createUserDirectory`: checks usernames and resolves them to display names.
- * - `createClientAdmin`, `resealSecrets`, `importUsers`, `setUsersEnabled`: changes by operators. They throw a
- *   `DirectoryError` if a change is not possible.
+ * - `createUserDirectory`: checks usernames, and finds the display names of users.
+ * - `createClientAdmin`, `resealSecrets`, `importUsers`, `setUsersEnabled`: changes by operators. These
+ *   functions throw a `DirectoryError` if a change is not possible.
  *
- * All functions throw the errors of the driver.
+ * All functions also throw the errors of the driver.
  */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -34,14 +35,15 @@ export * from './directory/user-admin';
 export * from './directory/user-model';
 export * from './directory/users';
 
-/** Milliseconds for which a web process caches the clients that it read. If reads are slow, this time is longer. */
+/** Milliseconds for which a web process caches the clients. Slow reads extend this time (ttl-cache.ts). */
 const CACHE_TTL = 1_000;
 /** Maximum clients in memory. A portal has dozens of clients. */
 const MAX_CLIENTS = 10_000;
 
 /**
  * The folded log limits repeated lines, because each read of the clients finds the same unreadable records again.
- * NOT_DECRYPTED allows more lines: one read may find many secrets that cannot be decrypted. Each is logged only once.
+ * NOT_DECRYPTED allows more lines, because one read can find many secrets that cannot be decrypted. Each of these
+ * secrets is logged only once.
  */
 const TOO_MANY = {
   level: 'error',
@@ -59,7 +61,7 @@ const MAX_NAMED = 20;
 export interface UsableSecret {
   readonly id: string;
   readonly secret: string;
-  /** Scope and expiry, if the secret is a query key. Absent if it is a secret of the client itself. */
+  /** Scope and expiry, if the secret is a query key. Absent for a secret of the client itself. */
   readonly queryKey?: QueryKeyTerms;
 }
 
@@ -78,7 +80,7 @@ export interface KnownClient {
   readonly type: ClientRecord['type'];
   readonly enabled: boolean;
   readonly systemCode: string | null;
-  /** The valid secrets of the client, current one first, then its valid query keys. */
+  /** The valid secrets of the client, current secret first, then the valid query keys. */
   readonly secrets: readonly UsableSecret[];
   /** Present while an operator has paused the client. */
   readonly paused?: ClientPause;
@@ -87,24 +89,23 @@ export interface KnownClient {
 }
 
 export interface ClientDirectory {
-  /** Finds a client. The result may be up to a second old, or up to five seconds if reads of the clients are slow. */
+  /** Finds a client. The result can be up to a second old, or up to five seconds if reads of the clients are slow. */
   find(clientId: string): Promise<KnownClient | undefined>;
   /**
    * Reads the clients again and finds a client, so that `web` does not reject a client or secret that was just created.
-   * If there are too many calls, `findFresh` returns the result of an earlier read.
+   * If the calls are too frequent, `findFresh` returns the result of an earlier read.
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * Largest number of secrets and query keys that a client has. Before `web` rejects a request, it computes this
+   * The largest number of secrets and query keys of one client. Before `web` rejects a request, `web` computes this
    * number of signatures, so that the duration does not reveal whether the client id exists.
    */
   maxSecretCount(): number;
 }
 
 /**
- * Caches all clients. `find` starts a new read only if half of CACHE_TTL has passed since the start of the last
- * successful read. Before a rejection, `web` calls `findFresh`, which starts a read. A read loads all clients, so the
- * lookup of an unknown client id takes as long as the lookup of a known id.
+ * Caches all clients. Each read loads all clients, so the lookup of an unknown client id takes as long as the lookup of
+ * a known client id.
  *
  * If there are more than 10,000 clients, the directory logs an error and knows only the oldest clients.
  */
@@ -162,7 +163,7 @@ type OpenSecret = (
  * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets. A secret
  * that the last read did not contain leaves the cache.
  *
- * @returns a function to call at the start of each read. It returns a function that decrypts the secrets of this read
+ * @returns a function to call at the start of each read; the result is the function that decrypts the secrets
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   /** Returns no secret if the decryption fails, for example because SECRET_KEYS lacks the encryption key. */
@@ -179,8 +180,8 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     const before = opened;
     opened = new Map();
     return (secret, clientId) => {
-      // The key of the cache contains the client id. So a secret that was copied to another client is not found in the
-      // cache, and its decryption fails.
+      // The cache key contains the client id. So the cache does not return a secret that was copied to another client,
+      // and the decryption of such a secret fails.
       const key = JSON.stringify([clientId, secret.id, secret.sealed]);
       const usable = before.get(key) ?? openOne(secret, clientId);
       opened.set(key, usable);

@@ -1,6 +1,6 @@
 /**
- * A worker that reaches the database reports this in Redis. A worker that does not reach the database reads the
- * reports of the other workers, to check whether another worker reaches the database.
+ * Workers that reach the database write reports to Redis. A worker that does not reach the database reads the reports
+ * of the other workers, to decide whether to pause (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -19,8 +19,8 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Checks whether another worker that takes partitions reaches the database. Removes the report of this worker
-     * first.
+     * Checks whether another worker reaches the database. Workers that take no partitions do not count. Removes the
+     * report of this worker first.
      *
      * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
      * @param within maximum age of the report of the other worker, milliseconds

@@ -1,6 +1,7 @@
 /**
- * Finds stuck partitions. `findStuck` reads the partitions twice, because for a moment a healthy partition may have no
- * job, or a job without a lock. Between the two reads, a sweep can repair the suspected partitions.
+ * Finds stuck partitions: partitions that make no progress, for a reason in `STUCK`. `findStuck` reads the partitions
+ * twice, because a healthy partition can briefly have no job, or a job without a lock. The pause between the two reads
+ * gives the sweep time to repair a partition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from '../balance';
@@ -30,7 +31,7 @@ export interface StuckReport {
  */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
-/** @param readPartitions reads all partitions; a second call follows if a partition seems stuck */
+/** @param readPartitions reads all partitions; called again if a partition seems stuck */
 export async function findStuck(
   readPartitions: () => Promise<readonly PartitionView[]>,
   pause = PAUSE,
@@ -77,7 +78,7 @@ export function createStuckWatch(
 
 interface Suspect {
   readonly why: StuckPartition['why'];
-  /** Equal at two reads if the partition has made no progress between them. */
+  /** Equal at two reads if the partition has made no progress between these reads. */
   readonly standstill: string;
 }
 
@@ -100,6 +101,6 @@ function suspicion(
   if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
   if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
   if (job.isPaused) return 'PAUSED';
-  // While a worker runs any other partition job, this job may be waiting for that worker.
+  // If any partition job runs, a live worker exists, which can still take this job.
   return isAnyJobRunning ? undefined : 'NOT_TAKEN';
 }

@@ -38,7 +38,7 @@ export interface PartitionView extends PartitionState {
   readonly job: PartitionJobView | null;
   /** The name of the worker that owns the partition, as in its log lines. Null if no worker owns it. */
   readonly owner: string | null;
-  /** Names of earlier owners whose transactions may still be open, the latest one first. */
+  /** Names of earlier owners whose transactions can still be open, the latest owner first. */
   readonly fencedOwners: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export interface PushesView {
 }
 
 export interface QueueView {
-  /** All partitions, also the empty ones. */
+  /** All partitions, including empty partitions. */
   partitions(): Promise<PartitionView[]>;
   /** Counts waiting pushes. @param max maximum pushes to read from each partition; 10,000 by default */
   pushes(max?: number): Promise<PushesView>;
@@ -61,7 +61,7 @@ export interface QueueView {
 const MAX_PUSHES = 10_000;
 /** Maximum jobs that are read for each state and shard. A partition has at most one job in each state. */
 const MAX_JOBS = 5_000;
-/** Maximum pushes in one reply of Redis. A maximum is necessary because pushes may be large. */
+/** Maximum pushes in one reply of Redis. A maximum is necessary because pushes can be large. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
@@ -104,7 +104,7 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
   };
 }
 
-/** @returns by partition, the text of its owner and fenced owners */
+/** @returns by partition, the texts of its owner and of its fenced owners, separated by blanks */
 async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));

@@ -29,7 +29,7 @@ export interface WaitingTally {
   clients(): WaitingClient[];
 }
 
-/** Counts waiting pushes by group and by client. Pure. @param now Redis time, epoch milliseconds */
+/** @param now Redis time, epoch milliseconds */
 export function createWaitingTally(now: number): WaitingTally {
   const groups = new Map<string, WaitingGroup>();
   const clients = new Map<string, WaitingClient>();
@@ -46,7 +46,7 @@ export function createWaitingTally(now: number): WaitingTally {
   };
 }
 
-/** @returns the groups with the most pushes; of groups with equally many, the one with the oldest push comes first */
+/** @returns the groups with the most pushes; if these numbers are equal, the group with the older push comes first */
 export function hottest(groups: readonly WaitingGroup[], max: number): WaitingGroup[] {
   return groups.toSorted((a, b) => b.waiting - a.waiting || byAge(a, b)).slice(0, max);
 }

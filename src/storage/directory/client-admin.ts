@@ -35,7 +35,7 @@ interface LastUse {
   readonly lastUsedAt: Date | null;
 }
 
-/** A client as operators see it. For each secret, it has the id and the times, but not the secret itself. */
+/** A client as operators see it: with the id and the times of each secret, but without the secret itself. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
   /** Rate of the client; null: the rate of the settings applies. */
@@ -58,9 +58,9 @@ export interface ClientAdmin {
   /** @throws DirectoryError if the client does not exist */
   setEnabled(clientId: string, enabled: boolean): Promise<void>;
   /**
-   * Pauses a client: `web` rejects its pushes with 503 `CLIENT_PAUSED` until `resume`.
+   * Pauses a client: `web` rejects the client's pushes with 503 `CLIENT_PAUSED` until `resume`.
    *
-   * @param reason the answer to each rejected push contains it; at most 200 characters
+   * @param reason text for the answer to each rejected push; at most 200 characters
    * @throws DirectoryError if the client does not exist, or the reason is not one line of 1 to 200 characters
    */
   pause(clientId: string, reason?: string): Promise<void>;
@@ -75,15 +75,15 @@ export interface ClientAdmin {
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * Creates a new secret for a client. The current secret stays valid for `overlap` milliseconds. If there is an older
-   * secret from an earlier rotation, it becomes invalid immediately.
+   * Creates a new secret for a client. The current secret stays valid for `overlap` milliseconds. An older
+   * secret from an earlier rotation becomes invalid immediately.
    *
-   * @throws DirectoryError if the client does not exist, is PUBLIC, or another operator changes its secrets at the same
-   *   time
+   * @throws DirectoryError if the client does not exist or is PUBLIC, or if another command changes the secrets of the
+   *   client at the same time
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
   /**
-   * Creates a query key for people in a browser. It is valid for `ttl` milliseconds.
+   * Creates a query key for people in a browser. The key is valid for `ttl` milliseconds.
    *
    * @throws DirectoryError if the client does not exist, is PUBLIC, has ten valid keys already, or if `ttl` is out of
    *   bounds

@@ -23,7 +23,7 @@ export interface QueryKey {
   id: string;
   sealed: string;
   createdAt: Date;
-  /** Expiry of the key. A revocation sets it to the time of the revocation. */
+  /** Expiry of the key. A revocation sets this field to the time of the revocation. */
   expiresAt: Date;
   revoked?: boolean;
   /** True: the key has the scopes `query` and `push`; false: only `query`. */
@@ -44,7 +44,7 @@ export interface ClientRecord {
   type: 'CONFIDENTIAL' | 'PUBLIC';
   systemCode: string | null;
   enabled: boolean;
-  /** At most two secrets: the current one, then the one that the last rotation replaced. */
+  /** At most two secrets: the current secret, then the secret that the last rotation replaced. */
   secrets: ClientSecret[];
   /**
    * Absent if the client never had a query key. Expired keys stay for at least a day, for the diagnosis of rejected
@@ -105,8 +105,8 @@ export class DirectoryError extends Error {
 export const unknownClient = (clientId: string) =>
   new DirectoryError(`there is no client ${clientId}`);
 
-// All secrets of a client, including expired ones, for the diagnosis of a rejected signature. Never use them to
-// authenticate a request.
+// All secrets of a client, including expired secrets, for the diagnosis of a rejected signature. The authentication of
+// requests must not use these secrets.
 
 export interface StoredSecret {
   readonly id: string;
@@ -121,7 +121,7 @@ export interface StoredSecret {
 }
 
 /**
- * Returns the secrets, current one first, then the query keys. The result omits secrets and keys that cannot be
+ * Returns the secrets, current secret first, then the query keys. The result omits secrets and keys that cannot be
  * decrypted.
  */
 export type FindStoredSecrets = (clientId: string) => Promise<readonly StoredSecret[]>;
@@ -138,8 +138,8 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // For example, SECRET_KEYS no longer contains the encryption key of this secret. If the secret has not expired,
-        // the web process logs this error when it reads the clients.
+        // For example, SECRET_KEYS no longer contains the encryption key of this secret. When a web process reads the
+        // clients, the web process logs this error for each valid secret.
         return [];
       }
     };
@@ -153,7 +153,7 @@ export function createFindStoredSecrets(
 export interface OwnRecord {
   readonly limit: RateOverride;
   readonly paused: ClientPause | undefined;
-  /** The secrets, current one first. */
+  /** The secrets, current secret first. */
   readonly secrets: readonly OwnSecret[];
   /** Includes expired keys, which stay for at least a day. */
   readonly queryKeys: readonly OwnQueryKey[];

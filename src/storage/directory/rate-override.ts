@@ -1,6 +1,6 @@
 /**
  * The rate of a single client, which overrides RATE_LIMIT and RATE_BURST. Commands of `matterctl` load this file before
- * they connect, so it does not load the database driver.
+ * they connect, so this file must not load the database driver.
  */
 
 /** If `rate` is absent, RATE_LIMIT applies. If `burst` is absent, RATE_BURST applies. */

@@ -1,6 +1,6 @@
 /**
  * Changes of secrets (contract 3.5). Operators can rotate the secret of a client, and reseal all secrets and query
- * keys. To reseal a secret is to encrypt it again, with the first key of SECRET_KEYS.
+ * keys. To reseal a secret is to encrypt the secret again, with the first key of SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -41,8 +41,8 @@ export async function rotateSecret(
   const oldEndsAt = new Date(now + overlap);
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // The filter contains the secret that was read. So one of two concurrent rotations fails. A rotation also fails if
-  // the secret was resealed after the read. Otherwise, the update would restore the old encrypted form.
+  // The filter contains the secret that was read. Therefore this rotation fails if another rotation, or a reseal, has
+  // changed the secret after the read.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -57,7 +57,7 @@ export async function rotateSecret(
   return { secret, secretId: stored.id, oldEndsAt, oldLastUsedAt };
 }
 
-// Resealing encrypts all secrets with the first key of SECRET_KEYS, so that the other keys can be removed.
+// After resealing, an operator can remove the other keys from SECRET_KEYS.
 
 export interface Resealed {
   /** Id of the first encryption key. */
@@ -65,8 +65,8 @@ export interface Resealed {
   /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
   /**
-   * Number of valid secrets that are still encrypted with another key than the first, by key id. If there are none, all
-   * keys except the first can be removed from SECRET_KEYS.
+   * By id of each other encryption key: the number of valid secrets that are still encrypted with this key. If the
+   * record is empty, all keys except the first can be removed from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;
 }
@@ -81,11 +81,11 @@ export interface ResealProgress {
 const MAX_PASSES = 3;
 
 /**
- * Reseals one secret after the other, without a change of the secret itself. The command can be interrupted, repeated,
- * and run during rotations. It also reseals expired secrets, because the diagnosis of rejected signatures uses them.
+ * Reseals one secret after the other. The command can be interrupted, repeated, and run during rotations. Expired
+ * secrets are also resealed, because the diagnosis of rejected signatures uses expired secrets.
  *
- * `left` counts valid secrets that are still not encrypted with the first key. Possible causes: the key ring lacks the
- * key, the secret is damaged, or a process with another first key has just written the secret.
+ * Reasons for `left`: the key ring lacks the old encryption key, the secret is damaged, or a process with another first
+ * key has just written the secret.
  */
 export async function resealSecrets(
   connection: Connection,

@@ -1,16 +1,15 @@
 /**
  * Encrypts ("seals") the secrets of clients for the database, with AES-256-GCM and an encryption key of SECRET_KEYS.
  * The client id is associated data of the encryption, so a sealed secret that is copied to another client cannot be
- * decrypted. Commands of `matterctl` load this file before they connect, so it does not load the database driver.
+ * decrypted. Commands of `matterctl` load this file before they connect, so this file must not load the database
+ * driver.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
   /** Id of the first encryption key, with which `seal` encrypts. */
   readonly sealingKey: string;
-  /**
-   * Encrypts with the first encryption key. The result contains the id of this key: `keyId.iv.tag.data`, base64url.
-   */
+  /** Encrypts with the first encryption key. @returns `keyId.iv.tag.data`; `iv`, `tag` and `data` are in base64url */
   seal(plain: string, clientId: string): string;
   /**
    * Decrypts a secret.
@@ -20,7 +19,7 @@ export interface KeyRing {
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries validated SECRET_KEYS: each is an id, a colon, and 32 bytes in base64; `seal` uses the first */
+/** @param entries validated SECRET_KEYS: each is an id, a colon, and 32 bytes in base64; `seal` uses the first key */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';

@@ -1,6 +1,6 @@
 /**
- * Records the last use of each secret. So an operator who rotates a secret sees whether a caller still signs with the
- * old one. The web process writes the uses in the background, so a push does not wait for them.
+ * Records the last use of each secret, so that an operator who rotates a secret sees whether a caller still signs with
+ * the old secret. The web process writes the uses in the background, so a push does not wait for the write.
  */
 
 import type { Connection } from 'mongoose';
@@ -29,7 +29,7 @@ const PAUSE = 60_000;
 /**
  * Writes the last use of each secret at most once a minute. A use more than a minute after the last write is written
  * within two seconds. While the database is available, a killed process loses at most the uses of the last minute, and
- * a process that stops normally loses none.
+ * a process that stops normally loses no uses.
  */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
@@ -38,7 +38,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
 
   const write = async (uses: readonly SecretUse[]): Promise<void> => {
     if (uses.length === 0) return;
-    // `PAUSE` counts from the start of the write, so that a slow write does not delay the next one.
+    // `PAUSE` counts from the start of the write, so that a slow write does not delay the next write.
     const at = clock();
     const writes = uses.map(({ _id, lastUsedAt }) => ({
       updateOne: { filter: { _id }, update: { $max: { lastUsedAt } }, upsert: true },
@@ -46,7 +46,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // A later use, recorded during this write, remains for the next write.
+      // A use that was recorded during this write remains for the next write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };

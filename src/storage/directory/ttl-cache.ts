@@ -9,30 +9,30 @@ interface Load<V> {
 
 export interface TtlCache<V> {
   get(): Promise<V>;
-  /** Starts a load and returns its value. Too frequent calls do the same as `get`. */
+  /** Starts a load and returns the loaded value. If the calls are too frequent, `getFresh` does the same as `get`. */
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts in a row. Afterwards, `getFresh` may start one load per pause. */
+/** Maximum loads that `getFresh` starts without a pause. Each pause allows one further load. */
 const BURST = 5;
 /**
- * The pause limits how often loads start. It is PAUSE_FACTOR times the duration of the last successful load, but at
- * least SHORTEST_PAUSE and at most LONGEST_PAUSE. The maximum ensures that one slow load does not delay the next loads
- * for long. `get` starts a load at the earliest half a pause (five durations) after the start of the last successful
- * load. So the loads of `get` take at most a fifth of the time. Only loads slower than half a second take more, because
- * LONGEST_PAUSE limits their pause.
+ * The pause limits how often loads start. The pause is PAUSE_FACTOR times the duration of the last successful load,
+ * but at least SHORTEST_PAUSE and at most LONGEST_PAUSE milliseconds. LONGEST_PAUSE ensures that one slow load does not
+ * delay the next loads for long. `get` starts a load at the earliest half a pause after the start of the last
+ * successful load.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
 /**
- * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old one. `get`
- * starts no load while another one runs, unless the running load has taken longer than `ttl`.
+ * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old value. While
+ * a load runs, `get` starts another load only if the running load has already taken `ttl` milliseconds.
  *
- * @param load reads the value. If a load fails, the callers that wait for it get the error, and the old value stays
- * @param ttl lifetime of a value in milliseconds, from the start of its load. If the pause is longer, the pause is the
- *   lifetime
+ * @param load reads the value. If a load fails, the callers that wait for this load get the error, and the old value
+ *   stays
+ * @param ttl lifetime of a value in milliseconds, from the start of its load. If the pause is longer than `ttl`, the
+ *   pause is the lifetime
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,
@@ -64,12 +64,12 @@ export function createTtlCache<V>(
     const lifetime = Math.max(ttl, pause);
     const successor = running && now - running.since < ttl ? running : undefined;
     if (!cached || now - cached.since >= lifetime) return successor?.value ?? start(now);
-    // While the old value is valid, no caller waits for the new one.
+    // While the old value is valid, callers of `get` do not wait for the new value.
     if (!successor && now - cached.since >= lifetime / 2) void start(now);
     return cached.value;
   };
   const mayLoad = (now: number): boolean => {
-    // If the clock was set back, the elapsed time is negative. It counts as zero, so that `allowed` does not fall.
+    // If the clock was set back, the elapsed time is negative and counts as zero, so that `allowed` does not fall.
     allowed = Math.min(BURST, allowed + Math.max(0, now - allowedAt) / pause);
     allowedAt = now;
     if (allowed < 1) return false;

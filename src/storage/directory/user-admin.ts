@@ -11,9 +11,9 @@ export interface NewUser {
 /** The effects that an import would have. */
 export interface ImportPlan {
   readonly created: number;
-  /** Number of users in the file that exist already. The import sets their display name. */
+  /** Number of users in the file that exist already. The import sets the display names of these users. */
   readonly updated: number;
-  /** Number of users in the file that are disabled now. The import enables them. */
+  /** Number of users in the file that are disabled now. The import enables these users. */
   readonly enabledAgain: number;
   /** Number of all users that are enabled now. */
   readonly enabled: number;
@@ -41,7 +41,7 @@ export async function planImport(
 }
 
 /**
- * Creates users, or sets the display name of existing users, and enables them.
+ * Creates new users, sets the display names of existing users, and enables all of these users.
  *
  * @returns the numbers of new and of existing users
  */
