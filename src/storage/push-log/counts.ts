@@ -147,7 +147,7 @@ class PushCounter implements PushCounts {
 
   private putBack(counts: readonly Pending[]): void {
     for (const count of counts) {
-      const sum = this.pendingOf(count);
+      const sum = this.pendingOf({ ...count, receivedAt: count.latest });
       if (!sum) continue;
       sum.pushes += count.pushes;
       sum.unrecorded += count.unrecorded;
