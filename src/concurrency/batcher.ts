@@ -23,13 +23,13 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. Further items wait until a batch ends. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds from the start of the newest batch to the start of the next batch. Applies only while a batch
-   * runs, so that more items can join the next batch. Default: 0.
+   * Minimum milliseconds from the start of the newest batch to the start of the next batch. More items can
+   * then join the next batch. If no batch runs, the next batch starts immediately. Default: 0.
    */
   readonly headStart?: number | undefined;
   /**
-   * If set, a batch with traced items has one span. The span is in the first recorded trace of the items, and has links
-   * to the other recorded traces.
+   * If set, a batch with traced items has one span. The span is in the trace of the first item whose trace is recorded,
+   * and has links to the other recorded traces.
    */
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */

@@ -146,9 +146,9 @@ export function sharedRejections(): Record<string, JsonValue> {
 }
 
 /**
- * The rejections of an operation: one response for each code. For a code of a reason in `own`, the response lists the
- * shared reasons of the code and then the reasons in `own`. For any other code, the response is a reference to the
- * shared response.
+ * The rejections of an operation: one response for each code. If `own` has reasons with this code, the response lists
+ * the shared reasons with this code and then those of `own`. Otherwise, the response is a reference to the shared
+ * response.
  *
  * @param own reasons that only this operation has, in addition to the shared reasons
  */

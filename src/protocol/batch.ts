@@ -49,7 +49,8 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // In the OpenAPI document, `body` refers to the schema of a push body. That schema already has `allOf`.
+            // Otherwise `meta` would copy `allOf` of the push body. In the OpenAPI document, `body` is a reference to
+            // the schema of the push body, which already has `allOf`.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(

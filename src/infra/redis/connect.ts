@@ -170,7 +170,7 @@ function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKi
   return watchServer(new Redis(all), watch);
 }
 
-/** Returns a watch that reports the loss and the return of a connection to the outages of this process. */
+/** Returns a watch that records the loss and the return of a connection in the outages of this process. */
 function watchOf(use: string, logger: Logger): Watch {
   const outages = outagesOf(logger);
   return {

@@ -1,4 +1,4 @@
-/** Makes the push with which a matter of the ledger gets the values of the file. Pure. */
+/** Makes the push that gives a matter in the ledger the values of the compared file, or creates the matter. Pure. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -91,12 +91,12 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row; undefined if the row lacks fields that a push needs. If the row states no type or no title, the
- * push has the type or the title of the ledger.
+ * The push for a row; undefined if the row lacks fields that a push needs. If the row states no type or no title, an
+ * upsert has the type or the title of the ledger.
  *
- * A row without a title does not state the whole matter, so its push has the time of the ledger. An earlier push can be
- * lost, and the source system can send that push again. If the ledger had the time of the row, that push would be
- * stale.
+ * A row without a title does not state the whole matter, so its push has the time of the ledger, not of the row. A lost
+ * push of the source system can have the other fields of the matter, and a time before that of the row. With the time
+ * of the row in the ledger, this push would be stale when the source system sends it again.
  */
 function rowLine(
   row: Row,
@@ -120,8 +120,8 @@ function rowLine(
       // the ledger keeps its deadline. The deadline of the file can lack the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
-      // `parties` is the complete list without the removed parties. The service rejects `removeParties` together with
-      // `replaceParties`.
+      // `parties` then replaces all parties, so `removeParties` is not necessary. The service rejects `removeParties`
+      // together with `replaceParties`.
       ...(parties?.replaces && { removeParties: undefined }),
       ...status,
     };

@@ -38,13 +38,14 @@ export interface LogSearch {
    */
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
   /**
-   * Counts the matching entries. If one index answers the filter alone, the count stops at `bound` entries. Otherwise
-   * the count stops after MAX_CHECKED read entries. `exact` is false if the count stopped before the end.
+   * Counts the matching entries. If the filter is covered (`isCovered` in log-filter.ts), the count stops at `bound`
+   * entries. Otherwise the count stops after MAX_CHECKED checked entries. `exact` is false if the count stopped before
+   * the end.
    */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or a count reads if no index answers its filter alone. */
+/** Maximum entries that a page or a count checks if its filter is not covered. */
 const MAX_CHECKED = 5_000;
 /**
  * Maximum entries that one command reads: CHUNK for a search; COUNT_CHUNK for a count, which reads only a few fields.
@@ -52,8 +53,8 @@ const MAX_CHECKED = 5_000;
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /**
- * Minimum entries that the first command of a page reads if no index answers the filter alone. Some of these entries do
- * not match the filter, so the search must read more entries than the page returns.
+ * Minimum entries that the first command of a page reads if the filter is not covered. Some of these entries do not
+ * match the filter, so the search must read more entries than the page returns.
  */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
@@ -66,7 +67,7 @@ interface Reading extends ReadOrder {
   readonly projection?: Readonly<Record<string, 1>>;
 }
 
-/** @param maxChecked maximum entries that a page or count reads if no index answers its filter alone */
+/** @param maxChecked maximum entries that a page or a count checks if its filter is not covered */
 export function createLogSearch(connection: Connection, maxChecked = MAX_CHECKED): LogSearch {
   return new IndexedSearch(connection, maxChecked);
 }
@@ -174,10 +175,7 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/**
- * The range of ids that the window, the request id and the batch of the filter allow, and that follows the previous
- * page.
- */
+/** The range of ids after the previous page. The filter limits this range by its window, request id and batch. */
 function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
