@@ -34,7 +34,8 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // In the OpenAPI document, `push` refers to the schema of a push body, which already has `allOf`.
+            // Otherwise `meta` would copy `allOf` of the push body. In the OpenAPI document, `push` is a reference to
+            // the schema of the push body, which already has `allOf`.
             allOf: undefined,
           }),
         }),
