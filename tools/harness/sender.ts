@@ -26,7 +26,7 @@ export interface SentAnswer {
 export class Hung extends Error {}
 
 /** Milliseconds; less than in the web process, because a push on a connection that it has just closed would be lost. */
-const IDLE_TIMEOUT = 10_000;
+export const IDLE_TIMEOUT = 10_000;
 
 /** Sends to one web process. Each request in flight has its own connection. */
 export class HttpSender {
