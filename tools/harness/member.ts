@@ -48,9 +48,14 @@ interface Runnable {
   stop(): Promise<void>;
 }
 
-/** Starts a process. @throws if its first start fails */
+/**
+ * Starts a process. A process of the service ends if a server does not answer in time, so its start is repeated, as an
+ * orchestrator would.
+ *
+ * @throws the error of the last start if the process does not start within a minute
+ */
 export async function startMember(options: MemberOptions): Promise<Member> {
-  return new RestartedProcess(options, await options.launch());
+  return new RestartedProcess(options, await launchPatiently(options));
 }
 
 class RestartedProcess implements Member {

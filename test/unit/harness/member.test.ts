@@ -27,9 +27,8 @@ let crashes: string[];
 let failures: number;
 let stopping: AbortController;
 let member: Member;
-beforeEach(async () => {
-  [launched, crashes, failures, stopping] = [[], [], 0, new AbortController()];
-  member = await startMember({
+const start = () =>
+  startMember({
     name: 'web-0',
     logFile: '/nowhere/web-0.log',
     launch: async () => {
@@ -41,6 +40,15 @@ beforeEach(async () => {
     crashed: (what) => crashes.push(what),
     signal: stopping.signal,
   });
+beforeEach(async () => {
+  [launched, crashes, failures, stopping] = [[], [], 0, new AbortController()];
+  member = await start();
+});
+
+test('the first start is repeated if a server did not answer in time', async () => {
+  failures = 1;
+  expect((await start()).pid()).toBe(2);
+  expect(crashes).toEqual([]);
 });
 
 test('who was killed stays down until it is restarted, and that is no crash', async () => {
