@@ -23,8 +23,8 @@ const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
 /** A serial number of a spreadsheet: days since 1899-12-30. */
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
-/** Serial numbers are accepted from FIRST_SERIAL (2000-01-01) until the day before END_SERIAL (2099-12-31). */
-const [FIRST_SERIAL, END_SERIAL] = [36_526, 73_050];
+/** Accepted serial numbers: from FIRST_SERIAL (2000-01-01) to LAST_SERIAL (2099-12-31). */
+const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
@@ -40,7 +40,7 @@ export function readFileTime(cell: string): FileTime | undefined {
   if (found) return fromSheet(found);
   const serial = SERIAL.exec(cell);
   const days = Number(serial?.[1]);
-  if (serial && days >= FIRST_SERIAL && days < END_SERIAL) {
+  if (serial && days >= FIRST_SERIAL && days <= LAST_SERIAL) {
     return fromSerial(Number(cell), serial[2]?.length ?? 0);
   }
   const compact = COMPACT.exec(cell);

@@ -39,8 +39,14 @@ test.each<[string, string]>([
   ['46351', '2026-11-25T00:00:00'],
   ['46351.3888888889', '2026-11-25T09:20:00'],
   ['46351.5', '2026-11-25T12:00:00'],
+  ['36526', '2000-01-01T00:00:00'],
+  ['73050', '2099-12-31T00:00:00'],
 ])('%s is the number of a day', (cell, text) => {
   expect(readFileTime(cell)).toMatchObject({ text, isSerial: true });
+});
+
+test.each(['36525', '73051'])('%s is no number of a day from 2000 to 2099', (cell) => {
+  expect(readFileTime(cell)?.isSerial).not.toBe(true);
 });
 
 test('a day without separators is no time: nobody means that many seconds', () => {
