@@ -18,7 +18,8 @@ const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
 
 const PROBLEMS = {
   quote: 'a quote is not closed',
-  record: 'the record is longer than 4 million characters: is it a CSV file with line breaks?',
+  record:
+    'the record is longer than 4 million characters: check that the file is a CSV file with line breaks',
 };
 
 export class CsvError extends Error {

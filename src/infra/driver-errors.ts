@@ -124,7 +124,7 @@ export function isSocketError(error: unknown): boolean {
  */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
-  throw new mongo.MongoNetworkError('the connection broke in a commit', {
+  throw new mongo.MongoNetworkError('the connection broke during a commit', {
     cause: error instanceof Error ? error : new Error(String(error)),
   });
 }

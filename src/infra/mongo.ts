@@ -60,7 +60,9 @@ export async function connectMongo(
     await connection.asPromise();
     const hello = await connection.getClient().db('admin').command({ hello: 1 });
     if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
-      throw new Error('it is a standalone; transactions need a replica set: run it with --replSet');
+      throw new Error(
+        'the server is a standalone; transactions need a replica set: start the server with --replSet',
+      );
     }
     return connection;
   } catch (cause) {

@@ -41,7 +41,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
 const IDEMPOTENCY: RequestHeader = {
   header: 'X-Idempotency-Key',
   about: [
-    'A new key for each change, and the same key for every retry of it. A retry within 24 hours with the same body returns the first outcome and is not applied again. The push log records the key.',
+    'Use a new key for each change, and the same key for each retry of the change. A retry within 24 hours with the same body returns the first outcome and is not applied again. The push log records the key.',
     '每次变更一个，重试时保持不变。24 小时内同一键、同一请求体的重试返回首次结果，不会重复生效。记录在推送日志中。',
   ],
   schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     about: [
-      'If the client has a rate limit: `"client";r=399;t=1` means: 399 pushes may be sent now, the full number after 1 second',
+      'If the client has a rate limit: `"client";r=399;t=1` means: 399 pushes may be sent now; after 1 second, the rate limit is fully available again',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },

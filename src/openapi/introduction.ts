@@ -23,8 +23,8 @@ The service answers \`code: 0\` only after the database has confirmed the write.
 - **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, with at most ${MAX_BRACKETS}
   objects and lists and ${MAX_COMMAS} fields and elements, without Content-Encoding. Unknown fields are ignored. systemCode is one of them: the service
   takes it from the client. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
-- **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for every
-  path under /api/open, and only \`code\` shows the result.
+- **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200, the HTTP status is 200 for
+  every path under /api/open, and only \`code\` shows the result.
 - **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason
   is unknown, evaluate \`code\` and \`retryable\`.`;
 

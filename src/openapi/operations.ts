@@ -100,7 +100,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'The longest Retry-After of the retryable lines, in seconds; absent if none of these lines has a Retry-After',
+    'The longest wait before a retry of a line, in seconds; absent if no line has a Retry-After',
     '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
   ]),
   schema: { type: 'integer', minimum: 1 },

@@ -105,7 +105,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The first 20 problems of the line, and all unknown users (up to 10,000 in a batch). Paths of fields are relative to `body`.',
+        'The first 20 problems of the line. Unknown users: all of them, up to 10,000 in a batch. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),

@@ -48,7 +48,7 @@ export const fieldChange = z
   .meta(
     describe(
       'A field that a push changed. `from` and `to` exist only for matterType, bizType, bizStatus, externalStatusCode, priority, deleted and times.',
-      '推送改变的字段；标题和正文只列字段名',
+      '推送改变的字段；只有 matterType、bizType、bizStatus、externalStatusCode、priority、deleted 和各时间字段有 from 和 to',
     ),
   );
 

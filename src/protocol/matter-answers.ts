@@ -107,7 +107,7 @@ const digest = z.object({
     .regex(/^[0-9a-f]{16}$/)
     .meta(
       describe(
-        'Each matter has a text. XOR of the first 8 bytes of SHA-256(text) of all matters, as 16 hex digits. The text: externalId, bizStatus, externalStatusCode and sourceUpdatedAt as epoch milliseconds, joined by line feeds; an absent value is empty.',
+        'XOR of the first 8 bytes of SHA-256(text) over all matters, as 16 hex digits. The text of a matter is its externalId, bizStatus, externalStatusCode and sourceUpdatedAt (epoch milliseconds), joined by line feeds; an absent value is empty.',
         '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
       ),
     ),

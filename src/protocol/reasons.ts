@@ -114,16 +114,20 @@ export const REASONS = {
     '数据库尚未准备，请运维执行 release 步骤',
     'the database is not prepared: the release step has to be run',
   ),
-  BACKLOG_FULL: retryable(503, '积压过多，请稍后重试', 'too much is waiting; try again later'),
+  BACKLOG_FULL: retryable(
+    503,
+    '积压过多，请稍后重试',
+    'too many pushes are waiting; try again later',
+  ),
   PARTITION_FULL: retryable(
     503,
     '所在分区积压条数已满，请稍后重试',
-    'too many pushes wait in this queue; try again later',
+    'too many pushes wait in this part of the queue; try again later',
   ),
   PARTITION_BYTES_FULL: retryable(
     503,
     '所在分区积压数据量已满，请稍后重试',
-    'too many bytes wait in this queue; try again later',
+    'too many bytes wait in this part of the queue; try again later',
   ),
   TOO_MANY_IN_FLIGHT: retryable(
     503,

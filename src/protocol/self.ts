@@ -148,7 +148,7 @@ export const serviceLimits = z
       .nullable()
       .meta(
         describe(
-          'How long other requests may use a signature after its first use, seconds; null: as long as it is valid',
+          'How long other requests may use a signature after its first use, seconds; null: until the signature expires',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),

@@ -5,7 +5,7 @@ const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send thos
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
 const THE_SECRET = 'Use the secret as it was printed when it was made, without anything around it.';
 const THE_HEX = 'Send the HMAC-SHA256 as 64 hex digits, and nothing else.';
-const SECONDS = 'Send Unix time in whole seconds, and sign the very text that you send.';
+const SECONDS = 'Send Unix time in whole seconds, and sign the same text that you send.';
 
 const CATALOGUE = {
   BODY_EMPTY: ['An empty body was signed', SAME_BYTES],
@@ -19,12 +19,12 @@ const CATALOGUE = {
   BODY_LINES_JOINED: ['The body was signed without its line breaks', SAME_BYTES],
   BODY_BOM: ['The body was signed with a byte order mark before it', SAME_BYTES],
   BODY_WITHOUT_BOM: ['The body was sent with a byte order mark that was not signed', SAME_BYTES],
-  BODY_AS_JAVASCRIPT: ['The body was written anew, compactly, as JavaScript does', SAME_BYTES],
-  BODY_AS_PYTHON: ['The body was written anew as Python does', SAME_BYTES],
-  BODY_AS_PHP: ['The body was written anew as PHP does', SAME_BYTES],
-  BODY_AS_GO: ['The body was written anew as Go does', SAME_BYTES],
-  BODY_AS_JAVA: ['The body was written anew as Java does', SAME_BYTES],
-  BODY_AS_DOTNET: ['The body was written anew as .NET does', SAME_BYTES],
+  BODY_AS_JAVASCRIPT: ['The body was serialized again, as JavaScript does', SAME_BYTES],
+  BODY_AS_PYTHON: ['The body was serialized again, as Python does', SAME_BYTES],
+  BODY_AS_PHP: ['The body was serialized again, as PHP does', SAME_BYTES],
+  BODY_AS_GO: ['The body was serialized again, as Go does', SAME_BYTES],
+  BODY_AS_JAVA: ['The body was serialized again, as Java does', SAME_BYTES],
+  BODY_AS_DOTNET: ['The body was serialized again, as .NET does', SAME_BYTES],
   BODY_SORTED: ['The body was signed with its fields sorted by name', SAME_BYTES],
   BODY_PRETTY: ['The body was signed pretty-printed', SAME_BYTES],
   BODY_WITHOUT_NULLS: ['The body was signed without its fields that are null', SAME_BYTES],
@@ -57,7 +57,10 @@ const CATALOGUE = {
     'The timestamp is off by a time zone: local time was taken for UTC',
     'Use Unix time, which has no time zone.',
   ],
-  CLOCK_OFF: ['The clock of the caller is off', 'Set its clock by NTP; 300 s are allowed.'],
+  CLOCK_OFF: [
+    'The clock of the caller is wrong',
+    'Synchronize its clock by NTP; a difference of 300 s is allowed.',
+  ],
   SECRET_RETIRED: [
     'A secret was used that is no longer valid',
     'Use the secret that the last rotation printed; "matterctl client rotate" makes another one.',
@@ -86,14 +89,14 @@ const CATALOGUE = {
   ],
   SIGNATURE_BASE64: ['The signature was sent in base64', THE_HEX],
   SIGNATURE_RAW: ['The signature was sent as its bytes, not as hex digits', THE_HEX],
-  SIGNATURE_PREFIXED: ['Something stands around the signature', THE_HEX],
+  SIGNATURE_PREFIXED: ['There is other text around the signature', THE_HEX],
   SIGNATURE_SEPARATED: ['Something stands between the hex digits of the signature', THE_HEX],
   SIGNATURE_UNPADDED: [
     'The hex digits of the signature were written without leading zeros',
     THE_HEX,
   ],
   SIGNATURE_CUT: ['The signature was cut off', THE_HEX],
-  SIGNATURE_ENCODED_TWICE: ['The signature was encoded once more', THE_HEX],
+  SIGNATURE_ENCODED_TWICE: ['The signature was encoded twice', THE_HEX],
   SIGNATURE_IS_SECRET: [
     'The secret itself was sent as the signature',
     'Rotate the secret, because it was sent over the network. Then sign with the new one and never send it.',
@@ -124,8 +127,7 @@ const CATALOGUE = {
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
 /** The text before the fix if the search ran out of time. */
-export const ASK_AGAIN =
-  'Ask again: the search ended early, because its time was used up; there was more to try.';
+export const ASK_AGAIN = 'Ask again: the time for the search ended before every cause was tried.';
 
 export type Cause = keyof typeof CATALOGUE;
 
@@ -148,6 +150,6 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
 
 /** The finding of a search that ran out of time. Another search may find the cause. */
 export function unexplainedSoFar(): CauseFinding {
-  const finding = toFinding('UNEXPLAINED', 'as far as they could be tried in time');
+  const finding = toFinding('UNEXPLAINED', 'of the causes that were tried in time');
   return { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` };
 }

@@ -132,7 +132,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   'signed in milliseconds, sent in seconds': '签名用毫秒，发送用秒',
   'a fraction was signed': '签名带小数',
   'no timestamp was signed': '签名中没有时间戳',
-  'as far as they could be tried in time': '仅限时间内已尝试的情形',
+  'of the causes that were tried in time': '仅限时间内已尝试的情形',
   'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',
   'a compact writer': '紧凑格式',
   'compact, as of a map in Go': '紧凑格式，如 Go 的 map',

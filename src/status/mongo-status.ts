@@ -59,7 +59,7 @@ export class MongoStatusReader {
   /** @throws an error if MongoDB is unavailable; a later call may succeed */
   async look(): Promise<MongoStatus> {
     const db = await this.#connection();
-    if (!isMongoReady(db)) throw new Error('the driver knows no primary');
+    if (!isMongoReady(db)) throw new Error('the driver has found no primary');
     const admin = db.getClient().db('admin');
     const [hello, { version }] = await Promise.all([
       admin.command({ hello: 1, maxTimeMS: 2_000 }),

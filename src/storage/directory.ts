@@ -47,7 +47,7 @@ const MAX_CLIENTS = 10_000;
  */
 const TOO_MANY = {
   level: 'error',
-  text: 'too many clients: this process does not know the newest ones',
+  text: 'too many clients: this process has not loaded the newest clients',
 } as const;
 const UNREADABLE = { level: 'error', text: 'could not read a client record' } as const;
 const NOT_DECRYPTED = {

@@ -158,7 +158,7 @@ async function create(
   await model.create(record).catch((error) => {
     if (error.code !== 11000) throw error;
     throw new DirectoryError(
-      `client ${clientId} exists already; "client rotate" gives it a new secret`,
+      `client ${clientId} exists already; to replace its secret, use "client rotate"`,
     );
   });
   return { secret: minted?.secret ?? null, secretId: minted?.stored.id ?? null };

@@ -35,7 +35,9 @@ export async function addQueryKey(
 ): Promise<NewQueryKey> {
   const { shortest, longest } = QUERY_KEY_TTL;
   if (!(ttl >= shortest && ttl <= longest)) {
-    throw new DirectoryError('a query key works for a minute at least, and 30 days at most');
+    throw new DirectoryError(
+      'a query key must be valid for at least one minute and at most 30 days',
+    );
   }
   const model = clientModel(connection);
   const { secret: key, stored } = mintSecret(clientId, keyRing, now);
@@ -67,7 +69,7 @@ async function whyNoKey(connection: Connection, clientId: string): Promise<Direc
   if (!record) return unknownClient(clientId);
   if (record.type === 'PUBLIC') return new DirectoryError(`client ${clientId} is PUBLIC: no key`);
   return new DirectoryError(
-    `client ${clientId} has ${MAX_QUERY_KEYS} keys that work: "client revoke" ends some`,
+    `client ${clientId} has ${MAX_QUERY_KEYS} valid query keys, the maximum: end some with "client revoke"`,
   );
 }
 

@@ -411,8 +411,8 @@ describe('made and kept', () => {
 
   test.each([
     [['client', 'console', 'nobody'], 1, 'there is no client nobody'],
-    [['client', 'console', 'tester', '--ttl', '10s'], 1, 'a minute at least'],
-    [['client', 'console', 'tester', '--ttl', '31d'], 1, '30 days at most'],
+    [['client', 'console', 'tester', '--ttl', '10s'], 1, 'at least one minute'],
+    [['client', 'console', 'tester', '--ttl', '31d'], 1, 'at most 30 days'],
     [['client', 'console', 'tester', '--url', 'portal'], 2, 'an address like'],
     [['client', 'revoke', 'tester', 'ffffffffffff'], 1, 'has no query key ffffffffffff'],
     [['client', 'revoke', 'tester'], 2, 'give the id of a key, or --all'],
@@ -429,7 +429,7 @@ describe('made and kept', () => {
     const make = (id: string) => ctl('client', 'console', id);
     const made = await Promise.all(Array.from({ length: 12 }, () => make('many')));
     expect(made.filter(({ exitCode }) => exitCode === 0)).toHaveLength(10);
-    expect((await make('many')).stderr).toContain('has 10 keys that work');
+    expect((await make('many')).stderr).toContain('has 10 valid query keys');
     await ctl('client', 'revoke', 'many', '--all');
     expect((await make('many')).exitCode).toBe(0);
     expect((await make('public')).stderr).toContain('is PUBLIC');

@@ -127,7 +127,7 @@ test('a search that ran out of time says so: ask again', () => {
   };
   const [cut] = diagnosisOf(wire, { time: 10, clock }).findings;
   expect(cut?.cause).toBe('UNEXPLAINED');
-  expect(cut?.fix).toMatch(/^Ask again: the search ended early/);
+  expect(cut?.fix).toMatch(/^Ask again: the time for the search ended/);
   // One that has tried all that it may comes no further the next time.
   expect(diagnosisOf(wire, { maxDigests: 10 }).findings[0]?.fix).not.toContain('Ask again');
   expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
