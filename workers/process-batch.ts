@@ -220,5 +220,5 @@ function checkOwnership(
   );
 }
 
-const LOST = 'the worker no longer holds the partitions of the batch';
+const LOST = 'the worker no longer owns the partitions of the batch';
 const UNCONFIRMED = 'Redis does not confirm that the worker holds the partitions of the batch';

@@ -38,14 +38,15 @@ export interface StoredPush {
 export const SKIPPED = {
   NOT_AUTHENTICATED: 'rejected because of its signature or client',
   NOT_A_PUSH: 'not a push',
-  STILL_QUEUED: 'still queued, or another push of its matter is still queued',
-  A_RESEND: 'itself a resend (--request-id sends it anyway)',
+  STILL_QUEUED: 'still queued, or another push of the same matter is still queued',
+  A_RESEND: 'a resend (--request-id sends it anyway)',
   ONLY_ANSWERED: 'a retry that was answered with the outcome of its first attempt',
   TOOK_EFFECT: 'took effect',
   ALREADY_RESENT: 'was already sent again (--again sends it once more)',
-  CALLER_RETRIED: 'its caller sent it again, and that retry was persisted',
-  RESOLVED_SINCE: 'a later push of its matter or key took effect (--again sends it anyway)',
-  LATER_ATTEMPT: 'its caller sent it again with its key; that attempt is sent instead',
+  CALLER_RETRIED: 'the caller sent the push again, and the retry was persisted',
+  RESOLVED_SINCE: 'a later push of the same matter or key took effect (--again sends it anyway)',
+  LATER_ATTEMPT:
+    'the caller sent the push again with the same key; the later attempt is sent instead',
   BODY_GONE: 'its body is not stored',
   HELD_BACK: 'an earlier push of its matter failed: run the command again',
 } as const;

@@ -90,7 +90,7 @@ const CATALOGUE = {
   SIGNATURE_BASE64: ['The signature was sent in base64', THE_HEX],
   SIGNATURE_RAW: ['The signature was sent as its bytes, not as hex digits', THE_HEX],
   SIGNATURE_PREFIXED: ['There is other text around the signature', THE_HEX],
-  SIGNATURE_SEPARATED: ['Something stands between the hex digits of the signature', THE_HEX],
+  SIGNATURE_SEPARATED: ['There is other text between the hex digits of the signature', THE_HEX],
   SIGNATURE_UNPADDED: [
     'The hex digits of the signature were written without leading zeros',
     THE_HEX,

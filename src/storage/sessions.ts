@@ -42,7 +42,7 @@ const NO_SESSION = '00000000000000000000000000000000';
 
 const KILLED = 'ended the transactions of a dead process';
 const NOT_KILLED =
-  'a process is dead: the server ends its transactions after transactionLifetimeLimitSeconds';
+  'a process died: the database ends the transactions of the process after transactionLifetimeLimitSeconds';
 
 export class SessionPool {
   private readonly client: mongo.MongoClient;
