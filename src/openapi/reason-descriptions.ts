@@ -13,7 +13,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '请求体超过该接口的上限。',
   ],
   HEADERS_TOO_LARGE: [
-    'Request line and headers together exceed 16 KiB, usually because of cookies of a single sign-on. The service answers and closes the connection, as for MALFORMED_REQUEST.',
+    'Request line and headers together exceed 16 KiB, usually because of cookies of a single sign-on. The service answers and closes the connection.',
     '请求行与请求头合计超过 16 KiB，常见原因是单点登录的 Cookie；与 MALFORMED_REQUEST 一样直接在连接上返回。',
   ],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
@@ -22,7 +22,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '三个签名头之一缺失、为空或重复，可能被网关去掉。',
   ],
   TIMESTAMP_OUT_OF_WINDOW: [
-    'X-Timestamp is more than 300 s off, or not 1 to 12 digits.',
+    'X-Timestamp differs from the time of the service by more than 300 s, or is not 1 to 12 digits.',
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
@@ -40,7 +40,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
-    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A key that was created with --no-bodies may not search by `titleContains` either.',
+    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A query key that was created with --no-bodies may also not search by `titleContains`.',
     '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。以 --no-bodies 生成的密钥也不能按 titleContains 搜索。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],

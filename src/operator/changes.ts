@@ -57,7 +57,7 @@ export async function answerChange(
     return reject(
       400,
       'BAD_REQUEST',
-      'needs clientId and operator (1 to 64 characters); reason: at most 200 characters',
+      'clientId and operator are required (1 to 64 characters); reason has at most 200 characters',
     );
   }
   const { clientId, operator, reason } = parsed.data;
@@ -81,7 +81,7 @@ export async function answerChange(
     if (error instanceof Error && error.name === 'DirectoryError') {
       return reject(400, 'NOT_POSSIBLE', error.message);
     }
-    return reject(503, 'NOT_CONFIRMED', `${explain(error)}; look whether the client was changed`);
+    return reject(503, 'NOT_CONFIRMED', `${explain(error)}; check whether the client was changed`);
   }
 }
 

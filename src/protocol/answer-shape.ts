@@ -44,7 +44,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Matching pushes without a log entry: their client had too many rejections, or the database was unavailable. They are counted by the minute of their receipt',
+      'Matching pushes without a log entry, because the client exceeded the limit for logged rejections, or the database was unavailable. Counted by the minute of receipt',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -52,7 +52,7 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; a push with neither counts as one',
+      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; each push without a matter and without a key counts as one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
@@ -222,7 +222,7 @@ export const failures = z
       .boolean()
       .meta(
         describe(
-          'False: there are older failures; continue with `nextCursor`',
+          'False: there are failures older than the listed ones; continue with `nextCursor`',
           '为 false 时还有更早的失败，请用 nextCursor 继续',
         ),
       ),

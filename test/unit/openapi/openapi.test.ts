@@ -194,5 +194,5 @@ test('the limits that it tells are the defaults of the service', () => {
   expect(DOCUMENT.info.description).toContain(
     `(PUSH_TIMEOUT, ${config.PUSH_TIMEOUT / 1000} s by default)`,
   );
-  expect(DOCUMENT.info.description).toContain(`more than ${TIMESTAMP_WINDOW} s off`);
+  expect(DOCUMENT.info.description).toContain(`by more than ${TIMESTAMP_WINDOW} s`);
 });
