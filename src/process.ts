@@ -28,14 +28,11 @@ import { watchSchema } from './storage/schema';
 
 export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
-  /**
-   * Name in logs and heartbeats; by default type, host and pid. Tests start several processes of this service in one
-   * Node process, each with its own name.
-   */
+  /** Name in logs and heartbeats; by default type, host and pid. */
   readonly name?: string;
   /** Destination of the log; stdout by default. */
   readonly log?: DestinationStream;
-  /** True outside of tests: SIGTERM and SIGINT drain this process and end the Node process. */
+  /** True outside of tests: on SIGTERM or SIGINT, the process drains and exits. */
   readonly ownsNode?: boolean;
 }
 
@@ -47,10 +44,7 @@ export interface RunningProcess {
   stop(): Promise<number>;
 }
 
-/**
- * The base of a process: the connections, settings and other parts that web and worker share. `id` identifies one run
- * of the process. `tracing` is undefined if TRACING is off.
- */
+/** The parts that web and worker share. `id` identifies one run of the process. */
 export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
 /** Milliseconds between two reads of the Redis time, randomly extended by up to half. */
@@ -62,12 +56,9 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
   'flush' in output ? output.flush(FLUSH_TIMEOUT) : undefined;
 
 /**
- * Starts the shared parts, then calls `serve`. A failed start closes the connections that it had opened.
- *
  * @param serve starts the parts of this process type; returns the URL of a web process
- * @throws ConfigError, DatabaseSetupError, or an Error whose message names the setting with the problem (REDIS_URL,
- *   REDIS_SHARDS, REDIS_PARTITIONS, REDIS_NAMESPACE or METRICS_PORT). Also the driver's error if MongoDB or Redis fails
- *   during the start, and the errors of `serve`
+ * @throws ConfigError, DatabaseSetupError, an Error whose message names a setting such as REDIS_URL, an error of the
+ *   MongoDB or Redis client, or an error of `serve`
  */
 export async function startProcess(
   type: 'web' | 'worker',
@@ -114,7 +105,6 @@ interface BaseOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/** Connects to MongoDB and Redis, and starts the parts that need only these connections. */
 async function createBase({ type, name, config, logger, lifecycle, tracing }: BaseOptions) {
   const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
@@ -165,8 +155,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // Parts stop in the reverse order of their registration. The parts that `serve` starts are registered after the
-  // metrics. So the metrics stay available until these parts have stopped.
+  // Parts stop in the reverse order of their registration: metrics stay available until the parts of `serve`, which
+  // register later, have stopped.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

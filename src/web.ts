@@ -1,4 +1,4 @@
-/** The web process: creates its parts, such as pushes and queries, connects them, and starts the HTTP server. */
+/** Composition root of the web process: creates and connects the parts, and starts the HTTP server. */
 
 import type { Reach } from './concurrency/reach';
 import { systemClock as clock } from './concurrency/timing';
@@ -31,11 +31,7 @@ import { createIdSource } from './storage/push-log/request-id';
 import { pathPrefixOf, pushSettings, readPages, selfSettings } from './web/settings';
 import { createSettling, type WebSettling } from './web/settling';
 
-/**
- * Starts a web process.
- *
- * @throws the errors of `startProcess`; if the server cannot listen, an Error that names HOST and PORT
- */
+/** @throws the errors of `startProcess`; if the server cannot listen, an Error that names HOST and PORT */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 
@@ -84,22 +80,19 @@ interface Parts {
   readonly health: HealthProbe;
 }
 
-/** Creates the push log, its counts, its lookups, the source of request ids, and the rejection log. */
 function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, tracing }: ProcessBase) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
   const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });
   const counts = createPushCounts(mongo, { logger, hourOf: hourIn(config.PORTAL_TIME_ZONE) });
   lifecycle.onDrain('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
-  // Requests and the lines of batches share one sequence of ids.
+  // Requests and the lines of batches share one counter of ids, so that all ids are unique.
   const ids = createIdSource(redisTime.aheadOf);
   const rejections = createRejectionLog({ pushLog, clock, logger, counts, metrics });
-  // The drain writes the last rejections to the push log before the process ends.
   lifecycle.onDrain('rejection log', rejections.stop);
   return { pushLog, counts, logRejection: rejections.record, lookups, ids };
 }
 
-/** Creates the parts that authenticate requests. */
 function createAuth(base: ProcessBase, parts: Parts & { keyRing: KeyRing }): AppOptions['auth'] {
   const { log, keyRing, health, database } = parts;
   const { config, logger, lifecycle, mongo, metrics } = base;

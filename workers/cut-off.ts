@@ -1,42 +1,33 @@
 /**
- * Pauses a worker that cannot reach the database while other workers can. Without the pause, the worker would keep its
- * share of the partitions and delay each of their pushes until a batch times out.
+ * Pauses a worker that cannot reach the database while other workers can. Otherwise the worker would keep its
+ * partitions and delay the pushes of these partitions until a batch times out.
  *
- * The worker compares itself with other workers to find out whether its own connection is the cause. If the database is
- * unavailable or slow for all workers, no worker pauses, because no other worker could take over the partitions. At
- * least one worker always continues.
+ * If the database is unavailable for all workers, no worker pauses, because no other worker could take over the
+ * partitions.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
 import { outagesOf } from '../src/infra/outages';
 import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
-/** Milliseconds between two pings. */
 const INTERVAL = 200;
 /**
- * Timeout of a ping in milliseconds. A ping takes no lock and reads nothing, so a busy database answers soon. Two
- * failed pings, their intervals and the takeover by other workers take less than 3 s (docs/architecture.md: Recovery).
+ * Timeout of a ping, milliseconds. Short enough that other workers take over the partitions within 3 s
+ * (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
-/**
- * The worker pauses only after pings have failed for these milliseconds. The driver replaces a reset connection in less
- * time, so a reset connection causes no pause.
- */
+/** Minimum milliseconds of failing pings before a pause, so that a connection reset causes no pause. */
 const FAILING_TO_PAUSE = 1_000;
-/**
- * Maximum age in milliseconds of another worker's report that the database is reachable. If there is no such report, a
- * paused worker resumes as soon as the database answers.
- */
+/** Maximum age of another worker's report that the database is reachable, milliseconds. */
 const MAX_REPORT_AGE = 2_000;
-/** When these milliseconds have passed after a resumption, the next pause counts as a first pause again. */
+/** If this many milliseconds have passed since the last resumption, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
 /**
- * A second pause ends only when the database has answered for these milliseconds. Each further pause doubles the time.
- * The first pause ends as soon as the database answers.
+ * Milliseconds for which the database must answer before a second pause ends; each further pause doubles the time. The
+ * first pause ends as soon as the database answers.
  */
 const FIRST_WAIT = 2_000;
-/** Maximum of the doubled time, milliseconds. */
 const MAX_WAIT = 30_000;
 
 export interface CutOffOptions {
@@ -46,11 +37,6 @@ export interface CutOffOptions {
   readonly logger: Logger;
 }
 
-/**
- * Pings the database, pauses the worker after failures, and resumes it when the database answers.
- *
- * @param ping a round trip to the database
- */
 export function watchCutOff(ping: () => Promise<unknown>, options: CutOffOptions): Pings {
   const { logger } = options;
   const cutOff = new CutOff(options);
@@ -63,7 +49,6 @@ export function watchCutOff(ping: () => Promise<unknown>, options: CutOffOptions
   });
 }
 
-/** Pauses and resumes the worker by the results of pings. */
 export class CutOff {
   private resumedAt = Number.NEGATIVE_INFINITY;
   /** Milliseconds for which the database must have answered before this worker resumes. */
@@ -74,7 +59,6 @@ export class CutOff {
     private readonly clock = () => performance.now(),
   ) {}
 
-  /** Called after each ping. */
   async judge(state: PingState): Promise<void> {
     const { worker, reach } = this.options;
     const isPaused = worker.isPaused();
@@ -88,9 +72,8 @@ export class CutOff {
   }
 
   /**
-   * True if enough pings of this worker have failed and another worker reaches the database. Since the start of the
-   * last failed ping, the other worker must have sent a report. In this time, the database must have answered all pings
-   * of the other worker.
+   * Another worker must reach the database: all pings of the other worker since the start of this worker's last ping
+   * must have succeeded.
    */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
@@ -99,7 +82,10 @@ export class CutOff {
     return this.options.reach.isReachedByOther(age, age);
   }
 
-  /** True if the database has answered for `wait` milliseconds, or if no other worker reaches the database. */
+  /**
+   * If no other worker reaches the database, this worker resumes at once, because otherwise no worker would apply
+   * pushes.
+   */
   private async mayResume(answeredFor: number): Promise<boolean> {
     if (answeredFor >= this.wait) return true;
     return !(await this.options.reach.isReachedByOther(0, MAX_REPORT_AGE));
@@ -127,5 +113,4 @@ export class CutOff {
   }
 }
 
-/** Name of the connection in outage messages. */
 const CONNECTION = 'pings';

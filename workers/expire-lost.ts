@@ -1,26 +1,18 @@
 /**
- * Expires log entries that are still QUEUED long after the deadline of their push. Usually the web process of such a
- * push died, and the push was never queued or Redis lost the push. An expired push cannot be applied later.
+ * Expires log entries that are still QUEUED long after the deadline of the push. The usual cause is a web process that
+ * died.
  */
 import { type Clock, type PollLoop, startPollLoop } from '../src/concurrency/timing';
 import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
-/** Milliseconds between two runs. */
 const INTERVAL = 2_000;
-/**
- * Milliseconds between the deadline of a push and its expiry by a worker. In this time, a living web process finalizes
- * its own pushes.
- */
+/** Milliseconds after the deadline in which a living web process finalizes its own pushes. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
   readonly expireLost: ExpireLost;
-  /**
-   * The time of Redis, epoch milliseconds. `expireLost` selects entries by request id, which contains the Redis time.
-   *
-   * @throws if Redis does not answer
-   */
+  /** The Redis time, epoch milliseconds; request ids contain this time. @throws if Redis does not answer */
   readonly queueTime: () => Promise<number>;
   readonly clock: Clock;
   readonly workerName: string;
@@ -30,7 +22,7 @@ export interface ExpiryDependencies {
 }
 
 /**
- * Number of consecutive failures after which one warning is logged. All other failures are logged as debug, because the
+ * Number of consecutive failures after which one warning is logged. Other failures are logged as debug, because the
  * connections log outages themselves.
  */
 const FAILURES_TO_WARN = 10;

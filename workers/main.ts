@@ -35,10 +35,9 @@ import { watchCutOff } from './cut-off';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
-/** The indexes of the database sessions: one session for each concurrent batch. */
 const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
 
-/** Starts a worker. @throws the errors of `startProcess` */
+/** @throws the errors of `startProcess` */
 export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('worker', options, openWorker);
 
@@ -64,8 +63,8 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run one after another, the last registered first. The step 'partition jobs under way' is registered
-  // after the expiry, so that this step does not wait for the expiry.
+  // Stop steps run in reverse order of registration. The expiry is registered before 'partition jobs under way', so the
+  // jobs stop first and do not wait for the expiry.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
@@ -93,8 +92,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
-    // After this heartbeat, the other workers divide the partitions of this worker at once. If this heartbeat fails,
-    // the other workers notice later that the heartbeats of this worker have stopped.
+    // After this heartbeat, the other workers divide the partitions of this worker at once.
     await heartbeat.beat().catch(() => undefined);
   });
   const reach = createWorkerReach(redis, keys, id);
@@ -108,7 +106,6 @@ async function openWorker(base: ProcessBase): Promise<object> {
   return {};
 }
 
-/** What one worker needs to commit batches. */
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
@@ -116,10 +113,7 @@ interface BatchParts {
   readonly onDone: () => void;
 }
 
-/**
- * Creates the function that processes a batch. If the indexes of the release step are missing, the batch fails and is
- * read again later. With TRACING each batch has a span.
- */
+/** If an index is missing, the batch fails and a worker reads the batch again later. */
 function processBatchOf(
   { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: ProcessBase,
   { workerNumber, sessions, onDone }: BatchParts,

@@ -1,4 +1,4 @@
-/** Plans a batch: computes the writes and the final states from the pushes and the loaded data. Pure. */
+/** Plans a batch: computes the writes and the final states from the pushes and the loaded data. */
 import { changesOf } from '../src/domain/changes';
 import type { DecisionContext } from '../src/domain/decide';
 import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';
@@ -16,9 +16,8 @@ export interface Group {
   readonly pushes: readonly WaitingPush[];
 }
 
-/** The data that a batch has loaded for its groups. */
 export interface Loaded {
-  /** By group (`groupOf` in domain/matter.ts). */
+  /** By group (`groupOf`). */
   readonly matters: ReadonlyMap<string, Matter>;
   /** Display names by username. */
   readonly names: ReadonlyMap<string, string>;
@@ -31,7 +30,6 @@ interface PlanSettings {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly newMatterId: () => bigint;
-  /** CONCLUDED_STATUSES */
   readonly concluded: ReadonlySet<string>;
 }
 
@@ -40,7 +38,7 @@ export interface BatchPlan {
   readonly settled: readonly PushToSettle[];
 }
 
-/** Splits pushes into groups. The order within a group is kept. */
+/** Keeps the order of the pushes within each group. */
 export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
   const groups = new Map<string, Group & { readonly pushes: WaitingPush[] }>();
   for (const push of pushes) {
@@ -99,7 +97,6 @@ function effectOf({ decision, before, changed }: FoldResult) {
   return { revision: matter.revision, changes: changesOf(before, matter) };
 }
 
-/** For a push that is ignored as stale (contract 4.5): `sourceUpdatedAt` of the push, and of the matter. */
 function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }: FoldResult) {
   const { sourceUpdatedAt: sent } = operation;
   const stored = before?.sourceUpdatedAt ?? undefined;

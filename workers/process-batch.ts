@@ -1,10 +1,6 @@
 /**
- * Processes a batch of a worker:
- *
- * 1. Finalizes the pushes past their deadline.
- * 2. Loads the matters of the other pushes, and plans the changes.
- * 3. Commits matters and push-log entries in one transaction.
- * 4. Returns the replies. The queue publishes the replies when it removes the batch (`replyAndRemove`).
+ * Processes a batch of a worker: finalizes late pushes, plans changes, commits matters and log entries, and returns the
+ * replies. The queue publishes the replies when the queue removes the batch (`replyAndRemove`).
  */
 import { groupOf } from '../src/domain/matter';
 import type { Operation } from '../src/domain/operation';
@@ -42,7 +38,6 @@ export interface BatchDependencies {
   readonly finalize: Finalize;
   readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
   readonly partitions: Pick<Partitions, 'isOwned' | 'noteOwnersKnown'>;
-  /** The database sessions in which batches commit. */
   readonly sessions: Pick<SessionPool, 'commit' | 'kill' | 'killOthers' | 'endRetired'>;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
@@ -63,7 +58,6 @@ const FORGOTTEN = {
   text: 'Redis is new or was emptied: ending the open transactions of other workers',
 } as const;
 
-/** Creates the function that applies the pushes of a batch. */
 export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
   const { lookups, logger, metrics, clock, workerName: worker } = deps;
   return async (batch) => {
@@ -84,7 +78,7 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
   };
 }
 
-/** Creates the replies, in the order of the pushes. A push without a confirmed final state gets no reply. */
+/** A push without a confirmed final state gets no reply. */
 function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[] {
   const pushes = records.flatMap((record) => record.pushes);
   return pushes.flatMap(({ id, replyTo }) => {
@@ -94,17 +88,15 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Ends the open transactions of earlier owners of the partitions, and of abandoned batches of this worker. These
- * transactions must not lock the documents of this batch. They must also not commit after this batch has read the
- * matters, because this batch would then decide by outdated matters. For a push without an effect, this batch writes no
- * matter. Then no guard checks the revision, and nothing detects that the matter was outdated.
+ * Open transactions of earlier owners and of abandoned batches could commit after this batch has read the matters. If
+ * this batch does not change the matter, no guard (`commitPlan`) would detect this commit.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
-  // If Redis was emptied, Redis does not know the earlier owners. An earlier owner can still commit if the owner
-  // checked its ownership before Redis was emptied.
+  // After Redis was emptied, Redis does not know the earlier owners. An earlier owner that checked its ownership before
+  // Redis was emptied can still commit.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -120,10 +112,9 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @returns the final states of the pushes of the groups
  * @throws CommitConflict if a guard fails or a prior result is unconfirmed, PlanFailed, LeaseLost, PartitionsLost,
- *   SessionReplaced, or the driver's error. Nothing is written, except by a commit whose result is unknown (see
- *   failsWholeBatch)
+ *   SessionReplaced, or the driver's error. Nothing is then written, unless the result of the commit is unknown
+ *   (`isOutage`)
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -137,11 +128,6 @@ async function loadPlanCommit(
   return new Map(plan.settled.map(({ id, settlement }) => [id, settlement]));
 }
 
-/**
- * Reads the data for the decisions.
- *
- * @throws CommitConflict if the majority has not confirmed a prior result, or the driver's error
- */
 async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const [matters, names, keyUses] = await Promise.all([
@@ -149,9 +135,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results are read after the matters. So if a loaded matter has the effect of the first attempt of a push,
-  // the prior results contain the result of that attempt. If a dead worker has persisted a push of this batch, the
-  // prior results can contain the push itself. Then the commit fails, because the push is no longer QUEUED.
+  // The prior results must be read after the matters: if a loaded matter has the effect of an earlier attempt, the
+  // prior results must contain this earlier attempt.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -163,7 +148,6 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
 const usernamesOf = (operation: Operation): string[] =>
   operation.op === 'upsert' ? (operation.parties ?? []).map(({ username }) => username) : [];
 
-/** @throws PlanFailed, or LeaseLost from `newMatterId` */
 function planOrFail(
   { newMatterId, concluded }: BatchDependencies,
   groups: readonly Group[],
@@ -179,14 +163,12 @@ function planOrFail(
 }
 
 /**
- * Writes matters and entries in one transaction, with two guards: each matter must have the revision that was read, and
- * each entry must be QUEUED. The guard of the entries prevents a second effect of a push. If a worker dies between its
- * commit and its reply, the next owner reads and plans the same pushes again. The guard then aborts the whole
- * transaction with a `CommitConflict`. Then `retry.ts` reads the final states of the settled pushes, and commits the
- * other pushes.
+ * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
+ * entry must be QUEUED. The guard of the entries prevents a second effect if an earlier owner died between its commit
+ * and its reply.
  *
- * Before this worker loaded the matters, another worker may have applied pushes that follow this batch in the queue.
- * The guards do not detect this case. So `commitPlan` also checks that this worker still owns the partitions.
+ * If a new owner applied later pushes before this worker loaded the matters, the guards detect nothing. Therefore
+ * `commitPlan` also checks that this worker still owns the partitions.
  */
 async function commitPlan(
   deps: BatchDependencies,
@@ -196,7 +178,7 @@ async function commitPlan(
 ): Promise<void> {
   const began = performance.now();
   await deps.sessions.commit(batch.session, async (session) => {
-    // The ownership is checked in parallel with the writes. The promise never rejects.
+    // The ownership check runs in parallel with the writes. Its promise never rejects.
     const loss = checkOwnership(deps, batch);
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt: batch.now, worker: deps.workerName, session };
@@ -209,7 +191,7 @@ async function commitPlan(
   deps.metrics.stage('commit', began);
 }
 
-/** @returns the error of the batch; undefined if Redis confirms that the worker still owns the partitions */
+/** @returns undefined if Redis confirms that the worker still owns the partitions */
 function checkOwnership(
   { partitions }: BatchDependencies,
   batch: Batch,

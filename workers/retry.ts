@@ -1,7 +1,6 @@
 /**
- * Applies the groups of a batch, and retries the groups that fail. A group consists of the waiting pushes of one
- * matter. All groups are committed together. If the commit fails, the batch is halved until each failing group is
- * alone, so that a failing group does not affect the other groups.
+ * Applies the groups of a batch (one group for each matter), and retries the groups that fail. The batch is halved
+ * until each failing group is alone, so that a failing group does not affect the other groups.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
@@ -22,9 +21,7 @@ import {
 export interface ApplyGroupsDependencies extends FinalizeDependencies {
   /** Commits groups in one transaction. @throws if nothing was written, or if the result is unknown */
   readonly commit: (groups: readonly Group[]) => Promise<FinalStates>;
-  /**
-   * @returns the error with which the batch must fail; undefined if the worker still owns the partitions of the batch
-   */
+  /** @returns undefined if the worker still owns the partitions; otherwise the error with which the batch must fail */
   readonly checkOwnership: () => Promise<PartitionsLost | undefined>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -33,12 +30,10 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * Maximum groups that are given up together after a contention error when the time for retries is over. If a commit has
- * more groups, its groups are halved again, so that groups without contention can still be committed. After any other
- * retryable error, all groups of the commit are given up together, because the database rejects all of these groups.
+ * Maximum groups that are given up together after a contention error. A larger number of groups is halved even when the
+ * time for retries is over, so that groups without contention can still be committed.
  */
 const MAX_CONTENDED_TOGETHER = 8;
-/** Maximum trace ids in one log line. */
 const MAX_TRACE_IDS = 20;
 
 const SPLIT = { level: 'info', text: 'batch split' } as const;
@@ -47,30 +42,22 @@ const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
 /**
- * The time for retries is this multiple of the time until the first failure, and at least MIN_RETRY_TIME. So there is
- * more time for retries if the database is slow.
+ * The time for retries is this multiple of the time until the first failure, because a slow database needs more time.
  */
 const RETRY_TIME_FACTOR = 8;
 /**
- * Maximum milliseconds from the start of `applyGroups` to the end of the time for retries. The batch runner abandons a
- * batch only after a longer time.
+ * Maximum milliseconds from the start of `applyGroups` to the end of the retries. Must be below PROCESSING_TIMEOUT
+ * (`queue/batch-runner.ts`).
  */
 const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
-  /**
-   * Whether the time for the retries of all groups is over. `apply` calls this function after each failure. The first
-   * call starts the time for retries.
-   */
+  /** Whether the time for the retries of all groups is over. The first call starts this time. */
   readonly isTimeOver: () => boolean;
-  /** The pushes of given-up groups. `applyGroups` finalizes these pushes at the end. */
   readonly givenUp: GivenUp[];
 }
 
-/**
- * @returns the final states of the pushes
- * @throws an error for which `failsWholeBatch` is true. The results of some pushes are unknown then
- */
+/** @throws an error for which `failsWholeBatch` is true; the results of some pushes are then unknown */
 export async function applyGroups(
   deps: ApplyGroupsDependencies,
   groups: readonly Group[],
@@ -90,11 +77,8 @@ export async function applyGroups(
 }
 
 /**
- * Commits the groups together. After a failure, `apply` first separates the pushes that were settled before, because
- * such pushes are the usual cause. Then `apply` commits the other pushes together. If no push was settled before,
- * `apply` commits each half of the groups separately, to find a failing group in few steps.
- *
- * A group that is alone is retried until the group succeeds or is given up (`isGivenUp`).
+ * After a failed commit, `apply` separates the pushes that were settled before, because these pushes are the usual
+ * cause. If no push was settled before, `apply` commits each half of the groups separately, to find a failing group.
  */
 async function apply(
   context: RetryContext,
@@ -106,7 +90,8 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // Called before `separateSettled` reads the log: this reading must not count as time until the first failure.
+    // This call must precede `separateSettled`, because the time for retries depends on the time until the first
+    // failure.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);
@@ -130,7 +115,6 @@ async function apply(
   }
 }
 
-/** Whether to give up the groups. Several groups are given up together only when the time for retries is over. */
 function isGivenUp(
   isTimeOver: boolean,
   { length }: readonly Group[],
@@ -144,10 +128,10 @@ function isGivenUp(
 }
 
 /**
- * A worker that no longer owns the partitions must not retry: their new owner may have applied pushes of the same
- * matters that follow this batch. A retry would then break the order.
+ * A worker that lost its partitions must not retry, because the new owner may have applied later pushes of the same
+ * matters.
  *
- * @throws `error` if the whole batch must fail; PartitionsLost if the worker cannot confirm that it owns the partitions
+ * @throws `error` if the whole batch must fail; PartitionsLost if Redis does not confirm the ownership
  */
 async function throwIfBatchFails(
   { metrics, checkOwnership }: RetryContext,
@@ -159,7 +143,6 @@ async function throwIfBatchFails(
   if (loss) throw loss;
 }
 
-/** Adds the pushes of the groups to `givenUp`. `applyGroups` later rejects these pushes. */
 function giveUp({ logger, givenUp }: RetryContext, groups: readonly Group[], error: unknown): void {
   const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
   for (const { systemCode, externalId, pushes } of groups) {

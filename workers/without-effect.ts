@@ -1,37 +1,28 @@
 /**
- * Separates the pushes of a batch that must not take effect now. The functions return the remaining pushes. The
- * separated pushes are:
+ * Separates the pushes of a batch that must not take effect: late pushes, settled pushes, pushes without a log entry,
+ * and lines behind a failed line. A line is a push of a caller's batch. A line is behind each earlier line of the same
+ * caller's batch and matter.
  *
- * - pushes past their deadline,
- * - pushes that were settled before, for example by an earlier owner of the partition,
- * - pushes without a log entry,
- * - lines behind a failed line. A line is behind the earlier lines of its matter in the same batch of a caller.
- *
- * Each separated push gets a final state. Otherwise an earlier owner could still commit the push after this batch has
- * committed later pushes of the same matter. Exception: a push gets no final state while an open transaction locks its
- * log entry.
+ * Each separated push gets a final state. Otherwise an earlier owner could commit the push after later pushes of the
+ * same matter.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
 import type { Batch, WaitingPush } from '../src/queue/consumer';
 import type { LogLookups, PushToSettle, Settlement } from '../src/storage/push-log';
 
-/**
- * Final states by request id; undefined if the final state is unknown, for example because an open transaction locks
- * the entry of the push.
- */
+/** Final states by request id; undefined if unknown, for example because an open transaction locks the entry. */
 export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
 export interface FinalizeDependencies {
   readonly lookups: LogLookups;
-  /** Finalizes pushes that take no effect. A push that was settled before keeps its final state. */
+  /** A push that was settled before keeps its final state. */
   readonly finalize: (pushes: readonly PushToSettle[]) => Promise<FinalStates>;
 }
 
 export interface Separated {
-  /** Pushes that can take effect. */
   readonly remaining: readonly WaitingPush[];
-  /** The final states of the other pushes. */
+  /** The final states of the pushes that are not in `remaining`. */
   readonly states: FinalStates;
 }
 
@@ -48,7 +39,8 @@ export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // The deadline is compared with the Redis time at which the partition was read: each Redis shard has its own clock.
+  // Each Redis shard has its own clock, so the deadline is compared with the Redis time at which the partition was
+  // read.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -59,11 +51,10 @@ export async function finalizeLate(
 }
 
 /**
- * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. Three
- * things remove an entry: an election before the majority has the entry, PUSH_LOG_RETENTION, or an old backup.
- * No commit with such a push succeeds, because a commit must settle the entry of each push.
+ * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. A push without a
+ * log entry makes every commit fail.
  *
- * @returns also the final states of pushes that an earlier batch, an earlier commit of this batch or `web` has settled
+ * @returns also the final states of pushes that were settled before
  */
 export async function separateSettled(
   { lookups, finalize }: FinalizeDependencies,
@@ -73,21 +64,19 @@ export async function separateSettled(
   const withoutEntry = pushes.filter(({ id }) => !found.has(id));
   const settled = [...found].filter(([, settlement]) => settlement);
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
-  // After an election, the entry of a push in `withoutEntry` may exist although `settlements` did not find it. So
-  // `finalize` also gets these pushes, and settles the entries that exist.
+  // After an election, `settlements` may not find an entry that exists. `finalize` settles such an entry.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
   const { remaining, rejected } = splitBehindFailed(queued, new Map([...settled, ...ended]));
   return { remaining, states: new Map([...settled, ...ended, ...(await finalize(rejected))]) };
 }
 
-/** A push that is given up, with the reason for which it is rejected. */
 export interface GivenUp extends WaitingPush {
   readonly reason: 'OPERATION_FAILED' | 'DATABASE_UNAVAILABLE';
 }
 
 /**
- * Finalizes pushes that are given up, and then the lines behind these pushes. An earlier owner may have persisted a
- * push that this worker gave up. The lines behind such a push are not skipped (contract 7.2).
+ * Finalizes given-up pushes, and then the lines behind these pushes. If an earlier owner has persisted a given-up push,
+ * the lines behind this push are not skipped (contract 7.2).
  *
  * @param pushes in the order of each matter
  */
@@ -101,7 +90,6 @@ export async function rejectGivenUp(
   return new Map([...ended, ...(await finalize([...withReason(remaining), ...rejected]))]);
 }
 
-/** Pairs pushes with a final state. Writes nothing. */
 const withFinalState = (pushes: readonly WaitingPush[], settlement: Settlement): PushToSettle[] =>
   pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 
@@ -109,11 +97,10 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Rejects the lines behind a line that failed with a retryable error: these lines are skipped (contract 7.2). A line
- * with an unknown final state can still take effect. So the lines behind such a line are rejected, but not as skipped.
+ * Lines behind a line with a retryable failure are skipped (contract 7.2). A line with an unknown final state can still
+ * take effect, so the lines behind this line are rejected as UNAVAILABLE.
  *
  * @param pushes in the order of each matter
- * @param states the final states of the earlier lines
  */
 function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: FinalStates) {
   const failed = new Set<string>();
@@ -129,10 +116,8 @@ function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: 
 }
 
 /**
- * Separates the lines of a caller's batch that are behind other lines of their matter.
- *
  * @param pushes in the order of each matter
- * @param earlier request ids of these other lines
+ * @param earlier request ids of the lines whose later lines are separated
  */
 function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: ReadonlySet<string>) {
   const ids = new Set(earlier);
@@ -147,9 +132,8 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 }
 
 /**
- * Rejects the lines behind a line of their matter (`previous`) that failed with a retryable error. The failed line is
- * past its deadline, or is not in this batch of the worker. An earlier line that is not in this batch and has no final
- * state is rejected. Otherwise the earlier line could be committed after the lines behind it were skipped.
+ * Rejects the lines behind a failed line that is not in `pushes`. An unsettled earlier line outside this batch is
+ * rejected first. Otherwise the earlier line could be committed after the lines behind this line were skipped.
  *
  * @param lateStates the final states of the pushes of this batch that are past their deadline
  */
@@ -169,12 +153,8 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates all pushes of a matter if an open transaction locks the log entry of a late push of the matter. The
- * transaction can still commit, so a decision by the current state of the matter could be wrong. The separated pushes
- * get a retryable rejection.
- *
- * @param late pushes past their deadline
- * @param states the final states of the late pushes
+ * Separates all pushes of a matter if an open transaction locks the log entry of a late push. The transaction can still
+ * commit and change the matter.
  */
 function splitBehindLocked(
   late: readonly WaitingPush[],
@@ -189,7 +169,6 @@ function splitBehindLocked(
   return { unlocked, behind: withFinalState(behind, UNAVAILABLE) };
 }
 
-/** Whether a push failed because a server was unavailable or its deadline passed. */
 function isRetryableFailure(settlement: Settlement | undefined): boolean {
   if (settlement?.state === 'EXPIRED') return true;
   if (settlement?.state !== 'REFUSED') return false;

@@ -1,14 +1,11 @@
-/**
- * Reads the headers of a signed request: X-Client-Id, X-Timestamp, X-Signature, X-Idempotency-Key and X-Strict-Fields.
- * All functions read Node's `rawHeaders`, because Node's `headers` joins the values of a duplicate header.
- */
+/** Reads the headers of a signed request from Node's `rawHeaders`, because Node's `headers` hides duplicate headers. */
 import { type Problem, PushError, problem } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
 import { TEXTS } from '../protocol/texts';
 
 export interface AuthHeaders {
   readonly clientId: string;
-  /** Kept as text, because the signed bytes contain this text. */
+  /** The text as sent, because the signature covers this text. */
   readonly timestamp: string;
   readonly signature: string;
 }
@@ -28,8 +25,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * Returns all values of a header, in order. Node's `headersDistinct` is not used, because a header named `__proto__`
- * breaks `headersDistinct`.
+ * Node's `headersDistinct` is not used here, because a header named `__proto__` can make `headersDistinct` throw.
  *
  * @param rawHeaders name, value, name, value, ...
  * @param name lower case
@@ -38,7 +34,6 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   const values: string[] = [];
   for (let at = 1; at < rawHeaders.length; at += 2) {
     const sent = rawHeaders[at - 1] ?? '';
-    // Comparing the lengths first saves `toLowerCase` for most headers.
     if (sent.length !== name.length || sent.toLowerCase() !== name) continue;
     values.push(rawHeaders[at] ?? '');
   }
@@ -48,13 +43,11 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** True: fields that are unknown or that the operation does not use are rejected. False: such fields are ignored. */
+  /** Whether fields that the operation does not use, including unknown fields, are rejected instead of ignored. */
   readonly strictFields: boolean;
-  /** Problems of X-Idempotency-Key and X-Strict-Fields. One answer lists the problems of headers and body. */
   readonly headerErrors: readonly Problem[];
 }
 
-/** @param rawHeaders name, value, name, value, ... */
 export function readPushHeaders(rawHeaders: readonly string[]): PushHeaders {
   const headerErrors: Problem[] = [];
   const idempotencyKey = readIdempotencyKey(rawHeaders, headerErrors);

@@ -1,6 +1,4 @@
-/**
- * Authenticates signed requests. Contract 3.2 has the order of the checks. The first failed check determines the error.
- */
+/** Authenticates signed requests. The first failed check, in the order of contract 3.2, determines the error. */
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import type { Clock } from '../concurrency/timing';
 import { TimeSlice } from '../concurrency/turns';
@@ -12,21 +10,19 @@ import type { RateOverride } from '../storage/directory/rate-override';
 import type { BodyDigest, RequestFields } from '../storage/push-log';
 import type { AuthHeaders } from './auth-headers';
 
-/** The authenticated sender of a request. */
 export interface Caller {
   readonly clientId: string;
   readonly systemCode: string;
   /** The id of the secret or query key that signed the request. */
   readonly secretId: string;
-  /** The restrictions of the query key that signed the request. Absent if a secret of the client signed the request. */
+  /** The restrictions of the query key that signed the request; absent if a secret of the client signed the request. */
   readonly queryKey?: QueryKeyTerms;
-  /** Set if an operator has paused the client: its pushes are rejected, but its queries are answered. */
+  /** Set while the client is paused: the service then rejects pushes of the client, but answers queries. */
   readonly paused?: ClientPause;
-  /** The rate limit of this client, if it differs from the default. */
+  /** Set if the rate limit of the client differs from the default. */
   readonly limit?: RateOverride;
 }
 
-/** An authenticated request, as the routes see it. */
 export interface SignedRequest {
   readonly requestId: string;
   readonly caller: Caller;
@@ -36,32 +32,24 @@ export interface SignedRequest {
   readonly signature: string;
   /** X-Timestamp, epoch seconds. */
   readonly timestamp: number;
-  /** Fields of the HTTP request for the push-log entry. */
   readonly logged?: RequestFields | undefined;
 }
 
 export interface AuthenticationTerms {
   readonly headers: AuthHeaders;
   readonly clock: Clock;
-  /** Minimum length of the list of secrets to try; see `secretsToTry`. */
   readonly minSecrets?: number;
 }
 
-/**
- * The result of the authentication: the caller, or the error of the first failed check. `client` is the client that
- * X-Client-Id names; undefined if the directory does not know this client.
- */
+/** `client` is the client that X-Client-Id names; undefined if the directory does not know this client. */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
   | { readonly caller?: never; readonly error: PushError }
 );
 
 /**
- * Authenticates a request with a complete body.
- *
- * @param lookUp returns the client that X-Client-Id names. Called a second time after a large body was hashed, because
- *   the client can change during the hashing
- * @throws the errors of `lookUp`
+ * @param lookUp returns the client that X-Client-Id names; called again after a large body was hashed, because the
+ *   client can change during the hashing
  */
 export async function authenticate(
   lookUp: () => Promise<KnownClient | undefined>,
@@ -76,7 +64,6 @@ export async function authenticate(
   return toIdentification(current, () => callerOf(current, signer, clock()));
 }
 
-/** @returns the client, with the result of `check` or with the PushError that `check` throws */
 function toIdentification<T>(client: KnownClient | undefined, check: () => T) {
   try {
     return { client, caller: check() };
@@ -97,20 +84,19 @@ export function checkHeaders({ timestamp, signature }: AuthHeaders, now: number)
 
 export type Secret = KnownClient['secrets'][number];
 
-/** The secrets of a confidential client. An empty secret is not used, because anyone could sign with it. */
+/** Excludes empty secrets, because anyone could sign with an empty secret. */
 function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Minimum number of secrets to try for a request: the number of secrets that a client has during a rotation. */
+/** Minimum number of secrets to try: a client has this many secrets during a rotation. */
 const MIN_SECRETS = 2;
 
 /**
- * Returns the usable secrets and, if necessary, dummy secrets: together at least `minSecrets` and at least MIN_SECRETS.
- * Without the dummy secrets, the duration of a rejection would reveal whether the client exists, and how many secrets
- * and query keys the client has.
+ * Adds dummy secrets to the usable secrets. Without the dummy secrets, the duration of a rejection would reveal whether
+ * the client exists, and how many secrets the client has.
  *
- * @param minSecrets minimum length of the result: the largest number of secrets and query keys that any client has
+ * @param minSecrets the largest number of secrets and query keys of one client; the result has at least this length
  */
 export function secretsToTry(
   client: KnownClient | undefined,
@@ -119,20 +105,16 @@ export function secretsToTry(
 ): readonly Secret[] {
   const valid = usableSecrets(client).filter((secret) => isUnexpired(secret, now));
   const missing = Math.max(0, Math.max(MIN_SECRETS, minSecrets) - valid.length);
-  // The dummy secrets differ: `findSigner` hashes the body once for each different secret, so equal dummy secrets would
-  // save time.
+  // The dummy secrets must differ, because `findSigner` hashes the body only once for equal secrets.
   const dummies = Array.from({ length: missing }, (_, n) => ({ id: '', secret: `dummy ${n}` }));
   return [...valid, ...dummies];
 }
 
-/** This check is needed because a query key can expire after the directory has read the client. */
+/** A query key can expire after the directory has read the client. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
- * Checks the client and the secret that signed the request.
- *
- * @param client the client as last read; the secret `signer` may have been removed from the client
- * @param signer the secret that signed the request, if it was found
+ * @param client the current client, from which the secret `signer` may have been removed
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
  */
 export function callerOf(
@@ -163,20 +145,18 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }
 
-/** Maximum bytes of one hash step, which takes a fraction of a millisecond. A larger body is hashed in slices. */
+/** Maximum bytes of one hash step, which takes less than a millisecond. */
 const SLICE = 64 * 1024;
 
-/** The body of a signed request. */
 export interface SignedBody {
-  /** Whether the body is hashed in slices. Other requests run between two slices. */
+  /** Whether the body is hashed in slices, between which other requests run. */
   readonly isLarge: boolean;
-  /** Finds the secret that signed the request. A second call is cheap, because the result of each secret is cached. */
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Hash and size of a large body, known after the first `findSigner`. Undefined for a small body. */
+  /** Hash and size of a large body, known after the first `findSigner`; undefined for a small body. */
   digest(): BodyDigest | undefined;
 }
 
-/** @param headers `findSigner` requires that the signature in these headers is 64 hex digits */
+/** @param headers the signature must be 64 hex digits when `findSigner` is called */
 export function createSignedBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,

@@ -1,43 +1,35 @@
 /**
- * Group commit: collects the items of several calls of `add`, and passes these items to one call of `run`. Each call
- * of `add` returns the result of its own item. In this file, "batch" means the items of one call of `run`, not the
- * batch of a worker or of a caller.
+ * Group commit: collects the items of several calls of `add` and passes these items to one call of `run`. In this file,
+ * "batch" means the items of one call of `run`.
  */
 
-/**
- * The part of `Tracing` that makes one span for work of several traces. `here` returns a point: the current position in
- * a trace.
- */
+/** The part of `Tracing` that makes one span for work of several traces. A point is a position in a trace. */
 interface BatchTracing {
   here(): object;
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
 }
 
 export interface BatcherOptions<I, O> {
-  /** Runs one batch. The result at index i belongs to item i. An error rejects every item of the batch. */
+  /** The result at index i belongs to item i. An error rejects every item of the batch. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
-  /** Maximum items in one batch. If this is a function, the batcher calls it for each batch. */
+  /** Maximum items in one batch. */
   readonly maxBatch: number | (() => number);
-  /** Limits the total weight of a batch. An item above this limit forms a batch of its own. */
+  /** An item whose weight is above `max` forms a batch alone. */
   readonly weight?: { readonly of: (item: I) => number; readonly max: number };
-  /** Maximum concurrent batches. Further items wait until a batch ends. */
+  /** Maximum concurrent batches. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds from the start of the newest batch to the start of the next batch. More items can
-   * then join the next batch. If no batch runs, the next batch starts immediately. Default: 0.
+   * Minimum milliseconds between the starts of two batches (default 0), so that more items join the later batch. While
+   * no batch runs, the next batch starts immediately.
    */
   readonly headStart?: number | undefined;
-  /**
-   * If set, a batch with traced items has one span. The span is in the trace of the first item whose trace is recorded,
-   * and has links to the other recorded traces.
-   */
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */
   readonly name?: string;
 }
 
 export interface Batcher<I, O> {
-  /** Queues an item. Callers must limit the number of waiting items, for example by MAX_IN_FLIGHT. */
+  /** Callers must limit the number of waiting items, because the batcher has no limit. */
   add(item: I): Promise<O>;
 }
 
@@ -57,7 +49,6 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   private running = 0;
   private isScheduled = false;
   private beganAt = 0;
-  /** Set while the next batch waits for the end of `options.headStart`. */
   private headStartTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}
@@ -76,7 +67,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     const { headStart = 0 } = this.options;
     const left = this.running === 0 ? 0 : this.beganAt + headStart - performance.now();
     if (left > 0) this.headStartTimer = setTimeout(this.flush, left);
-    // setImmediate runs after the I/O of this tick, so that the batch includes all items of the tick.
+    // `setImmediate` runs after the I/O callbacks of this event-loop turn, so the batch includes all items of the turn.
     else setImmediate(this.flush);
   }
 
@@ -100,7 +91,6 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     this.schedule();
   };
 
-  /** Size of the next batch: as many waiting items as `maxBatch` and `weight.max` allow, at least one. */
   private sizeOfNext(): number {
     const { weight, maxBatch } = this.options;
     const max = typeof maxBatch === 'function' ? maxBatch() : maxBatch;
@@ -129,7 +119,6 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   }
 }
 
-/** Groups items into lists of at most `size` and keeps their order. */
 export async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
   let batch: T[] = [];
   for await (const item of items) {

@@ -1,15 +1,15 @@
-/**
- * Detects whether a server answers. `startPings` pings a server at an interval, and records since when pings succeed or
- * fail. `watchReach` decides by these pings whether the server is lost, and rejects the pending calls of a lost server.
- */
+/** Detects by pings that a server is lost (unreachable), and then rejects the pending calls to this server. */
 import { type PollLoop, startPollLoop } from './timing';
 
 export interface PingState {
   /** Number of pings that have failed since the server last answered a ping. */
   readonly failures: number;
-  /** Start of the first of these failed pings, by `performance.now()`; undefined if `failures` is 0. */
+  /** When the first of the `failures` failed pings started, by `performance.now()`; undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
-  /** When a ping first succeeded after the last failure, by `performance.now()`; undefined if the last ping failed. */
+  /**
+   * When the first successful ping after the last failed ping ended, by `performance.now()`; undefined if the last ping
+   * failed.
+   */
   readonly answeredSince: number | undefined;
   /** Start of the last ping, by `performance.now()`. */
   readonly lastBegan: number;
@@ -27,11 +27,10 @@ export interface Pings extends PollLoop {
 
 export interface PingOptions {
   readonly ping: () => Promise<unknown>;
-  /** Time limit of a ping in milliseconds. The limit pauses while the event loop is blocked. */
+  /** Maximum milliseconds of a ping. */
   readonly timeout: number;
   /** Milliseconds between two pings, randomly extended by up to half. */
   readonly interval: number;
-  /** Called after each ping. The next ping starts after `onPing` has ended. */
   readonly onPing: (state: PingState) => Promise<void> | void;
   readonly onError: (error: unknown) => void;
 }
@@ -59,7 +58,7 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
     lastBegan: began,
     error: '',
   });
-  /** A late answer to a ping shows that the server is slow but reachable. So the late answer resets the failures. */
+  /** A late answer to a ping shows that the server is slow but reachable. */
   const noteLate = () => {
     answeredAt = performance.now();
     state = { ...state, failures: 0, failingSince: undefined };
@@ -72,7 +71,6 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
       state = succeed(began);
     } catch (error) {
       state = answeredAt >= began ? succeed(began) : fail(began, error);
-      // The ping already has a result. An answer that arrives later resets the failures, and a later error is ignored.
       call.then(noteLate, () => undefined);
     }
     await onPing(state);
@@ -86,12 +84,11 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
   };
 }
 
-/** Timer ticks in one time limit. While the event loop is blocked, only one tick passes. */
 const TICKS = 10;
 
 /**
- * Gives a call a time limit that pauses while the event loop is blocked. An answer that arrives during this pause is
- * usually read before the limit ends.
+ * Counts timer ticks instead of using one timeout: while the event loop is blocked, only one tick passes. An answer
+ * that arrives during the blocking is then usually read before the time limit ends.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -113,25 +110,21 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 export interface Reach {
   /**
-   * Whether the server is lost: the server answered no ping for LOST_AFTER milliseconds. Stays true until the server
-   * answers a ping in time.
+   * True after LOST_AFTER milliseconds without an answered ping. False again when the server answers a ping in time.
    */
   isLost(): boolean;
   /**
-   * Makes a call fail as soon as the server is lost. Without `guard`, the call would hang until its own deadline.
+   * Without `guard`, a call to a lost server would end only at the deadline of the call.
    *
-   * @returns the result of the call; a result after the loss is ignored
-   * @throws the error of the call, or an Error if the server is lost
+   * @throws the error of the call, or an Error as soon as the server is lost
    */
   guard<T>(call: Promise<T>): Promise<T>;
 }
 
 export interface ReachOptions {
-  /** A round trip to the server. */
   readonly ping: () => Promise<unknown>;
   readonly onLost: (error: string) => void;
   readonly onBack: () => void;
-  /** Called after each ping while the server is lost. */
   readonly whileLost?: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -140,15 +133,14 @@ export interface ReachOptions {
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
 /**
- * Milliseconds without an answered ping after which the server is lost. A restart of the server or an election of a
- * primary that takes less time is no loss.
+ * A server is lost after this many milliseconds without an answered ping. A shorter restart or election of a primary is
+ * no loss.
  */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {
   const { ping, onLost, onBack, whileLost, onError } = options;
   let lost: Error | undefined;
-  /** Reject functions of the pending calls. */
   const pendingRejects = new Set<(error: Error) => void>();
   const judge = ({ failures, failingSince, error }: PingState) => {
     if (failingSince === undefined) {

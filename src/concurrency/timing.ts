@@ -1,18 +1,14 @@
 /** Time: the clock, the deadline of a call, and loops at an interval. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Returns epoch milliseconds. Functions receive the clock as a parameter, so that tests can control the time. */
+/** Returns epoch milliseconds. */
 export type Clock = () => number;
 
 export const systemClock: Clock = Date.now;
 
 /**
- * Gives a call a deadline.
- *
- * @param ms milliseconds from now; below zero counts as zero
- * @param onTimeout makes the error of a missed deadline
- * @param onFailure converts the error of a `call` that fails before the deadline; by default the error is unchanged
- * @returns the result of `call` if it arrives before the deadline; a later result is ignored
+ * @param ms milliseconds; a negative value counts as 0
+ * @param onFailure converts an error of `call`
  * @throws the error of `onTimeout` after `ms` milliseconds, or the error of `onFailure`
  */
 export function withTimeout<T>(
@@ -36,18 +32,14 @@ export function withTimeout<T>(
   });
 }
 
-/** A background loop that runs a task at an interval until it is stopped. */
 export interface PollLoop {
-  /** Stops the loop and resolves when the current run has ended. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work`, waits for the interval, and repeats. The interval varies randomly, to spread the load of many processes.
- *
- * @param work receives a signal that aborts when the loop stops
- * @param interval milliseconds between runs, randomly extended by up to half
- * @param onError receives the error of a failed run; the loop continues
+ * @param interval milliseconds between runs, randomly extended by up to half, to spread the load of many processes
+ * @param onError called for each failed run; the loop continues
  */
 export function startPollLoop(
   work: (stopping: AbortSignal) => Promise<unknown>,

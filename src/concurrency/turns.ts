@@ -1,16 +1,14 @@
-/** A mutex runs tasks one after the other. Time slices interrupt a long computation, so that other work can run. */
+/** Splits long computations into time slices, and runs tasks one after the other. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Maximum milliseconds of one slice. */
 export const LONGEST_SLICE = 10;
 
-/** Resolves when every waiting slice has had its turn of the event loop. */
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Splits long computations into time slices, so that the event loop can serve other requests between two slices. Only
- * one slice of the whole process runs per turn of the event loop. Therefore several concurrent computations block the
- * event loop no longer than one computation does.
+ * Lets other requests run between two slices of a long computation. `next` starts only one slice per turn of the event
+ * loop, so that the slices of several computations do not block the event loop together.
  */
 export class TimeSlice {
   private began = performance.now();
@@ -19,7 +17,6 @@ export class TimeSlice {
     return performance.now() - this.began >= LONGEST_SLICE;
   }
 
-  /** Waits for all slices that are already waiting, then starts the next slice of this computation. */
   async next(): Promise<void> {
     turns = turns.then(() => nextTurn());
     await turns;
@@ -27,7 +24,7 @@ export class TimeSlice {
   }
 }
 
-/** Runs a generator to its end in time slices. When a slice is over, the next step waits for the next slice. */
+/** A slice can end only when the generator yields. */
 export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   const slice = new TimeSlice();
   let step = steps.next();
@@ -41,7 +38,6 @@ export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
 /** Runs one task at a time: a task starts when the previous task has succeeded or failed. */
 export interface Mutex {
   <T>(work: () => Promise<T>): Promise<T>;
-  /** Whether no task is running or waiting. */
   isFree(): boolean;
 }
 

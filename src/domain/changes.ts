@@ -1,10 +1,6 @@
 /** The changes of one push, for the history of a matter. */
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
-/**
- * A changed field. For a type, status, priority, time or `deleted`, the old and the new value are stored. For
- * `parties`, lists of parties are stored. For the remaining fields, such as title and payload, only the name is stored.
- */
 export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
@@ -16,7 +12,7 @@ export interface FieldChange {
   readonly unread?: readonly string[];
 }
 
-/** Fields whose old and new values are stored as they are. */
+/** Fields whose old and new values are stored without conversion. */
 const VALUED = [
   'bizStatus',
   'externalStatusCode',
@@ -32,11 +28,10 @@ const NAMED = ['title', ...CONTENT_TEXTS.filter((field) => !VALUED_NAMES.include
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt'] as const satisfies readonly (keyof Matter)[];
 const MAX_PARTIES_SHOWN = 20;
 
-/** @param before undefined if the push created the matter; every field with a value then counts as changed */
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
     before ? before[field] !== after[field] : after[field] !== null && after[field] !== false;
-  // A worker runs this code for each push. Loops are several times faster than `filter` and spread syntax.
+  // The loops are several times faster than `filter`, and a worker runs this code for each push.
   const changes: FieldChange[] = [];
   for (const field of VALUED) {
     if (!isChanged(field)) continue;
@@ -68,7 +63,7 @@ function partyChange(before: readonly Party[], after: readonly Party[]): FieldCh
     if (!unreadBefore.has(key)) added.push(key);
     else if (party.unread && unreadBefore.get(key) === false) unread.push(key);
   }
-  // If only display names or the order of parties changed, the change has no list.
+  // If only display names or the order of parties changed, `added`, `removed` and `unread` are absent.
   return {
     field: 'parties',
     ...(added.length > 0 && { added: shown(added) }),

@@ -1,12 +1,10 @@
-/**
- * Decides the effect of one operation on one matter (contract 4). Time, ids and names are parameters.
- */
+/** Decides the effect of one operation on one matter (contract 4). */
 import { EMPTY_CONTENT, type Matter, phaseOf, priorityRank } from './matter';
 import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
 import { ASSIGNED_ID_PREFIX } from './operation';
 import { changeParties, MAX_PARTIES, removeParties, resetAssigneeUnread } from './parties';
 
-/** The result of an accepted operation: `data.outcome` of the answer (contract 2.4). */
+/** `data.outcome` of the answer (contract 2.4). */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const OUTCOMES = [
@@ -18,7 +16,6 @@ export const OUTCOMES = [
   'ALREADY_DELETED',
 ] as const;
 
-/** Why `decide` rejects an operation. */
 export type RejectReason =
   | 'MATTER_NOT_FOUND'
   | 'MATTER_DELETED'
@@ -29,21 +26,18 @@ export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
   | { readonly kind: 'rejected'; readonly reason: RejectReason };
 
-/** The inputs of a decision besides the matter and the operation. */
 export interface DecisionContext {
   readonly systemCode: string;
   readonly externalId: string;
-  /** Epoch milliseconds. */
   readonly now: number;
-  /** The id that the matter gets if this operation creates the matter. */
+  /** Used only if the operation creates the matter. */
   readonly newMatterId: bigint;
-  /** Display names by username. */
   readonly names: ReadonlyMap<string, string>;
-  /** The statuses that conclude a matter: the setting CONCLUDED_STATUSES. */
+  /** The statuses that conclude a matter (CONCLUDED_STATUSES). */
   readonly concluded: ReadonlySet<string>;
 }
 
-/** Decides one operation. Never throws; the same input gives the same decision. */
+/** Never throws; the same input always gives the same decision. */
 export function decide(
   matter: Matter | undefined,
   op: Operation,
@@ -63,10 +57,7 @@ export function decide(
   }
 }
 
-/**
- * Whether the operation is stale: its `sourceUpdatedAt` is before the `sourceUpdatedAt` of the matter (contract 4.5).
- * If the two times are equal, the operation is not stale.
- */
+/** An operation with the same `sourceUpdatedAt` as the matter is not stale (contract 4.5). */
 function isStale(matter: Matter, op: Operation): boolean {
   // On a deleted matter, the outcome of a status, reopen or delete does not depend on `sourceUpdatedAt`.
   if (matter.deleted && op.op !== 'upsert') return false;
@@ -91,7 +82,7 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
   if (parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
-  // The spread must be last, as in `newMatter`.
+  // `newMatter` explains why the spread must be last.
   const changes: Partial<Matter> = {
     matterType: op.matterType,
     title: op.title,
@@ -129,8 +120,8 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A delete that is newer than the matter sets the matter's `sourceUpdatedAt`. An upsert that is older than this
-    // delete is then stale, and does not revive the matter.
+    // A newer delete must update `sourceUpdatedAt`, so that an upsert older than this delete is stale and does not
+    // revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }
@@ -143,7 +134,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread must be last. If properties follow it, V8 adds them one by one, which is many times slower.
+  // The spread must be last: V8 adds properties after a spread one by one, which is many times slower.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -165,17 +156,14 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
   };
 }
 
-/**
- * Applies changes to a matter, and updates its `sourceUpdatedAt`, `updatedAt`, revision and derived fields. Returns
- * `matter` itself if nothing changed, so that a push without changes writes nothing.
- */
+/** Returns `matter` itself if nothing changed, so that a push without changes writes nothing. */
 function applyChanges(
   matter: Matter,
   op: Operation,
   changes: Partial<Matter>,
   context: DecisionContext,
 ): Matter {
-  // Each copy of a matter costs a worker about a microsecond, so this function makes only one copy.
+  // Copies the matter only once, because each copy costs about a microsecond.
   const after: { -readonly [Field in keyof Matter]: Matter[Field] } = { ...matter, ...changes };
   after.phase = phaseOf(after.bizStatus, after.deleted, context.concluded);
   after.priorityRank = priorityRank(after.priority);

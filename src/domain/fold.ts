@@ -1,19 +1,17 @@
 /**
- * Folds the pushes of one matter: applies the pushes in order, and returns the last state of the matter and a result
- * for each push. One fold of several pushes gives the same matter and results as one fold after another for each push.
+ * Folds the pushes of one matter: applies the pushes in order. One fold of several pushes gives the same matter and
+ * results as a separate fold for each push.
  */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
 
-/** The fields of a push that the fold needs. */
 export interface FoldablePush {
   readonly operation: Operation;
-  /** Digest of client, operation, idempotency key and body. Pushes with equal digests are duplicates (contract 5.1). */
+  /** Digest of client, operation, idempotency key and body; equal for duplicates (contract 5.1). */
   readonly idempotencyFingerprint?: string;
 }
 
-/** The result of an earlier push with the same idempotency fingerprint. */
 export interface PriorResult {
   readonly pushId: string;
   readonly outcome: Outcome;
@@ -22,17 +20,15 @@ export interface PriorResult {
 
 export interface FoldResult {
   readonly decision: Decision;
-  /** The matter before the push; undefined if the matter did not exist. */
   readonly before: Matter | undefined;
-  /** Whether the push changed the matter. */
   readonly changed: boolean;
-  /** Set if this push repeats an earlier push and was therefore not applied: the result of the earlier push. */
+  /** The result of the earlier push that this push repeats. A repetition is not applied. */
   readonly duplicateOf?: PriorResult;
 }
 
 /**
  * @param priorResults results of pushes that were settled before this fold, by idempotency fingerprint
- * @returns the matter after all pushes (the same object if nothing changed) and a result per push
+ * @returns the matter after all pushes, which is the same object if nothing changed
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(
   matter: Matter | undefined,

@@ -1,6 +1,7 @@
 /**
- * Creates a full upsert from a matter, and compares the content of two matters. Both functions use the same list of
- * fields, so that a full upsert corrects every difference that the comparison finds.
+ * Creates a full upsert from a matter, and compares the content of two matters. `toFullUpsert` and
+ * `contentDifferences` use CONTENT_FIELDS, so that a full upsert corrects every difference that `contentDifferences`
+ * finds.
  */
 import {
   CONTENT_FIELDS,
@@ -11,7 +12,6 @@ import {
   partyKey,
 } from './matter';
 
-/** The body of an upsert that sets every field. */
 export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly externalId: string;
   readonly matterType: MatterType;
@@ -19,13 +19,13 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly bizStatus: string;
   /** ISO-8601, local time in the portal's time zone. */
   readonly deadlineAt: string | null;
-  /** ISO-8601 UTC; absent if the `sourceUpdatedAt` of the matter is null. */
+  /** ISO-8601 in UTC. */
   readonly sourceUpdatedAt?: string;
   readonly replaceParties: true;
   readonly parties: readonly PartyRef[];
 }
 
-/** The derived fields are compared too: every upsert derives these fields again, and so corrects a wrong value. */
+/** `contentDifferences` compares these fields too, because a full upsert corrects wrong values of these fields. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -35,11 +35,7 @@ export type ContentField =
   | 'title'
   | 'parties';
 
-/**
- * @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone
- * @returns an upsert with the content of `matter`. When the upsert is applied, each party that the matter in the ledger
- *   already has keeps its read state
- */
+/** @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
   const content = CONTENT_FIELDS.map((field) => [field, matter[field]]);
@@ -57,11 +53,11 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
 }
 
 /**
- * @returns the content fields that differ. `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted` are not
- *   compared. Parties are compared as a set of usernames and roles: order, display names and read states do not matter
+ * Ignores `bizStatus`, `externalStatusCode`, `sourceUpdatedAt`, `deleted`, and the order, display names and read states
+ * of parties.
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
-  // `phase` depends on `bizStatus` and `deleted`, so the derived fields are compared only if both are equal.
+  // The derived fields are compared only if `bizStatus` and `deleted` are equal, because `phase` depends on both.
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
@@ -71,7 +67,6 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];
 }
 
-/** Whether two lists name the same users in the same roles. */
 export function haveSameParties(a: readonly PartyRef[], b: readonly PartyRef[]): boolean {
   const [ours, theirs] = [new Set(a.map(partyKey)), new Set(b.map(partyKey))];
   return ours.size === theirs.size && [...ours].every((name) => theirs.has(name));

@@ -1,12 +1,11 @@
 /**
- * Types of a matter and its parties, and the functions that derive fields of a matter (contract 1). A matter is one
- * to-do, notice, alert or reminder in the ledger of the portal. Instants are epoch milliseconds; `matterId` is a 64-bit
- * snowflake.
+ * A matter (contract 1): one to-do, notice, alert or reminder in the ledger of the portal. Instants are epoch
+ * milliseconds, and `matterId` is a 64-bit snowflake.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';
 
-/** The state of a matter for the lists of the portal, derived from `bizStatus` and `deleted` (contract 1.4). */
+/** Derived from `bizStatus` and `deleted` (contract 1.4). */
 export type Phase = 'DRAFT' | 'OPEN' | 'CONCLUDED' | 'DELETED';
 
 export interface PartyRef {
@@ -14,13 +13,13 @@ export interface PartyRef {
   readonly partyRole: PartyRole;
 }
 
-/** A party to remove. Without `partyRole`, the user is removed in every role. */
+/** Without `partyRole`, the user is removed in every role. */
 export interface PartyRemoval {
   readonly username: string;
   readonly partyRole?: PartyRole;
 }
 
-/** A party as text, for example `ASSIGNEE li.lei`. The text is the key of a party in maps and sets. */
+/** The key of a party in maps and sets, for example `ASSIGNEE li.lei`. */
 export const partyKey = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;
 
 export interface Party extends PartyRef {
@@ -29,8 +28,7 @@ export interface Party extends PartyRef {
 }
 
 /**
- * The optional content fields of an upsert (contract 4.1). An absent field stays unchanged; `null` clears a field. All
- * fields except `deadlineAt` are texts.
+ * The optional content fields of an upsert (contract 4.1). An absent field stays unchanged, and `null` clears a field.
  */
 export const CONTENT_FIELDS = [
   'summary',
@@ -59,7 +57,6 @@ export interface MatterContent extends ContentTexts {
   readonly deadlineAt: number | null;
 }
 
-/** The optional fields of a new matter before its upsert is applied: all null. */
 export const EMPTY_CONTENT = Object.fromEntries(
   CONTENT_FIELDS.map((field) => [field, null]),
 ) as unknown as MatterContent;
@@ -74,15 +71,15 @@ export interface Matter extends MatterContent {
   readonly phase: Phase;
   readonly priorityRank: number;
   readonly parties: readonly Party[];
-  /** Usernames of former ASSIGNEEs. These users keep the matter in their "done" list. */
+  /** Usernames of former ASSIGNEEs, who keep the matter in their "done" list. */
   readonly pastHandlers: readonly string[];
-  /** The newest `sourceUpdatedAt` that was applied; null if no push had one. */
+  /** The newest `sourceUpdatedAt` that was applied; null if no push had a `sourceUpdatedAt`. */
   readonly sourceUpdatedAt: number | null;
   readonly deleted: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** Number of changes so far. A commit succeeds only if the stored revision is still the revision that was read. */
+  /** A write succeeds only if the stored revision is still the revision that the writer has read. */
   readonly revision: number;
 }
 
@@ -93,7 +90,7 @@ export function priorityRank(priority: string | null): number {
   return Object.hasOwn(PRIORITY_RANKS, priority ?? '') ? (PRIORITY_RANKS[priority ?? ''] ?? 1) : 1;
 }
 
-/** Derives the phase. An unknown status counts as open (contract 1.4). */
+/** An unknown status counts as open (contract 1.4). */
 export function phaseOf(
   bizStatus: string,
   deleted: boolean,
@@ -105,8 +102,8 @@ export function phaseOf(
 }
 
 /**
- * The key of a matter as one text: its system code and its externalId. All pushes with the same key form a group. The
- * pushes of a group are applied in order (contract 6.3). The parameters must not contain line feeds.
+ * Returns the key of a group. A group contains all pushes for one matter; a worker applies the pushes of a group in
+ * order (contract 6.3). The parameters must not contain line feeds.
  */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;

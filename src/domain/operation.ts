@@ -1,6 +1,6 @@
 /**
- * The four operations after validation (contract 4.1 to 4.4). All values can be written as JSON, because the queue
- * stores operations as JSON. An absent field stays unchanged; `null` clears a field.
+ * The four operations after validation (contract 4.1 to 4.4). All values must be JSON values, because the queue stores
+ * operations as JSON.
  */
 import type { MatterContent, MatterType, PartyRef, PartyRemoval } from './matter';
 
@@ -8,7 +8,7 @@ export const OPERATIONS = ['upsert', 'status', 'reopen', 'delete'] as const;
 export type OperationName = (typeof OPERATIONS)[number];
 
 interface Common {
-  /** When the source system updated the matter, epoch milliseconds. Absent: the operation is never stale. */
+  /** Time of the update in the source system, epoch milliseconds. If absent, the operation is never stale. */
   readonly sourceUpdatedAt?: number;
 }
 
@@ -20,9 +20,9 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** Parties to remove; none of them is in `parties`. Empty or absent if `replaceParties` is true. */
+  /** Matches no party in `parties`; empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
-  /** True if the service assigned the externalId because the caller sent none. */
+  /** True if the service assigned the externalId, because the caller sent no externalId. */
   readonly assignedId: boolean;
 }
 
@@ -48,5 +48,7 @@ export interface Delete extends Common {
 
 export type Operation = Upsert | Status | Reopen | Delete;
 
-/** Prefix of the externalIds that the service assigns. Ids of callers must not start with this prefix. */
+/**
+ * Prefix of the externalIds that the service assigns. A caller cannot create a matter whose externalId has this prefix.
+ */
 export const ASSIGNED_ID_PREFIX = 'auto:';

@@ -1,21 +1,14 @@
 /** Changes the party list of a matter (contract 4.7). */
 import { type Matter, type Party, type PartyRef, type PartyRemoval, partyKey } from './matter';
 
-/** Maximum number of parties of a matter (contract 4.11). */
+/** Maximum parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
-/** Maximum number of past handlers of a matter. Above this number, the oldest past handlers are removed. */
+/** Above this number, the oldest past handlers of a matter are removed. */
 export const MAX_PAST_HANDLERS = 1_000;
 
-/** The parties of a matter. When an ASSIGNEE is removed from `parties`, the username is added to `pastHandlers`. */
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
-/**
- * Changes the parties of a matter. A party that the matter had before keeps its read state, and a new party is unread.
- *
- * @param replace true: the parties of `sent` replace all parties; false: the parties of `sent` are added
- * @param names display names from the directory, by username. If a username is missing here, an old party keeps its
- *   display name, and a new party has its username as display name
- */
+/** @param replace true: `sent` replaces all parties; false: `sent` is added */
 export function changeParties(
   before: PartyList,
   sent: readonly PartyRef[],
@@ -37,7 +30,6 @@ export function changeParties(
   return withParties(before, [...after.values()]);
 }
 
-/** Removes parties. The remaining parties keep their read state. A removal without a matching party is ignored. */
 export function removeParties(before: PartyList, removals: readonly PartyRemoval[]): PartyList {
   const isRemoved = removalTest(removals);
   return withParties(
@@ -46,7 +38,6 @@ export function removeParties(before: PartyList, removals: readonly PartyRemoval
   );
 }
 
-/** @returns a function that checks whether one of the removals names the given party */
 export function removalTest(removals: readonly PartyRemoval[]): (party: PartyRef) => boolean {
   const users = new Set<string>();
   const keys = new Set<string>();
@@ -65,13 +56,13 @@ function withParties(before: PartyList, after: readonly Party[]): PartyList {
   return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
-/** Whether the matter is an open TODO without an ASSIGNEE. Such a matter is in the to-do list of no user. */
+/** An open TODO without an ASSIGNEE is in no user's to-do list. */
 export function isUnseen({ matterType, phase, parties }: Matter): boolean {
   if (matterType !== 'TODO' || phase !== 'OPEN') return false;
   return !parties.some(({ partyRole }) => partyRole === 'ASSIGNEE');
 }
 
-/** Marks the matter as unread for its ASSIGNEEs (`resetAssigneeUnread` of contract 4.2 and 4.3). */
+/** Marks the matter as unread for its ASSIGNEEs (contract 4.2 and 4.3). */
 export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[] {
   const after = parties.map((party) =>
     party.partyRole === 'ASSIGNEE' && !party.unread ? { ...party, unread: true } : party,
@@ -79,7 +70,7 @@ export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[]
   return keepIfSame(parties, after, isSameParty);
 }
 
-/** Returns the old list if the new list is equal, so that unchanged fields are not written. */
+/** Returns the old list if both lists are equal, because `applyChanges` (decide.ts) compares fields by identity. */
 function keepIfSame<T>(
   before: readonly T[],
   after: readonly T[],

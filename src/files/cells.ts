@@ -7,16 +7,14 @@ import type { CsvRecord } from './csv';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The accepted texts of true and false, in lower case. Spreadsheets write TRUE and FALSE; users also write 是 and 否. */
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...(['true', 'yes', 'y', '1', '是'] as const).map((it): [string, boolean] => [it, true]),
   ...(['false', 'no', 'n', '0', '否'] as const).map((it): [string, boolean] => [it, false]),
 ]);
 
 /**
- * Returns the fields of a record. An empty cell results in no field. The text of an invalid cell becomes the value, so
- * that the validation reports the cell. An external id keeps its surrounding blanks, because the ledger compares ids
- * byte by byte.
+ * The text of an invalid cell becomes the value, so that the validation reports the cell. An external id keeps its
+ * surrounding blanks, because the ledger compares ids byte by byte.
  *
  * @returns undefined if a cell beyond the last column is not empty
  */
@@ -46,7 +44,7 @@ function cellValue(field: string, cell: string): unknown {
   }
 }
 
-/** The usernames in a cell. A blank does not separate two usernames, because a username may contain a blank. */
+/** Blanks do not separate usernames, because a username may contain a blank. */
 const namesIn = (cell: string) => [
   ...new Set(
     cell
@@ -60,7 +58,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // `cellValue` then returns the text of the cell, and the validation reports this text.
     return undefined;
   }
 }

@@ -1,20 +1,14 @@
 /**
- * Finds the field for each column of a file. The name of the column is the name of the field, or a common Chinese or
- * English name of the field. The user can also state the field of a column.
- *
- * Uses no Node API, because the page /console imports this file too.
+ * Finds the field for each column of a file, by the name of the column or by a statement of the user. Uses no Node API,
+ * because the page /console imports this file too.
  */
 
-/**
- * Common column names of each field, in lower case and without separators (see `plain`), best first. The name of the
- * field itself is always accepted.
- */
+/** Common column names of each field, best first, in the form that `plain` returns. */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
-/** The field name of a column of usernames. The usernames become `parties` with the role ASSIGNEE. */
+/** The field of a column of usernames, which become `parties` with the role ASSIGNEE. */
 export const ASSIGNEE = 'assignee';
 
-/** Column names in a list of matters. */
 export const MATTER_COLUMNS: ColumnNames = {
   externalId: [
     ...['id', '业务主键', '业务编号', '外部编号', '单号', '单据号', '单据编号', '流水号', '编号'],
@@ -37,8 +31,7 @@ export const MATTER_COLUMNS: ColumnNames = {
   mobileUrl: ['移动链接', '移动端链接', '手机链接'],
   priority: ['优先级', '紧急程度', '级别'],
   deadlineAt: ['截止时间', '截止日期', '期限', 'deadline', 'due', 'duedate', 'dueat'],
-  // 发起人 and 处理人 are not in the lists: such columns usually contain display names, but the initiator and the
-  // assignees need usernames.
+  // 发起人 and 处理人 are missing on purpose: columns with these names usually contain display names, not usernames.
   initiatorUsername: ['发起人登录名', '发起人账号', '申请人登录名', '申请人账号', 'initiator'],
   initiatorExtId: ['发起人编号', '申请人编号'],
   payloadJson: ['附加数据', '扩展数据', 'payload'],
@@ -51,7 +44,6 @@ export const MATTER_COLUMNS: ColumnNames = {
   removeParties: ['移除参与人'],
 };
 
-/** Column names in a list of users. */
 export const USER_COLUMNS: ColumnNames = {
   username: ['登录名', '用户名', '账号', '登录账号', '用户账号', 'login', 'account', 'userid'],
   displayName: ['姓名', '显示名', '显示名称', '名称', '用户姓名', 'name', 'fullname'],
@@ -60,10 +52,7 @@ export const USER_COLUMNS: ColumnNames = {
 /** The field of each column; undefined if the column is not used. */
 export type Mapping = readonly (string | undefined)[];
 
-/**
- * Converts a name to lower case without blanks and separators: "External ID", "external_id" and "externalId" are the
- * same name.
- */
+/** Gives "External ID", "external_id" and "externalId" the same form. */
 const plain = (name: string) =>
   name
     .normalize('NFKC')
@@ -71,8 +60,7 @@ const plain = (name: string) =>
     .replace(/[\s_\-*:：()（）]/g, '');
 
 /**
- * How well a column name fits a field. 0: the column has the name of the field itself. 1, 2, ...: the position of the
- * column name among the common names of the field. Infinite: the column name does not fit.
+ * 0 means the best fit, and infinity means no fit.
  *
  * @param name the column name in the form of `plain`
  */
@@ -82,7 +70,7 @@ function rankOf(field: string, name: string, names: ColumnNames): number {
   return at < 0 ? Number.POSITIVE_INFINITY : at + 1;
 }
 
-/** Guesses the field of each column. If two columns fit one field, the field gets the column with the lower rank. */
+/** If several columns fit a field, the field gets the column that fits best. */
 export function guessMapping(
   head: readonly string[],
   names: ColumnNames = MATTER_COLUMNS,
@@ -96,7 +84,6 @@ export function guessMapping(
   return mapping;
 }
 
-/** Whether a line is a header: at least one cell is the name, or a common name, of a field of a matter. */
 export const isHeaderRow = (cells: readonly string[]): boolean =>
   guessMapping(cells).some((field) => field !== undefined);
 
@@ -107,7 +94,7 @@ export type Mapped =
 /** The word that the user states instead of a field, to ignore a column. */
 export const IGNORED = 'ignore';
 
-/** A statement of the user: the field of a column (or IGNORED), and the name of this column. */
+/** The field (or IGNORED) that the user states for the column `name`. */
 export type GivenColumn = readonly [field: string, name: string];
 
 /** @param given the statements of the user, which override the guess */
@@ -133,7 +120,7 @@ export function mapColumns(
     : { problem: `the header has the column ${twice} twice` };
 }
 
-/** @returns a message that names the missing and the existing columns; undefined if no column is missing */
+/** @returns a message for the user; undefined if no column is missing */
 export function missingColumns(
   head: readonly string[],
   mapping: Mapping,

@@ -1,17 +1,11 @@
-/**
- * Reads and writes CSV files of spreadsheets. The reader detects a comma, semicolon or tab as the separator. A first
- * line such as `sep=|` states the separator instead. The reader accepts quotes, LF, CR and CRLF, and gets the text in
- * parts of any size.
- *
- * Uses no Node API, because the page /console imports this file too.
- */
+/** Reads and writes CSV files of spreadsheets. Uses no Node API, because the page /console imports this file too. */
 const [QUOTE, LF, CR] = [34, 10, 13];
 /**
- * Maximum size of a record: its characters, plus one for each cell. Without a limit, a record whose closing quote is
- * missing would contain the rest of the file.
+ * Maximum size of a record: the number of characters plus the number of cells. Without this limit, a missing closing
+ * quote would make the rest of the file one record.
  */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** The reader detects the separator when it has this many characters of the text, or the whole text. */
+/** The reader detects the separator after this many characters, or at the end of a shorter text. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
@@ -25,10 +19,6 @@ const PROBLEMS = {
 export class CsvError extends Error {
   override readonly name = 'CsvError';
 
-  /**
-   * @param line first line of the record with the problem
-   * @param why `quote`: a quote is not closed; `record`: the record is too long
-   */
   constructor(
     readonly line: number,
     readonly why: 'quote' | 'record',
@@ -38,23 +28,25 @@ export class CsvError extends Error {
 }
 
 export interface CsvRecord {
-  /** The cells. Surrounding blanks are removed from cells without quotes. */
+  /** The cells without surrounding blanks, except blanks in quotes. */
   readonly cells: readonly string[];
-  /** The original texts of the cells from which surrounding blanks were removed. Key: the column, from 0. */
+  /** Original texts of unquoted cells that lost surrounding blanks, by column (from 0). */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
 }
 
-/** Reads records and skips empty records. In a cell that does not begin with a quote, quotes are normal characters. */
+/**
+ * Detects the separator (comma, semicolon or tab), unless a first line such as `sep=|` states the separator. Skips
+ * empty records.
+ */
 export class CsvReader {
-  /** The text that the reader keeps until it detects the separator; undefined afterwards. */
+  /** The text so far, until the separator is detected; undefined afterwards. */
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
   #padded: Map<number, string> | undefined;
   #cell = '';
-  /** Size of the finished cells of the record: their characters, plus one for each cell. */
   #size = 0;
   /** Whether the next character is inside quotes. */
   #isOpen = false;
@@ -69,7 +61,7 @@ export class CsvReader {
     this.#onRecord = onRecord;
   }
 
-  /** Reads the next part of the text. @throws CsvError */
+  /** @throws CsvError */
   take(text: string): void {
     if (this.#head === undefined) this.#read(text);
     else {
@@ -78,7 +70,7 @@ export class CsvReader {
     }
   }
 
-  /** Reads the last record, which may lack its line break. @throws CsvError */
+  /** @throws CsvError */
   end(): void {
     this.#begin();
     if (this.#isOpen) throw new CsvError(this.#firstLine, 'quote');
@@ -117,7 +109,6 @@ export class CsvReader {
     this.#checkSize();
   }
 
-  /** @throws CsvError if the record is too long */
   #checkSize(): void {
     if (this.#size + this.#cell.length <= MAX_RECORD) return;
     throw new CsvError(this.#firstLine, this.#isOpen ? 'quote' : 'record');
@@ -128,7 +119,6 @@ export class CsvReader {
     return code !== this.#delimiter && code !== LF && code !== CR && code !== QUOTE;
   }
 
-  /** @param code a quote, a separator or a line break */
   #readSpecial(code: number): void {
     if (code === QUOTE) this.#readQuote();
     else if (code === this.#delimiter) this.#endCell();
@@ -196,26 +186,22 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Matches a text that a spreadsheet could read as a formula. Spreadsheets skip blanks before the sign of a formula, for
- * example `=`, and also accept full-width signs. A written cell must not be a formula, because a formula can run
- * commands.
+ * Text that a spreadsheet could read as a formula, which can run commands. Spreadsheets skip blanks before the sign of
+ * a formula, and accept full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * Matches a place inside a cell where a spreadsheet with a separator other than the comma could find a formula. For
- * such a spreadsheet, the opening quote of the cell can be in the middle of a longer cell. The quote is then a normal
- * character, and does not protect the cell.
+ * The characters before a formula inside a cell. A spreadsheet that separates cells by `;` or tab can start a new cell
+ * before this formula, even if the cell is quoted.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
-/** A cell needs quotes if it has a quote, a separator, a line break, or surrounding blanks. */
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
-/** Formats a text as one cell. An apostrophe before a formula makes the spreadsheet read the formula as a text. */
+/** An apostrophe makes the spreadsheet read a formula as a text. */
 export function csvCell(text: string): string {
   const harmless = text.replace(INNER, "$&'");
   const safe = FORMULA.test(text) ? `'${harmless}` : harmless;
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Formats one record without a line break. */
 export const csvRecord = (cells: readonly string[]): string => cells.map(csvCell).join(',');

@@ -1,10 +1,9 @@
 /**
- * Detects the encoding of a text file. A wrong guess would corrupt every name in the file. So a doubtful file is
- * rejected, and the problem names the line to check (contract 9). Uses no Node API, because the page
- * /console imports this file too.
+ * Detects the encoding of a text file (contract 9), and rejects a doubtful file, because a wrong guess would corrupt
+ * names. Uses no Node API, because the page /console imports this file too.
  */
 
-/** Reads the file. Each call starts at the first byte. */
+/** Each call reads the file from its first byte. */
 export type ReadBytes = () => AsyncIterable<Uint8Array>;
 
 export type Detected =
@@ -12,13 +11,16 @@ export type Detected =
   | { readonly problem: EncodingProblem; readonly encoding?: undefined };
 
 /**
- * Why a file is rejected. `damaged`: bytes are invalid in the encoding that the byte order mark or the user states.
- * `mostly-utf-8`: UTF-8 with some invalid bytes. `doubtful`: valid GBK, but probably another encoding. `unmarked`:
- * UTF-16 without a byte order mark. `unknown`: neither UTF-8 nor GBK.
+ * Why a file is rejected:
+ * - `damaged`: bytes are invalid in the encoding that the byte order mark or the user states
+ * - `mostly-utf-8`: UTF-8 with some invalid bytes
+ * - `doubtful`: valid GBK, but probably another encoding
+ * - `unmarked`: UTF-16 without a byte order mark
+ * - `unknown`: neither UTF-8 nor GBK
  */
 export interface EncodingProblem {
   readonly why: 'damaged' | 'mostly-utf-8' | 'doubtful' | 'unmarked' | 'unknown';
-  /** The line to check, from 1, as in an editor. */
+  /** The line that the user should check, from 1. */
   readonly line: number;
   readonly encoding: string;
   /** The decoded start of this line if `why` is `doubtful`; otherwise empty. */
@@ -33,11 +35,10 @@ const MARKS: readonly (readonly [encoding: string, ...mark: readonly number[]])[
 ];
 const LINE_FEED = 10;
 
-/** @returns the encoding of the byte order mark, if there is one */
+/** The encoding that the byte order mark states. */
 export const markedEncoding = (start: Uint8Array): string | undefined =>
   MARKS.find(([, ...mark]) => mark.every((byte, at) => start[at] === byte))?.[0];
 
-/** The name of an encoding for people: `UTF-8`, `GB18030`. */
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
 /** @param given the encoding that the user states, as a label of TextDecoder; the detection is then skipped */
@@ -49,7 +50,7 @@ export async function detectEncoding(read: ReadBytes, given?: string): Promise<D
     if (line === undefined) return { encoding: named };
     return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
   }
-  // In UTF-16, every ASCII character has a NUL byte. A file in another encoding has few NUL bytes or none.
+  // Many NUL bytes mean UTF-16, in which every ASCII character has a NUL byte.
   if (start.filter((byte) => byte === 0).length * 10 > start.length) {
     return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
   }
@@ -78,7 +79,6 @@ async function firstBytes(read: ReadBytes): Promise<Uint8Array> {
   return new Uint8Array();
 }
 
-/** @returns the first line with bytes that are invalid in the encoding; undefined if all bytes are valid */
 async function damagedLine(read: ReadBytes, encoding: string): Promise<number | undefined> {
   if (encoding === UTF_8) {
     const { invalid, badLine } = await scanUtf8(read);
@@ -131,10 +131,9 @@ async function scanUtf8(read: ReadBytes): Promise<Utf8Scan> {
 class Utf8Scan {
   valid = 0;
   invalid = 0;
-  /** The first line with bytes that are not UTF-8. */
   badLine = 0;
   #line = 1;
-  /** The unfinished character: its number of bytes, how many of them are missing, and the range of its next byte. */
+  /** The unfinished character: number of bytes, number of missing bytes, and the valid range of the next byte. */
   #size = 0;
   #need = 0;
   #low = 0x80;
@@ -154,13 +153,11 @@ class Utf8Scan {
     }
   }
 
-  /** Counts an unfinished character as invalid. Called at the end of the file, or if its next byte does not fit. */
   end(): void {
     if (this.#need > 0) this.#bad(this.#size - this.#need);
     this.#need = 0;
   }
 
-  /** Called for a byte that continues the unfinished character. */
   #continue(): void {
     this.#need -= 1;
     this.#low = 0x80;
@@ -188,17 +185,15 @@ class Utf8Scan {
 }
 
 /**
- * Classifies the characters of valid GB18030. Chinese texts consist mostly of characters of the first level of GB2312.
- * Names of people also contain characters of the second level. Bytes of another encoding usually give rare characters
- * and private code points. Korean text in EUC-KR and kanji in EUC-JP cannot be detected: in GB18030, their bytes are
- * common Chinese characters.
+ * Detects a wrong encoding by many rare characters: Chinese texts mostly use the common characters of GB2312 (first
+ * level). Korean in EUC-KR and kanji in EUC-JP stay undetected, because GB18030 decodes the same bytes as common
+ * Chinese characters.
  */
 class GbkScan {
   #all = 0;
-  /** Characters outside GB2312, and the Japanese, Greek and Cyrillic letters of GB2312. */
+  /** Characters outside GB2312, and rows 4 to 9 of GB2312 (for example Japanese, Greek and Cyrillic letters). */
   #rare = 0;
   #rareLine = 0;
-  /** Characters of the second level of GB2312. */
   #secondLevel = 0;
   #secondLevelLine = 0;
   #private = 0;
@@ -215,7 +210,6 @@ class GbkScan {
     }
   }
 
-  /** The first line with a rare character; if there is none, the first line with a character of the second level. */
   get line(): number {
     return this.#rareLine || this.#secondLevelLine;
   }

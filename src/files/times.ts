@@ -1,34 +1,27 @@
 /** Converts the time in a cell to a form that the service accepts. */
 export interface FileTime {
-  /**
-   * An ISO-8601 time; without an offset, a local time. For a cell of an unknown form, such as epoch seconds: the
-   * unchanged text of the cell.
-   */
+  /** An ISO-8601 time (local time if it has no offset), or the unchanged cell if the form of the cell is unknown. */
   readonly text: string;
-  /** Precision in milliseconds: `2026/11/25 9:20` has a precision of one minute. */
+  /** Milliseconds. `2026/11/25 9:20` has a precision of one minute. */
   readonly precision: number;
   /** Whether the cell was a serial number of a spreadsheet: the days since 1899-12-30. */
   readonly isSerial: boolean;
 }
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000];
-/**
- * A date such as `2026/11/25` or `2026年11月25日`, with an optional time. A T or blanks separate the time from the date;
- * after 日 the blanks are optional.
- */
+/** A date such as `2026/11/25` or `2026年11月25日`, with an optional time. */
 const SHEET =
   /^(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})(?=[ T]|$)|年(\d{1,2})月(\d{1,2})日)(?:(?:T| *)(\d{1,2}):(\d{1,2})(?::(\d{1,2})(\.\d{1,9})?)?)?$/;
 const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
-/** A serial number of a spreadsheet: days since 1899-12-30. */
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
 /** Accepted serial numbers: from FIRST_SERIAL (2000-01-01) to LAST_SERIAL (2099-12-31). */
 const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
- * Converts the notation of a time. The caller parses the result, and the parser checks whether the day exists.
+ * Does not check whether the day exists.
  *
  * @param cell text of a cell, without surrounding blanks
  * @returns undefined for a day without separators, such as `20261125`, because the digits could also be epoch seconds
@@ -66,7 +59,7 @@ function fromSheet(found: readonly (string | undefined)[]): FileTime {
 
 const twoDigits = (digits: string | undefined) => (digits ?? '').padStart(2, '0');
 
-/** Converts a serial number to local time, because a serial number has no time zone. */
+/** The result is local time, because a serial number has no time zone. */
 function fromSerial(days: number, decimals: number): FileTime {
   const instant = SERIAL_EPOCH + Math.round((days * DAY) / SECOND) * SECOND;
   const text = new Date(instant).toISOString().slice(0, 19);

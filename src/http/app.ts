@@ -1,8 +1,6 @@
 /**
- * Main entry point of `src/http/`: `createApp` returns the Koa app with the middlewares of all requests and the routes
- * of the endpoint table. Other entry points: `server.ts` listens for HTTP requests. `health.ts` detects that MongoDB or
- * Redis is unreachable. `documents.ts` and `pages.ts` serve the pages. All other files are private to this folder. A
- * handler or middleware throws a `PushError` to reject a request.
+ * Creates the Koa app from the endpoint table. The entry points of `src/http/` are this file, `server.ts`, `health.ts`,
+ * `documents.ts` and `pages.ts`; all other files are private to the folder.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -55,33 +53,24 @@ export interface AppOptions {
   readonly listeners: Listeners;
   /** True if HTTP_STATUS_MODE is `always-200`. */
   readonly always200: boolean;
-  /** Path below which clients reach the service (PUBLIC_URL), for links; empty: the root. */
+  /** The path in PUBLIC_URL, below which clients reach the service; empty for the root. */
   readonly pathPrefix: string;
   readonly auth: HmacAuthDependencies;
   readonly pushes: Pushes;
-  /** The function of each signed query. */
   readonly queries: Readonly<Record<QueryName, AnswerQuery>>;
   readonly findOrphans: FindOrphans;
-  /** Fails the waiting queries when the database becomes unreachable. */
   readonly database: Pick<Reach, 'guard'>;
   readonly health: HealthProbe;
-  /** Returns the OpenAPI document. */
   readonly document: () => PlainDocument;
-  /** The files of the reference page and the console; empty if the pages are off. */
+  /** Empty if the pages are off. */
   readonly pages: PageFiles;
-  /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
-  /** The limits and timeouts that the endpoint table names. */
   readonly settings: EndpointSettings;
   readonly tracing?: Tracing | undefined;
-  /** LOG_REQUESTS: one log line for each request. */
   readonly accessLog: boolean;
 }
 
-/**
- * A request passes the middlewares below from top to bottom, until a route or a page handles the request. The router
- * adds the middlewares of the requested endpoint.
- */
+/** A handler or middleware rejects a request by throwing a `PushError`. */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { listeners, auth, always200, pathPrefix, health, tracing } = options;
   const { clock, logger } = listeners;
@@ -95,7 +84,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(router.routes());
   app.use(koaPages(options.pages));
   app.use(router.allowedMethods());
-  // Koa emits `error` for bugs and for closed connections, but not for rejected requests.
+  // Koa emits no `error` for errors of handlers, because `koaRespond` catches these errors.
   const log = foldedLog(logger);
   app.on('error', (error: Error) => {
     log({ level: 'warn', text: 'koa error' }, { error: error.message });
@@ -149,16 +138,12 @@ function createHandlers(options: AppOptions): Handlers {
   return { ...handlers, ...byName(QUERIES, createQueryHandler) };
 }
 
-/**
- * @returns a function that creates the middlewares of an endpoint. The middlewares read the body, and authenticate and
- *   admit the request
- */
 function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }: AppOptions) {
   const { admit, batchReader } = pushes;
   const inFlight = createInFlight(maxInFlight, listeners.metrics?.inFlight);
   const uploads = koaLongUploads(maxInFlight);
   const { PUSH_TIMEOUT: timeout } = settings;
-  /** The middlewares that admit a request. Each key is a value of `rate` in the endpoint table. */
+  /** Each key is a value of `rate` in the endpoint table. */
   const admissions = {
     // No middleware: `submit` admits pushes.
     push: [],

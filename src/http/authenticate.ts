@@ -23,9 +23,7 @@ import {
 export interface HmacAuthDependencies {
   readonly logRejection: LogRejection;
   readonly clients: ClientDirectory;
-  /** Fails the waiting calls when the database becomes unreachable. */
   readonly database: Pick<Reach, 'guard'>;
-  /** Called for each authenticated request. */
   readonly noteUse: SecretUses['note'];
   /** @throws PushError if the service cannot accept a request now */
   readonly checkReady: () => void;
@@ -37,8 +35,8 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * Creates a middleware that authenticates requests. The middleware passes each rejected request of a known client to
- * `logRejection`, which stores a limited number of push-log entries per client (contract 5.3).
+ * If the authentication of a known client fails, records the request in the push log, up to a limit per client
+ * (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
  * @throws (the middleware) the PushErrors of contract 3.2
@@ -49,10 +47,10 @@ export function koaHmacAuth(
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     const { req, state } = ctx;
-    // The timeout of a push starts at the end of its upload, so a slow upload does not use up the timeout.
+    // The timeout of a push starts here, so that a slow upload does not use up the timeout.
     const receivedAt = deps.clock();
     const began = performance.now();
-    // The push log is ordered by request id. So the final id contains the time at which the whole request was received.
+    // The push log is ordered by request id, so the id must contain the time at which the whole request was received.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
@@ -81,10 +79,7 @@ interface SentRequest {
   readonly receivedAt: number;
 }
 
-/**
- * Authenticates with the cached client. The cached client may be outdated, so a failed authentication is repeated with
- * the client from the database.
- */
+/** The cached client may be outdated, so a failed authentication is repeated with the client from the database. */
 async function identify(
   { clients, database, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
@@ -98,7 +93,6 @@ async function identify(
   return first.error ? check(clients.findFresh) : first;
 }
 
-/** Stores the authenticated sender in the state of the request, and reports the use of the sender's secret. */
 export function setCaller(
   { noteUse }: HmacAuthDependencies,
   ctx: RequestContext,
@@ -116,12 +110,11 @@ export function setCaller(
 }
 
 /**
- * Creates a middleware that admits requests other than pushes: `admit` checks whether the signature is reused, and
- * applies the rate limit. `submit` admits pushes, because `submit` also records and counts rejected pushes.
+ * Admits requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout milliseconds for the answer of Redis
  * @param pushesOf returns the number of pushes that the rate limit counts for the request
- * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
+ * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(
   admit: Admit,

@@ -1,8 +1,6 @@
 /**
- * Reads the body of a request into memory, within a limit of size and time. Also limits the requests and bytes in one
- * web process. A request is an upload until its whole body has arrived. If there are too many uploads, the oldest
- * upload is disconnected. When the whole body has arrived, the request takes one of MAX_IN_FLIGHT slots. If no slot is
- * free, the request gets 503. A client that has sent only a part of a request occupies no slot.
+ * Reads request bodies into memory. A request counts as an upload until the whole body has arrived. Then the request
+ * occupies one of MAX_IN_FLIGHT slots until the request ends.
  */
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
@@ -14,18 +12,11 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/**
- * Maximum bytes of all uploads together. A second limit of the same size applies to the fully received bodies of
- * unanswered requests. The body of a push counts until the push is answered, even if the push is already queued in
- * Redis.
- */
+/** Maximum bytes of all uploads. The same limit applies separately to the complete bodies of unanswered requests. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
-/** Maximum milliseconds for which the server discards the rest of a rejected body before the answer. */
+/** Maximum milliseconds for discarding the rest of a rejected body before the answer. */
 const DISCARD_TIMEOUT = 2_000;
-/**
- * Bytes of memory that a received chunk needs in addition to its content. If a client sends a body byte by byte, this
- * overhead is most of the memory.
- */
+/** Bytes of memory that each received chunk needs in addition to its content. */
 const CHUNK_OVERHEAD = 256;
 const EMPTY = Buffer.alloc(0);
 
@@ -46,7 +37,8 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Koa keeps `state` until the client has read the answer. The body is released now, because clients can be slow.
+      // Koa keeps `state` until the client has read the answer. Without this line, a slow client would keep the body in
+      // memory.
       state.rawBody = EMPTY;
       counted.end();
     }
@@ -63,7 +55,6 @@ async function readRawBody(
   const count = (chunk: Buffer) => counted.received(chunk.length + CHUNK_OVERHEAD);
   const reading = getRawBody(req, { limit, length });
   req.on('data', count);
-  // After the rejection REQUEST_TIMEOUT, `koaRespond` closes the connection, because the rest of the body is unread.
   const inTime = withTimeout(reading, timeout, () => new PushError('REQUEST_TIMEOUT'));
   const body = await inTime.catch(async (cause) => {
     if (cause instanceof PushError) throw cause;
@@ -88,7 +79,7 @@ export function checkEncoding(req: IncomingMessage): void {
 
 const CHARSET = /^\s*(utf-?(8|16|16le|16be)|gb2312|gbk|gb18030|big5|us-ascii|iso-8859-1)\s*$/i;
 
-/** Content-Encoding names a compression. A character set in this header is a common mistake and has its own text. */
+/** A character set in Content-Encoding is a common mistake, so the error text explains this mistake. */
 function unsupportedEncoding(sent: string): PushError {
   if (!CHARSET.test(sent)) return new PushError('UNSUPPORTED_ENCODING');
   const { zh, en } = new PushError('UNSUPPORTED_ENCODING').text;
@@ -102,8 +93,7 @@ function unsupportedEncoding(sent: string): PushError {
 }
 
 /**
- * Reads and discards the rest of a rejected body, for at most DISCARD_TIMEOUT. If the server closed the connection
- * while the client is still sending, the client would often lose the answer.
+ * If the server closed the connection while the client still sends the body, the client would often lose the answer.
  */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
@@ -112,28 +102,24 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
   await finished(req, { writable: false, signal }).catch(() => undefined);
 }
 
-/** A request that counts toward the limits of the process: first as an upload, then with a slot. */
 export interface CountedRequest {
-  /**
-   * Counts received bytes. While all uploads together have too many bytes, disconnects the oldest upload. The oldest
-   * upload can be this one.
-   */
+  /** While all uploads together have too many bytes, disconnects the oldest upload, which can be this upload. */
   received(bytes: number): void;
-  /** Takes a slot for the fully received request. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
+  /** @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
-  /** Releases the slot, or stops counting the upload. Called once, when the request is handled or has failed. */
+  /** Releases the slot, or stops counting the upload. Must be called exactly once. */
   end(): void;
 }
 
 export interface InFlight {
-  /** Counts a request, whose head has arrived, as an upload. Disconnects the oldest upload if there are too many. */
+  /** Counts the request as an upload, and disconnects the oldest upload if there are too many uploads. */
   begin(req: IncomingMessage): CountedRequest;
 }
 
 /**
  * @param max MAX_IN_FLIGHT: the number of slots, and the maximum number of uploads
  * @param report called with the number of occupied slots at each change
- * @param maxBytes maximum bytes of all bodies of requests with a slot; a second, equal limit applies to all uploads
+ * @param maxBytes see IN_FLIGHT_BYTES
  */
 export function createInFlight(
   max: number,
@@ -175,15 +161,13 @@ export function createInFlight(
 }
 
 /**
- * Limits the number and the bytes of the bodies that are still arriving. Limits per client are impossible, because the
- * signature is checked only after the body has arrived. Above a limit the oldest upload is disconnected: most bodies
- * arrive within milliseconds, so the oldest upload is slow.
+ * Above a limit, the oldest upload is disconnected: most bodies arrive within milliseconds, so the oldest upload is
+ * slow. A limit per client is impossible, because the signature is checked only after the body has arrived.
  *
- * @param max maximum concurrent uploads
  * @param bytes maximum bytes of all uploads together
  */
 export function createUploads({ max, bytes }: { max: number; bytes: number }) {
-  /** Received bytes of each upload; the oldest upload first. */
+  /** The oldest upload is first. */
   const receivedBytes = new Map<IncomingMessage, number>();
   let totalBytes = 0;
   const remove = (req: IncomingMessage) => {
@@ -212,7 +196,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
           totalBytes += added;
           while (totalBytes > bytes && cutOldest());
         },
-        /** Stops counting the upload. Further calls have no effect. */
+        /** Further calls have no effect. */
         end: () => remove(req),
       };
     },

@@ -1,7 +1,4 @@
-/**
- * Documents that are sent without an envelope: the OpenAPI document, and the files of the pages on the public port and
- * on the internal port.
- */
+/** Documents that are sent without an envelope: the OpenAPI document and the files of the pages. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
@@ -11,21 +8,19 @@ import { etagOf } from '../protocol/headers';
 export interface PlainDocument {
   readonly bytes: Buffer;
   readonly type: string;
-  /** Changes whenever the bytes change. */
   readonly etag: string;
-  /** Further headers of the answer. These headers replace default headers with the same name. */
+  /** Additional headers of the answer, which replace default headers with the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the file is served for this Host header; absent: for every Host header. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 
-/** Minimum bytes of a document that is compressed. A smaller document fits into one packet without compression. */
+/** Minimum bytes for compression: a smaller document fits into one packet anyway. */
 const MIN_GZIPPED = 1_024;
 
 interface DocumentAnswer {
   readonly status: 200 | 304;
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent for 304. */
   readonly body?: Buffer;
 }
 
@@ -35,10 +30,8 @@ interface Encoded {
   readonly encoding?: 'gzip';
 }
 
-/** Compressed documents. Each document is compressed once, at its first request. */
 const gzipped = new WeakMap<PlainDocument, Encoded>();
 
-/** Builds the answer: gzipped if the client accepts gzip, and 304 if the client has the current version. */
 export function answerDocument(
   document: PlainDocument,
   request: IncomingHttpHeaders,
@@ -57,7 +50,7 @@ function encodedFor(document: PlainDocument, accepted: string): Encoded {
   const known = gzipped.get(document);
   if (known) return known;
   const bytes = gzipSync(document.bytes, { level: 9 });
-  // A strong ETag identifies bytes: each encoding needs its own ETag.
+  // A strong ETag identifies the exact bytes, so each encoding needs its own ETag.
   const compressed: Encoded = {
     bytes,
     etag: document.etag.replace(/"$/, '-gzip"'),
@@ -67,7 +60,7 @@ function encodedFor(document: PlainDocument, accepted: string): Encoded {
   return compressed;
 }
 
-/** Whether the client accepts gzip. @param accepted `Accept-Encoding`, RFC 9110 section 12.5.3 */
+/** @param accepted the header Accept-Encoding (RFC 9110, section 12.5.3) */
 export function acceptsGzip(accepted: string): boolean {
   const weights = new Map(
     accepted.split(',').map((part): [string, number] => {
@@ -79,7 +72,7 @@ export function acceptsGzip(accepted: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Whether the answer is 304 (RFC 9110 section 13.1.2). A forced reload sends `no-cache` and gets the document. */
+/** Evaluates If-None-Match (RFC 9110, section 13.1.2). A browser sends `no-cache` for a forced reload. */
 function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
   const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
   if (/\bno-cache\b/.test(control)) return false;
@@ -96,7 +89,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Content-Security-Policy: a page loads resources of this service only, and no site can embed the page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -112,7 +104,7 @@ export const PAGE_HEADERS = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  // With `no-cache`, the browser asks at each load whether its copy is current, and usually gets a 304.
+  // `no-cache` makes the browser check at each load whether its copy is current.
   'Cache-Control': 'no-cache',
 };
 /** A file name with a hash: the build changes the name when the content changes. */
@@ -131,10 +123,8 @@ export const toPlainDocument = (
 });
 
 /**
- * Reads a bundled page and its files.
- *
  * @param folder the folder of the bundle; files are served below a path with the name of this folder
- * @param address the path of the page itself
+ * @param address the path of `index.html`
  * @throws Error if a file cannot be read
  */
 export function readPage(folder: string, address: string): PageFiles {

@@ -1,7 +1,4 @@
-/**
- * Reports the results of a request and of its pushes to the metrics, the stored push counts and the log. Also stores
- * the result of the request in `ctx.state`, where the access log and the traces read it.
- */
+/** Reports the results of a request and of its pushes to the metrics, the stored push counts and the log. */
 import type { Clock } from '../concurrency/timing';
 import { errorText } from '../infra/driver-errors';
 import { foldedLog, type LogLine } from '../infra/folded-log';
@@ -15,7 +12,6 @@ import type { RequestContext, RequestState } from './request';
 /** Maximum characters of a path in the log. */
 export const MAX_PATH = 200;
 
-/** The receivers of the reports of `createEndRequest`, and the clock that measures durations. */
 export interface Listeners {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,8 +20,8 @@ export interface Listeners {
 }
 
 /**
- * A request ends once: after one call of `answered` or `rejected`, further calls for the request report nothing. An
- * error in a metric or count does not change the answer, because the database may already contain the pushes.
+ * For each request, only the first call of `answered` or `rejected` is reported. An error during the report is only
+ * logged: the database may already contain the pushes, so the answer must not become an error.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;
@@ -33,7 +29,6 @@ export interface EndRequest {
   rejected(ctx: RequestContext, cause: unknown): PushError;
 }
 
-/** The only place that reports the end of requests and pushes. */
 export function createEndRequest(listeners: Listeners): EndRequest {
   const { clock, logger, metrics = NO_METRICS } = listeners;
   const log = foldedLog(logger);

@@ -13,11 +13,10 @@ import type { RedisKeys } from '../queue/keys';
 import { type PauseWatch, probePrimary } from '../queue/probe';
 import type { SchemaWatch } from '../storage/schema';
 
-/** Milliseconds for a ping of a health check. A server that does not answer in time counts as unavailable. */
+/** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds for which health checks share the result of one ping of MongoDB and Redis. Anyone can send health checks
- * at any rate, so not every check causes a ping.
+ * Milliseconds for which health checks share the result of one ping, because anyone can send health checks at any rate.
  */
 const CACHE_TTL = 250;
 
@@ -26,15 +25,14 @@ const PAUSED = new Error('the queue of partition jobs is paused: run matterctl q
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, DATABASE_NOT_PREPARED or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
-  /** From now on `ready` fails, so that load balancers choose other processes. Requests are still accepted. */
+  /** After `leave`, `ready` fails, so that load balancers choose other processes. Requests are still accepted. */
   leave(): void;
-  /** Whether `leave` was called. */
   isLeaving(): boolean;
-  /** From now on `check` fails, so that every new signed request is rejected. */
+  /** After `drain`, `check` fails, so that every new signed request is rejected. */
   drain(): void;
-  /** Checks the last known state, without a round trip. A paused queue is no error. @throws the errors of `ready` */
+  /** Checks the last known state, without a round trip. @throws the errors of `ready` */
   check(): void;
-  /** The check for pushes: as `check`, but a paused queue is an error too. @throws the errors of `ready` */
+  /** Like `check`, but a paused queue is also an error. @throws the errors of `ready` */
   checkPushes(): void;
 }
 
@@ -45,10 +43,6 @@ export interface HealthSources {
   readonly isPrepared: () => boolean;
   /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
   readonly isQueuePaused: () => boolean;
-  /**
-   * `probeDatabase` writes a small document to MongoDB. `probeQueue` sends Redis a write command without effect. Redis
-   * accepts the command of `probeQueue` even at `maxmemory`.
-   */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
 }
@@ -73,7 +67,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
-  /** Health checks share the result of a failed ping as well, so that failures cause no additional pings. */
+  /** Health checks share the result of a failed ping too, so that failures cause no additional pings. */
   const pingThrottled = (): Promise<void> => {
     const now = performance.now();
     if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
@@ -109,7 +103,7 @@ interface Servers {
 }
 
 /**
- * Pings MongoDB and Redis. If a server is unreachable, requests that wait for this server are answered immediately.
+ * If MongoDB or Redis is unreachable, requests that wait for this server are answered immediately.
  *
  * @param subscriber the Redis connection that receives replies
  * @param endWaiting finalizes the pushes that wait for a reply; called repeatedly while Redis is unreachable
@@ -121,8 +115,8 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // At `maxmemory` Redis still accepts the command of this probe. So the process stays ready, and rejects pushes with
-  // QUEUE_MEMORY_FULL.
+  // Redis accepts the command of this probe even at `maxmemory`, so the process stays ready. The process then rejects
+  // pushes with QUEUE_MEMORY_FULL.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({

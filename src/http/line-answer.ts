@@ -7,25 +7,23 @@ import type { Envelope } from '../protocol/envelope';
 const STALL_TIMEOUT = 30_000;
 
 /**
- * Yields the lines in groups. A group is a list with one value for each line, and may be empty. The return value of the
- * generator is `data` of the envelope.
+ * Each step of the generator yields a group of lines, which may be empty. The return value is `data` of the envelope.
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** Lines whose first group is read before the answer begins. An error in this group gives a normal error answer. */
+/** The first group is read before the answer begins, so that an error in this group gives a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
 }
 
-/** Builds the envelope in the last line. */
 export interface LastLine {
   success(data: unknown): Envelope;
   failure(error: unknown): Envelope;
 }
 
 /**
- * Reads the first group. When the response ends for any reason, closes the generator of the lines.
+ * Closes the generator when the response ends for any reason.
  *
  * @throws the error of the generator, if the generator fails before its first group
  */
@@ -38,9 +36,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once: when the response is sent or its connection closes. If the connection is already closed, this
- * function calls `end` immediately. If the connection closes while the response waits for an earlier response, the
- * response emits no `close` event. So this function listens to the socket too.
+ * Calls `end` once, when the response is sent or its connection closes. Listens to the socket too: a response that
+ * waits for an earlier response emits no `close` event when the connection closes.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -58,7 +55,7 @@ export function onResponseEnd(res: ServerResponse, end: () => void): void {
 }
 
 /**
- * Creates the body of the response. The body reads lines only as fast as the client reads the answer.
+ * The returned stream reads lines only as fast as the client reads the answer.
  *
  * @param stallTimeout milliseconds in which the client must read something
  */
@@ -68,8 +65,7 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // The timer expires if no data moves on the connection. If no data waits to be sent, the client did not cause the
-  // delay and stays connected.
+  // If no data waits to be sent, the client did not cause the delay and stays connected.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

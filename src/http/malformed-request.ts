@@ -1,6 +1,5 @@
 /**
  * Answers malformed and ambiguous requests. Koa cannot answer such a request, so this file writes the HTTP response.
- * All input after the malformed request is discarded.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,15 +8,13 @@ import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
 import { API_HEADERS } from '../protocol/headers';
 
-/** Milliseconds in which a client can read the error answer. After that time the service closes the connection. */
+/** Milliseconds from the error answer until the service closes the connection. */
 const LINGER_TIMEOUT = 2_000;
-/** Maximum bytes after the malformed request that the service discards. A client that sends more is disconnected. */
+/** The service disconnects a client that sends more than this many bytes after the malformed request. */
 const MAX_DISCARDED = 1024 * 1024;
 
-/** The fields of the log line for a malformed request. */
 export interface MalformedRequest {
   readonly reason: Reason;
-  /** The code of the envelope. */
   readonly code: number;
   readonly requestId: string;
   /** The error code of Node's parser; undefined if the service itself rejected the head. */
@@ -25,9 +22,7 @@ export interface MalformedRequest {
 }
 
 export interface MalformedRequestOptions {
-  /** Called for each malformed request. */
   readonly report?: (malformed: MalformedRequest) => void;
-  /** Path below which clients reach the service (PUBLIC_URL). */
   readonly pathPrefix?: string;
 }
 
@@ -46,8 +41,8 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // A request with a valid head and a malformed body is already in its handler, which waits for the body. The error
-  // answer is sent instead of the answer of that handler.
+  // The handler of a request with a malformed body already waits for the body. The error answer replaces the answer of
+  // this handler.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -71,20 +66,20 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
 }
 
 /**
- * Reads and discards the input after the malformed request. If input were unread when the connection is closed, the
- * connection would be reset and the client would lose the answer.
+ * If the service closed the connection with unread input, the connection would be reset and the client would lose the
+ * answer.
  */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
-  // Replaces the listeners of Node, because the parser must read no further request. If the client closes its sending
-  // side, Node's `end` listener would close the connection before the answers are sent.
+  // Node's `data` listener would parse further requests. If the client closes its sending side, Node's `end` listener
+  // would close the connection before the answers are sent.
   socket.removeAllListeners('data').removeAllListeners('end');
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so that the timer can
-    // expire while earlier requests are unanswered. A pause before the first chunk would have no effect, because Node
-    // resumes the connection at the end of a message.
+    // Without the pause, each chunk would restart the timer of STALL_TIMEOUT (server.ts), and the timer would not
+    // expire. A pause before the first chunk would have no effect, because Node resumes the connection at the end of a
+    // message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

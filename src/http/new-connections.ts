@@ -1,8 +1,7 @@
 /**
- * While connections are being accepted, all requests wait and are then handled together. Node accepts only one
- * connection in each turn of its event loop. If each request were handled immediately, every turn would be long, and
- * every batch for Redis and MongoDB would contain one push. After a restart, the last of 128 clients would then wait
- * for up to a second. Clients that use a new connection for each request would lose a third of their throughput.
+ * Delays requests while Node accepts new connections, because Node accepts only one connection per turn of the event
+ * loop. If each request were handled at once, every turn would be long and every batch for Redis would contain one
+ * push.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
@@ -10,15 +9,12 @@ import type { Clock } from '../concurrency/timing';
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
 /**
- * Maximum requests that wait. Waiting requests need a limit of their own: the upload limits (body.ts) do not count a
- * waiting request, although Node can already have received a part of its body.
+ * Maximum requests that wait. The upload limits (body.ts) do not count a waiting request, although Node may already
+ * have received a part of its body.
  */
 const MAX_WAITING = 500;
 
-/**
- * Runs tasks in their order. While each turn of the event loop accepts another connection, the tasks of all connections
- * wait. Otherwise a task runs immediately.
- */
+/** Runs tasks in the order of the calls. While Node accepts new connections, the tasks wait. */
 export type RunWithNewConnections = (task: () => void) => void;
 
 /** @param clock monotonic, milliseconds */
@@ -27,9 +23,8 @@ export function collectRequests(
   clock: Clock = () => performance.now(),
 ): RunWithNewConnections {
   const waiting: (() => void)[] = [];
-  /** Start of the wait of the first task, by `clock`. */
   let since = 0;
-  /** Whether `endTurn` will be called. */
+  /** Whether a call of `endTurn` is scheduled. */
   let isCollecting = false;
   /** Whether a connection was accepted after the last call of `endTurn`. */
   let hasAccepted = false;

@@ -1,4 +1,4 @@
-/** The access log and the traces of requests. Both report a request after its answer was sent. */
+/** The access log and the traces of requests. */
 import type { Middleware } from 'koa';
 import { headerValues } from '../auth/auth-headers';
 import type { Logger } from '../infra/logger';
@@ -8,7 +8,7 @@ import { endpointAt } from '../protocol/endpoints';
 import { MAX_PATH } from './end-request';
 import type { RequestState } from './request';
 
-/** Writes one log line per request (LOG_REQUESTS), when its answer was sent or its connection closed. */
+/** Writes one log line per request (LOG_REQUESTS). */
 export function koaAccessLog(logger: Logger): Middleware<RequestState> {
   return async (ctx, next) => {
     const began = performance.now();
@@ -26,7 +26,6 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
         /** False if the connection closed before the whole answer was sent. */
         answered: ctx.res.writableFinished,
         outcome: ended?.outcome,
-        /** Line counts of a batch. */
         lines: lineCounts,
         reason: ended?.rejection?.reason,
         ms: Math.round(performance.now() - began),
@@ -38,10 +37,9 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
   };
 }
 
-/** Traces each request for a signed endpoint. The middleware is used only if TRACING is on. */
 export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   return async (ctx, next) => {
-    // A path without an endpoint is not traced: clients can send any path, so the number of span names has no limit.
+    // Clients can send any path. Without this check, the number of span names would have no limit.
     if (!endpointAt(ctx.path)) return next();
     const request = tracing.request(ctx.method, ctx.path, traceHeaders(ctx.req.rawHeaders));
     ctx.state.traceId = request.traceId;
@@ -60,7 +58,7 @@ export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   };
 }
 
-/** The trace headers of the request; none if `traceparent` is missing or duplicate. */
+/** A duplicate `traceparent` is ambiguous and ignored. */
 function traceHeaders(rawHeaders: readonly string[]) {
   const [traceparent, ...duplicates] = headerValues(rawHeaders, 'traceparent');
   if (traceparent === undefined || duplicates.length > 0) return {};

@@ -1,4 +1,4 @@
-/** The pages /docs and /console. Their files are read at startup and served without a signature. */
+/** The pages /docs and /console, which are served without a signature. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Middleware } from 'koa';
@@ -17,8 +17,8 @@ import type { RequestState } from './request';
 const METHODS = ['HEAD', 'GET'];
 
 /**
- * Redirects to a page, by request path. The targets are relative, because a proxy may remove a prefix from the path. A
- * page needs its exact path, because the page loads its files by relative names.
+ * Redirects to the exact path of a page, because the page loads its files by relative names. The targets are relative,
+ * because a proxy may remove a prefix from the path.
  */
 const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location: string }> =
   new Map([
@@ -27,7 +27,7 @@ const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location:
     [`${CONSOLE_PATH}/`, { page: CONSOLE_PATH, location: `..${CONSOLE_PATH}` }],
   ]);
 
-/** Serves the files by their exact path: no part of a request is used as a file path. */
+/** No part of a request is used as a file path. */
 export function koaPages(files: PageFiles): Middleware<RequestState> {
   return async (ctx, next) => {
     const found = files.get(ctx.path);
@@ -44,30 +44,23 @@ export function koaPages(files: PageFiles): Middleware<RequestState> {
   };
 }
 
-/** Files of examples/signing, which /docs shows and offers for download. */
 const EXAMPLES = [
   ...['send.sh', 'send.mjs', 'send.py', 'Send.java', 'main.go', 'send.php'],
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
 ];
 
-/** A demo client (DOCS_DEMO). /docs fills the id and the secret of this client into its form. */
+/** The demo client (DOCS_DEMO). The page /docs fills the id and the secret of this client into a form. */
 interface Demo {
-  /** Path of the file with the credentials of this client. tools/local/prepare-data.ts writes this file. */
+  /** Path of the file with the credentials, which tools/local/prepare-data.ts writes. */
   readonly file: string;
-  /** Host names of this service. The secret is served only under these names, localhost and IP addresses. */
+  /** Host names under which the secret is served, in addition to localhost and IP addresses. */
   readonly ownNames: readonly string[];
 }
 
-/** The folder of the bundled pages, relative to the folder of the project. */
+/** Relative to the folder of the project. */
 const BUNDLED = 'dist/browser';
 
-/**
- * Reads the files of /docs: the page, and the signing examples.
- *
- * @param root the folder of the project
- * @param demo the demo client; if absent, /docs has no demo.json
- * @throws Error if a file cannot be read
- */
+/** @throws Error if a file cannot be read */
 export function readDocsFiles(root: string, demo?: Demo): PageFiles {
   const files = readPage(path.join(root, BUNDLED, 'docs'), DOCS_PATH);
   const examples = EXAMPLES.map((name): [string, PlainDocument] => {
@@ -78,19 +71,11 @@ export function readDocsFiles(root: string, demo?: Demo): PageFiles {
   return new Map([...files, ...examples, ...(demo && page ? demoFiles(page, demo) : [])]);
 }
 
-/**
- * Reads the files of /console.
- *
- * @param root the folder of the project
- * @throws Error if a file cannot be read
- */
+/** @throws Error if a file cannot be read */
 export const readConsoleFiles = (root: string): PageFiles =>
   readPage(path.join(root, BUNDLED, 'console'), CONSOLE_PATH);
 
-/**
- * Makes demo.json, and the page with the attribute `data-demo`. The script of the page requests demo.json only if the
- * page has this attribute.
- */
+/** The script of the page requests demo.json only if the page has the attribute `data-demo`. */
 function demoFiles(page: PlainDocument, { file, ownNames }: Demo): [string, PlainDocument][] {
   const html = Buffer.from(String(page.bytes).replace('<html ', '<html data-demo '));
   const { clientId, secret } = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,4 @@
-/**
- * Sends the result that the route has stored in `ctx.state`: `data` in an envelope, lines, a document, or a redirect.
- * Sends every error as an envelope with its code, reason and request id.
- */
+/** Sends the result that the route has stored in `ctx.state`, and sends every error as an envelope. */
 import type { Middleware } from 'koa';
 import type { Clock } from '../concurrency/timing';
 import { partialEnvelope } from '../protocol/batch';
@@ -24,11 +21,10 @@ export interface RespondOptions {
    */
   readonly always200: boolean;
   /**
-   * Called for the end of every request, before the answer is sent. For an answer of many lines: called before the last
-   * line is sent, or when the connection closes.
+   * Called before the answer is sent. For an answer of many lines: called before the last line is sent, or when the
+   * connection closes.
    */
   readonly end: EndRequest;
-  /** Path below which clients reach the service. */
   readonly pathPrefix: string;
   /** Whether the process is going to stop. */
   readonly isLeaving: () => boolean;
@@ -42,8 +38,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // This call is outside of the `try`, because a failed report must not replace the answer by an error. For an
-    // answer of many lines, `sendLines` makes this call.
+    // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
+    // makes this call for an answer of many lines.
     if (!ctx.state.lines) options.end.answered(ctx);
     // If a part of the body is unread, Node could read the next request as the rest of this body. If this process is
     // going to stop, the client must reconnect to another process.
@@ -68,8 +64,8 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // If `readableFlowing` is null, the request was rejected before its body was read. The body is read now, so that the
-  // client can receive the answer and reuse the connection.
+  // If `readableFlowing` is null, the body is unread. The server reads the body now, so that the client can receive the
+  // answer and reuse the connection.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
   setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
@@ -77,8 +73,8 @@ async function sendError(
 }
 
 /**
- * Sets Retry-After, and the headers of the IETF draft "RateLimit header fields for HTTP". RateLimit-Policy allows `q`
- * pushes in `w` seconds. RateLimit: the client may send `r` pushes now, and `q` pushes after `t` seconds.
+ * Follows the IETF draft "RateLimit header fields for HTTP": the client may send `q` pushes in `w` seconds. The client
+ * may send `r` pushes now, and `q` pushes after `t` seconds.
  */
 function setPaceHeaders(ctx: RequestContext, state?: RateState, retryAfter?: number): void {
   if (state) {
@@ -109,24 +105,20 @@ const errorEnvelopeOf = (
 function noRoute(ctx: RequestContext): PushError {
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
-  // If the router does not know the method, the router has set an empty Allow header.
+  // For an unknown method, the router has set an empty Allow header.
   ctx.remove('Allow');
   return new PushError('PATH_NOT_FOUND');
 }
 
-/**
- * Starts a 200 answer of many lines. The status is sent before all lines are read, so only the last line shows whether
- * the request succeeded.
- */
+/** The status is sent before all lines are read, so only the last line shows whether the request succeeded. */
 function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOptions): void {
   setLanguageHeaders(ctx);
   ctx.set(API_HEADERS);
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
-  // Node warns of a memory leak above ten listeners. Koa and Node already add ten listeners to a response.
+  // Node warns of a memory leak above ten listeners, and Koa and Node already add ten listeners to a response.
   ctx.res.setMaxListeners(20);
-  // If the client disconnects, there is no last line. The request still counts as answered, like every request whose
-  // client disconnects.
+  // If the client disconnects before the last line, the request still counts as answered.
   onResponseEnd(ctx.res, () => options.end.answered(ctx));
   ctx.body = writeLines(ctx.res, lines, {
     success: (data) => {
@@ -137,10 +129,6 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   });
 }
 
-/**
- * Requests for documents are unsigned and have no rate limit, because the answers are cheap: most come from a cache, or
- * are 304.
- */
 function sendDocument(ctx: RequestContext, document: PlainDocument): void {
   const { status, headers, body } = answerDocument(document, ctx.headers);
   ctx.status = status;
@@ -165,7 +153,7 @@ function writeEnvelope(ctx: RequestContext, envelope: Envelope, always200: boole
 
 const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
-/** With `Vary`, a cache does not serve an answer in one language to a client that prefers the other language. */
+/** `Vary` prevents a cache from serving an answer in the wrong language. */
 function setLanguageHeaders(ctx: RequestContext): void {
   ctx.set('Content-Language', CONTENT_LANGUAGES[ctx.state.language]);
   ctx.vary('Accept-Language');

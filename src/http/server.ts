@@ -1,4 +1,4 @@
-/** The HTTP server. Every wait for a client has a deadline. The server rejects malformed and ambiguous requests. */
+/** The HTTP server: every wait for a client has a deadline, and malformed or ambiguous requests are rejected. */
 import {
   createServer,
   type IncomingMessage,
@@ -24,14 +24,11 @@ import { collectRequests } from './new-connections';
 
 /** Milliseconds in which the head of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
-/** Milliseconds in which a whole request must arrive. Each endpoint has its own, shorter limit. */
+/** Milliseconds in which a whole request must arrive; each endpoint has a shorter limit. */
 const REQUEST_TIMEOUT = 125_000;
 /** Milliseconds without progress after which the server disconnects a client that does not read its answer. */
 const STALL_TIMEOUT = 10_000;
-/**
- * Milliseconds from a CONNECT request until the server closes the connection, even if earlier requests of the
- * connection have no answer yet.
- */
+/** Milliseconds from a CONNECT request until the server closes the connection. */
 const CONNECT_REQUEST_TIMEOUT = 15_000;
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -39,12 +36,12 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
-  // `acceptHead`, not Node, checks the Host header, because an error answer of Node has no envelope.
+  // `acceptHead` checks the Host header, because Node's own error answer has no envelope.
   requireHostHeader: false,
 };
 
 interface Serving {
-  /** Each field has the value of the setting with the same name; times are in milliseconds. */
+  /** The settings with the same names; times are in milliseconds. */
   readonly config: Readonly<Record<'PORT' | 'KEEP_ALIVE_TIMEOUT' | 'DRAIN_DELAY', number>> & {
     readonly HOST: string;
   };
@@ -59,7 +56,7 @@ interface Served {
   readonly pathPrefix: string;
 }
 
-/** Serves clients on HOST and PORT until the process drains. @returns the URL. @throws Error naming HOST and PORT */
+/** @throws Error naming HOST and PORT */
 export async function serve(
   { config, logger, lifecycle }: Serving,
   { handler, health, pathPrefix }: Served,
@@ -76,8 +73,8 @@ export async function serve(
   });
   lifecycle.onDrain('server', async () => {
     health.leave();
-    // The load balancer sends requests until it notices that this process is not ready. A closed port would reject
-    // these requests.
+    // The load balancer needs time to notice that this process is not ready. A closed port would reject the requests
+    // that the load balancer sends until then.
     await sleep(config.DRAIN_DELAY);
     health.drain();
     await server.close();
@@ -92,7 +89,6 @@ export interface HttpServer {
 }
 
 export interface ListenOptions extends MalformedRequestOptions {
-  /** HOST, PORT */
   readonly host: string;
   readonly port: number;
   /** KEEP_ALIVE_TIMEOUT: milliseconds after which the server closes an idle connection. */
@@ -139,7 +135,7 @@ function createHttpServer(
     responses.add(res);
     res.once('close', () => responses.delete(res));
     run(() => {
-      // The connection can fail while `run` delays the request. The handler would then wait in vain for the body.
+      // The connection can fail while `run` delays the request; the handler would then wait in vain for the body.
       if (!req.destroyed) handler(req, res);
     });
   };
@@ -155,24 +151,21 @@ function createHttpServer(
   // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node calls this listener for an idle connection KEEP_ALIVE_TIMEOUT after the last answer. For a connection that
-    // is not idle, Node calls the listener STALL_TIMEOUT after the last data. A connection that has sent no request
-    // stays open here, because HEADERS_TIMEOUT ends it.
+    // On an idle connection, Node calls this listener KEEP_ALIVE_TIMEOUT after the last answer. On other connections,
+    // Node calls this listener STALL_TIMEOUT after data was last sent or received. The listener keeps a connection that
+    // has sent no request, because HEADERS_TIMEOUT ends this connection.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
   return server;
 }
 
-/** Scheme and host of a request target. Some proxies send both, and the server ignores both. */
+/** Scheme and host of a request target, which some proxies send and this server ignores. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Checks a request head that Node's parser has accepted. If a proxy and this server disagree about the end or the
- * target of a request, an attacker can hide one request in another. Therefore the service rejects every ambiguous
- * head.
- *
- * Also removes scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
+ * If a proxy and this server disagreed about the end or the target of a request, an attacker could hide one request in
+ * another. Removes scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
  *
  * @returns whether the head is unambiguous
  */
@@ -183,7 +176,7 @@ function acceptHead(req: IncomingMessage): boolean {
   const isPath = target.startsWith('/') && !target.includes('#');
   const hosts = headerValues(rawHeaders, 'host').length;
   const codings = headerValues(rawHeaders, 'transfer-encoding').map((it) => it.toLowerCase());
-  // This server reads only the `chunked` coding of HTTP/1.1. HTTP/1.0 has no transfer codings.
+  // This server reads only the `chunked` coding, which HTTP/1.0 does not have.
   const isChunked = httpVersion === '1.1' && codings.join() === 'chunked';
   return (
     (isPath || target === '*') &&
@@ -193,9 +186,8 @@ function acceptHead(req: IncomingMessage): boolean {
 }
 
 /**
- * Answers a CONNECT request. Node has removed its own listeners from the socket. Without a listener for `error`, a
- * reset by the client would end the process. Without the timer, a client that does not read the answer would keep the
- * connection open.
+ * Node has removed its own listeners from the socket. Without a listener for `error`, a reset by the client would end
+ * the process.
  */
 function answerConnect(socket: Duplex, answer: () => void): void {
   socket.on('error', () => socket.destroy());

@@ -1,4 +1,4 @@
-/** Authenticates a request whose body is processed while it arrives (`matters/orphans`). */
+/** Authenticates requests (`matters/orphans`) whose body is processed chunk by chunk, as the chunks arrive. */
 import { createHash, type Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
@@ -16,10 +16,8 @@ import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
 /**
- * Limits the number of streamed uploads, but not the bytes, because streamed bodies are not kept in memory. A streamed
- * upload can take minutes, so uploads that are not streamed have a separate limit.
- *
- * @param max concurrent streamed uploads
+ * Limits the number of streamed uploads, separately from other uploads, because a streamed upload can take minutes. The
+ * total size of the uploads is not limited, because streamed bodies are not kept in memory.
  */
 export function koaLongUploads(max: number): Middleware {
   const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
@@ -42,9 +40,9 @@ export interface StreamedUpload {
   /** Milliseconds in which the body must arrive. */
   readonly bodyTimeout: number;
   /**
-   * Called before the body is read, and so before the signature is verified.
+   * Called before the body is read and before the signature is verified.
    *
-   * @returns the listener that gets the chunks of the body. The listener of an unknown client gets no chunk
+   * @returns the listener for the chunks of the body; the listener receives no chunk if the client is unknown
    * @throws PushError if the body must not be read
    */
   readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
@@ -53,9 +51,8 @@ export interface StreamedUpload {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Creates a middleware with the same checks as `koaHmacAuth`, in the same order. This middleware checks the headers
- * before it reads the body, and the client after it has read the body. So no answer reveals anything about a client
- * before the signature is verified.
+ * Creates a middleware with the checks of `koaHmacAuth`, in the same order. The signature and the client are checked
+ * after the whole body has arrived.
  *
  * @throws (the middleware) the errors of `koaHmacAuth` and of `upload.begin`; PushError BODY_TOO_LARGE,
  *   UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or BODY_INCOMPLETE
@@ -88,8 +85,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // `koaHmacAuth` checks with cached secrets and repeats a failed check with the secrets from the database. Here the
-  // check cannot be repeated, because a stream delivers its body only once. So the secrets come from the database.
+  // Cached secrets can be outdated. A failed check cannot be repeated, because a stream delivers its body only once.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -108,9 +104,9 @@ async function authenticateStream(
   // While the body arrived, the process may have started to drain.
   deps.checkReady();
   const receivedAt = clock();
-  // The push log is ordered by request id. So the final id contains the time at which the whole request was received.
+  // The push log is ordered by request id, so the id must contain the time at which the whole request was received.
   state.requestId = deps.newRequestId(receivedAt);
-  // While the body arrived, the client may have been disabled, or its secret or query key revoked.
+  // While the body arrived, an operator may have disabled the client or revoked the secret.
   const current = await lookUp();
   const caller = runCheck(deps, ctx, { ...sent, client: current, receivedAt }, () =>
     callerOf(current, signerSearch.find(), clock()),
@@ -118,7 +114,7 @@ async function authenticateStream(
   setCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
-/** Computes the size and the hash of the body. `read` may be called only once. */
+/** `read` ends the hash, and must be called at most once. */
 function createStreamDigest() {
   const hash = createHash('sha256');
   let bodySize = 0;
@@ -131,7 +127,6 @@ function createStreamDigest() {
   };
 }
 
-/** Computes the signature of the body with each secret, and finds the secret that signed the request. */
 function createSignerSearch(
   secrets: readonly Secret[],
   { clientId, timestamp, signature }: AuthHeaders,
@@ -156,7 +151,6 @@ interface SentStream {
   readonly digest: () => BodyDigest;
 }
 
-/** Runs a check. If the check rejects a request of a known client, the rejection log receives the rejection. */
 function runCheck<T>(
   deps: HmacAuthDependencies,
   ctx: RequestContext,
@@ -183,10 +177,8 @@ export interface BodyReception {
 }
 
 /**
- * Passes each chunk of the body to `onChunk`.
- *
- * @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT, or BODY_INCOMPLETE if the client closed the connection;
- *   the errors of `onChunk`
+ * @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT, or BODY_INCOMPLETE if the client closed the connection; the errors
+ *   of `onChunk`
  */
 export function receiveBody(req: IncomingMessage, reception: BodyReception): Promise<void> {
   const { limit, timeout, onChunk } = reception;
@@ -209,14 +201,13 @@ export function receiveBody(req: IncomingMessage, reception: BodyReception): Pro
         return finish(error);
       }
       busyMs += performance.now() - began;
-      // Megabytes of a body can arrive in one turn of the event loop. A pause lets other requests run.
+      // Without a pause, a large body that arrives at once would block other requests.
       if (busyMs < LONGEST_SLICE) return;
       busyMs = 0;
       req.pause();
       void slice.next().then(() => req.resume());
     };
     const slice = new TimeSlice();
-    /** Milliseconds in `onChunk` since the last pause. */
     let busyMs = 0;
     const timer = setTimeout(() => finish(new PushError('REQUEST_TIMEOUT')), timeout);
     const stopListening = finished(req, { writable: false }, (cause) =>

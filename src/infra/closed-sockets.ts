@@ -1,11 +1,10 @@
 /**
- * Works around a defect of the MongoDB driver (7.8). A closing socket is first destroyed and emits `close` later. A
- * command that the driver sends between these two moments waits forever, because the command has no time limit. The
- * defect appears when a server closes its connections, for example when a primary dies.
+ * Works around a defect of the MongoDB driver (7.8): if a socket is destroyed but has not emitted `close` yet, a
+ * command on this socket waits forever.
  */
 import { mongo } from 'mongoose';
 
-/** The driver's internal class, with the members that this file uses. The types of the driver omit this class. */
+/** Internal class of the driver, which is missing in the driver's types. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;
@@ -21,12 +20,12 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 
 /**
  * Patches the driver: a command on a destroyed socket fails at once with a network error, and the driver retries the
- * command. If `web` and a worker run in one Node process, both call this function; the second call has no effect.
+ * command.
  */
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;
   const { throwIfAborted } = prototype;
-  // The name `throwIfClosed` shows that an earlier call has already patched the driver.
+  // If `web` and a worker run in one Node process, both call this function, but the driver must be patched only once.
   if (throwIfAborted.name === 'throwIfClosed') return;
   prototype.throwIfAborted = function throwIfClosed(this: DriverConnection) {
     if (!this.error && this.socket.destroyed) {

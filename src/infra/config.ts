@@ -1,7 +1,4 @@
-/**
- * Reads the settings from the environment, or from files that the environment names, and validates them. One
- * ConfigError reports all problems.
- */
+/** Reads the settings from the environment, or from files that the environment names, and validates all settings. */
 import path from 'node:path';
 import { z } from 'zod';
 import { mongoUrlProblem } from './mongo-url';
@@ -22,11 +19,10 @@ const DEFAULT_CONCLUDED_STATUSES =
   'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
 
 const schema = z.object({
-  /** Address that the web process listens on. */
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
   PORT: wholeNumberSetting(0, 65_535).default(3000),
-  /** URL of a MongoDB replica set or sharded cluster: the ledger needs transactions. */
+  /** URL of a MongoDB replica set or sharded cluster, because the service needs transactions. */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -41,9 +37,9 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
     .default('matter-push'),
-  /** Number of queue shards, each with one hash tag in Redis. The default for a Cluster is 8. */
+  /** Number of shards of the queue; each shard has its own hash tag in Redis. The default for a Redis Cluster is 8. */
   REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),
-  /** Number of partitions of each shard. If there are more workers than partitions, some workers have no work. */
+  /** Number of partitions of each shard. */
   REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
   /** Folder in which `npm start` stores data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
@@ -51,7 +47,7 @@ const schema = z.object({
   KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
   /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
-  /** Largest request body in bytes. */
+  /** Maximum bytes of a request body. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
   /** `always-200`: every answer of the API has HTTP status 200; only `code` in the body shows an error. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
@@ -63,11 +59,11 @@ const schema = z.object({
   PUSH_TIMEOUT: durationSetting(100, 120_000).default(10_000),
   /** Maximum lines of one batch of a caller. */
   BATCH_MAX_ITEMS: wholeNumberSetting(1, 1_000).default(1_000),
-  /** Largest request body of a batch in bytes. */
+  /** Maximum bytes of the request body of a batch. */
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long after its first use a signature may be reused with another path or idempotency key; `off`: no limit. */
+  /** How long a signature may be reused with another path or idempotency key after the first use; `off`: no limit. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -75,25 +71,21 @@ const schema = z.object({
   RATE_BURST: wholeNumberSetting(1, 1_000_000).default(400),
   /** Limit of requests per second for each query key. */
   QUERY_KEY_RATE: wholeNumberSetting(1, 1_000_000).default(20),
-  /** `off`: a retry with the same idempotency key and body is applied again. `on`: the retry gets the first result. */
+  /** `on`: a retry with the same idempotency key and body gets the first result and is not applied again. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
-  /** How long push-log entries are kept. */
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
-  /** How long the bodies of logged pushes are kept, at most as long as their entries; 0: bodies are not stored. */
+  /** How long the push log keeps bodies, but never longer than PUSH_LOG_RETENTION; 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
-   * Maximum requests that one web process handles at a time; further requests get 503. Requests whose bodies are still
-   * arriving have a separate limit of the same number. Above the separate limit, `web` disconnects the oldest upload.
+   * Maximum requests that one web process handles at a time; further requests get 503. The same maximum applies
+   * separately to requests whose bodies are still arriving.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
-  /** Maximum pushes in one partition. `web` answers further pushes with 503. */
+  /** Maximum pushes in one partition; `web` answers further pushes with 503. */
   PARTITION_LIMIT: wholeNumberSetting(1, 1_000_000).default(10_000),
-  /** Maximum bytes of one partition in Redis. `web` answers further pushes with 503. */
+  /** Maximum bytes of one partition in Redis; `web` answers further pushes with 503. */
   PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
-  /**
-   * Maximum pushes that a worker processes together. The batch of a caller has other limits: BATCH_MAX_ITEMS,
-   * BATCH_BODY_LIMIT and BATCH_TIMEOUT.
-   */
+  /** Maximum pushes that a worker applies in one batch. */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
   /** How long a stopping `web` still accepts requests while `/readyz` already reports `web` as not ready. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
@@ -101,7 +93,6 @@ const schema = z.object({
   DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
   METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),
-  /** Address that the internal port listens on. */
   METRICS_HOST: z.string().default('127.0.0.1'),
   /** `on`: the process exports spans to an OpenTelemetry collector, which the standard OTEL_ variables name. */
   TRACING: z.enum(['on', 'off']).default('off'),
@@ -112,14 +103,10 @@ const schema = z.object({
     .default(''),
   /** `off`: no reference page at /docs and no console at /console. */
   PAGES: z.enum(['on', 'off']).default('on'),
-  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. `npm start` sets `on`. */
+  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
-  /**
-   * Public URL of the service. Its path is part of links in answers and of links that `matterctl client console`
-   * prints.
-   */
+  /** Public URL of the service; the path of this URL is the prefix of links in answers. */
   PUBLIC_URL: plainUrl.default(''),
-  /** `on`: `web` logs one line for each request. */
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
@@ -152,22 +139,17 @@ const consistent = schema
 export type Config = Readonly<z.infer<typeof schema>>;
 export type { Environment } from './setting-files';
 
-/** The settings are invalid. The message lists every invalid variable for the operator. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/**
- * Rate limit of each query key. The burst is the number of requests that the rate allows in five seconds, because a
- * page sends many requests when it opens.
- */
+/** The burst covers five seconds, because a web page with a query key sends many requests when the page opens. */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
-/** File in which `npm start` stores the id and the secret of its demo client. */
 export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');
 
 /**
- * Reads the settings. An empty variable counts as absent.
+ * An empty variable counts as absent.
  *
  * @throws ConfigError whose message names every missing or invalid variable, and the file of an invalid value
  */
@@ -190,11 +172,9 @@ export function readConfig(env: Environment): Config {
   throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
 }
 
-/** Defaults that depend on whether REDIS_URL names a Cluster. */
 const defaultsForRedisUrl = (redisUrl = ''): Environment =>
   /^rediss?[-+]cluster:/.test(redisUrl) ? { REDIS_SHARDS: '8' } : {};
 
-/** The settings for the log, without secrets and passwords. */
 export function redactConfig(config: Config): Record<string, unknown> {
   return {
     ...config,

@@ -1,13 +1,10 @@
-/**
- * Classifies the errors of the MongoDB driver. Only this file evaluates the error classes and labels of the driver, and
- * the error codes of MongoDB (`error_codes.yml` in the source code of MongoDB).
- */
+/** Classifies the errors of the MongoDB driver. The file `error_codes.yml` in MongoDB's source code lists the codes. */
 import { types } from 'node:util';
 import { mongo } from 'mongoose';
 
 /**
  * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, although
- * the driver labels write conflicts and outages alike.
+ * the driver's error can have the label `TransientTransactionError`.
  */
 export function isOutage(error: unknown): boolean {
   if (isUnknownCommit(error)) return true;
@@ -15,50 +12,39 @@ export function isOutage(error: unknown): boolean {
   return isUnreachable(error) || isClosed(error) || hasLabel(error, 'TransientTransactionError');
 }
 
-/**
- * Whether the cause of a failed write is temporary, so that a retry may succeed. Examples are an unreachable server and
- * a conflict with another write. The failed write may still have taken effect.
- */
+/** Whether a retry of a failed write can succeed. The failed write can nevertheless have taken effect. */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
 
 /**
- * Whether a write failed because another write had locked or changed its document, or had inserted a document with the
- * same unique key.
+ * Whether a write failed because another write had locked or changed the document, or had inserted the same unique key.
  */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
 
-/** Whether the collection does not exist yet. */
 export const isMissingCollection = (error: unknown): boolean =>
   codeOf(error) === NAMESPACE_NOT_FOUND;
 
-/** Whether the collection that is to be created exists already. */
 export const isExistingCollection = (error: unknown): boolean => codeOf(error) === NAMESPACE_EXISTS;
 
-/** Whether a write failed because a document with the same unique key exists. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
 /**
- * The cause of an exceeded `maxTimeMS`. MongoDB has one error code for both causes.
+ * Distinguishes two causes of an exceeded `maxTimeMS`, because MongoDB reports both causes with the same error code.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
- *   confirm it in time. Undefined if `maxTimeMS` was not exceeded
+ *   confirm the write in time. Undefined for any other error
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
   return isUnconfirmed(error) ? 'unconfirmed' : 'locked';
 }
 
-/**
- * The errors of single documents in an unordered bulk write.
- *
- * @returns each error by the index of its document; empty if the error concerns the whole bulk write
- */
+/** The errors of an unordered bulk write, by document index; empty if the error concerns the whole bulk write. */
 export function errorsOfDocuments(error: unknown): ReadonlyMap<number, Error> {
   const errors = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return new Map(
@@ -69,7 +55,7 @@ export function errorsOfDocuments(error: unknown): ReadonlyMap<number, Error> {
   );
 }
 
-/** Whether a bulk write was executed, but the majority did not confirm it in time. */
+/** Whether a bulk write was executed, but the majority did not confirm the bulk write in time. */
 export function isUnconfirmed(error: unknown): boolean {
   return (
     error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined
@@ -77,13 +63,13 @@ export function isUnconfirmed(error: unknown): boolean {
 }
 
 /**
- * Whether a write failed because its document is too large or cannot be encoded. A retry would then fail too. After any
- * other database error, a push can be retried (contract 6.5), even if the error code is unknown here.
+ * Whether a write failed because its document is too large or cannot be encoded. After any other database error, a push
+ * can be retried (contract 6.5).
  */
 export function isCausedByDocument(error: unknown): boolean {
   return (
     error instanceof mongo.BSON.BSONError ||
-    // The driver throws this error before sending if the document is too large.
+    // Thrown by the driver if the document is too large to send.
     error instanceof mongo.MongoInvalidArgumentError ||
     exceedsBuffer(error) ||
     TOO_LARGE_CODES.has(codeOf(error))
@@ -94,7 +80,6 @@ export function isCausedByDocument(error: unknown): boolean {
 const exceedsBuffer = (error: unknown): boolean =>
   types.isNativeError(error) && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 
-/** The text of an error for the log, with the error code of MongoDB and the name of the code. */
 export function errorText(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return String(error);
@@ -102,25 +87,20 @@ export function errorText(error: unknown): string {
   return `${String(error)} (code ${code}${name ? ` ${name}` : ''})`;
 }
 
-/** Whether MongoDB has rejected a command that is forbidden or not supported. A retry would be rejected too. */
+/** Whether MongoDB rejected a command as forbidden or not supported. A retry would be rejected too. */
 export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
 
-/**
- * Whether the error comes from a socket. If a connection breaks while the driver sends a command, the driver throws the
- * error of the socket unchanged.
- */
+/** If a connection breaks while the driver sends a command, the driver throws the error of the socket unchanged. */
 export function isSocketError(error: unknown): boolean {
-  // Under jest, the error can come from another JavaScript context. For such an error, `instanceof Error` is false, but
-  // `isNativeError` is true.
+  // Under jest, the error can come from another JavaScript context, and `instanceof Error` is then false.
   return types.isNativeError(error) && 'syscall' in error;
 }
 
 /**
- * Throws the error of a failed commit as an error of the driver. This works around a defect of the driver: if the
- * connection breaks while the driver sends a commit, the driver throws a TypeError. The result of the commit is then
- * unknown.
+ * Works around a defect of the driver: if the connection breaks while the driver sends a commit, the driver throws a
+ * TypeError. This function throws a network error instead, for which `isOutage` is true.
  */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
@@ -129,7 +109,6 @@ export function throwAsDriverError(error: unknown): never {
   });
 }
 
-/** Whether the driver reached no server that could run the command. */
 function isUnreachable(error: unknown): boolean {
   return (
     isSocketError(error) ||
@@ -137,7 +116,7 @@ function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     (error instanceof mongo.MongoError && error.name === 'MongoWaitQueueTimeoutError') ||
-    // An error of this class without a code means a broken connection. Errors of MongoDB itself have a code.
+    // Without a code, an error of this class means a broken connection. MongoDB's own errors have a code.
     (error instanceof mongo.MongoBulkWriteError && codeOf(error) === undefined) ||
     hasLabel(error, 'RetryableWriteError')
   );
@@ -157,7 +136,6 @@ const isUnknownCommit = (error: unknown) => hasLabel(error, 'UnknownTransactionC
 const hasLabel = (error: unknown, label: string): boolean =>
   error instanceof mongo.MongoError && error.hasErrorLabel(label);
 
-/** The error code of MongoDB; undefined if the error does not come from MongoDB itself. */
 function codeOf(error: unknown): number | undefined {
   const code = error instanceof mongo.MongoError ? error.code : undefined;
   return typeof code === 'number' ? code : undefined;
@@ -166,14 +144,13 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * Error codes with which a server reports that it is not the primary, changes its role, shuts down, exceeded its own
- * time limit, or cannot reach another member or shard. Such an error has the label `RetryableWriteError` only if the
- * command was a write.
+ * Codes of a server that currently cannot run the command. MongoDB adds the label `RetryableWriteError` only to failed
+ * writes, so failed reads need these codes.
  */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard
   133, // FailedToSatisfyReadPreference: mongos finds no primary for a shard
-  262, // ExceededTimeLimit: a limit of the server itself. MAX_TIME_EXPIRED is the limit of a command
+  262, // ExceededTimeLimit: a time limit of the server; MAX_TIME_EXPIRED is the time limit of one command
   ...[91, 11600, 11602], // the server shuts down or changes its role
   ...[134, 189, 10058, 10107, 13435, 13436], // wrong role in the replica set, read concern not available yet
 ]);

@@ -1,8 +1,4 @@
-/**
- * Histograms of durations, and their percentiles. The first bucket ends at 1 ms. Each further bucket ends at 1.15 times
- * the end of the bucket before it. So 115 buckets are enough for all durations up to two hours, and percentiles above
- * 1 ms are accurate to 15 %.
- */
+/** Histograms of durations with logarithmic buckets. Percentiles above 1 ms are accurate to 15 %. */
 
 /** Number of durations by bucket. */
 export type Durations = Readonly<Record<string, number>>;
@@ -11,19 +7,13 @@ const GROWTH = 1.15;
 /** The last bucket contains all durations of about two hours and longer. */
 const LAST_BUCKET = 114;
 
-/**
- * The bucket of a duration.
- *
- * @param ms milliseconds; a negative duration, after the clock was set back, counts as zero
- */
+/** @param ms milliseconds; a negative duration, after the clock was set back, counts as zero */
 export function durationBucket(ms: number): number {
   if (!(ms >= 1)) return 0;
   return Math.min(LAST_BUCKET, 1 + Math.floor(Math.log(ms) / Math.log(GROWTH)));
 }
 
 /**
- * Estimates a percentile.
- *
  * @param share above 0 and at most 1, for example 0.99 for the 99th percentile
  * @returns milliseconds; undefined if there are no durations
  */
@@ -40,16 +30,10 @@ export function percentile(durations: Durations, share: number): number | undefi
   return undefined;
 }
 
-/**
- * Estimates a duration in a bucket, as if the durations of the bucket were spread evenly over a logarithmic scale. For
- * bucket 0, the scale is linear, from 0 to 1 ms.
- *
- * @param fraction position in the bucket, above 0 and at most 1; 0.5: half of the durations in the bucket are shorter
- */
+/** Assumes that the durations of a bucket are spread evenly, on a logarithmic scale (bucket 0: on a linear scale). */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 
-/** Adds `more` to `sum`. */
 export function addDurations(sum: Record<string, number>, more: Durations): void {
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }

@@ -1,18 +1,17 @@
 /**
- * The folded log limits repeated log lines. In each second, it writes only the first lines of each kind (`LineKind`).
- * At the end of the second, it writes the number of suppressed lines.
+ * The folded log writes only the first lines of each `LineKind` per second, and then the number of suppressed lines.
  */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
 /**
- * Maximum kinds per second that have a count of their own. Above this number, kinds with the same level and text share
- * one count. So even a large number of client ids or reasons produces few lines.
+ * Maximum kinds per second with a count of their own. Further kinds with the same level and text share one count, which
+ * limits the number of log lines.
  */
 const MAX_KINDS = 200;
 
-/** A kind of log line. Lines with equal level, text, reason and client are of the same kind. */
+/** Lines with equal level, text, reason and client are of the same kind. */
 export interface LineKind {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
@@ -21,25 +20,20 @@ export interface LineKind {
   readonly clientId?: string | undefined;
   /** Maximum lines per second that are written; 1 by default. */
   readonly maxPerSecond?: number;
-  /**
-   * The servers whose outages cause lines of this kind. During a logged outage of one of these servers, the lines have
-   * level `debug`.
-   */
+  /** During a logged outage of one of these servers, lines of this kind have level `debug`. */
   readonly dueTo?: readonly ServerName[];
 }
 
-/** Writes a log line, or only counts the line if its kind has reached `maxPerSecond` in this second. */
 export type LogLine = (kind: LineKind, details: object) => void;
 
 export interface FoldedLogOptions {
   readonly isUnavailable?: Outages['isUnavailable'];
-  /** Runs `work` after `ms` milliseconds. Tests replace this function. */
   readonly later?: (ms: number, work: () => void) => void;
 }
 
 const logLineByLogger = new WeakMap<Logger, LogLine>();
 
-/** Returns the folded log of a logger. All components of a process use one logger, and so share one folded log. */
+/** All components with the same logger share one folded log. */
 export function foldedLog(logger: Logger): LogLine {
   const known = logLineByLogger.get(logger) ?? createFoldedLog(logger, outagesOf(logger));
   logLineByLogger.set(logger, known);

@@ -1,45 +1,39 @@
-/**
- * Start and end of a process. At the end, the process releases its resources within a hard deadline, the last
- * registered resource first.
- */
+/** Starts a process, and stops the process on a signal. */
 import { withTimeout } from '../concurrency/timing';
 import type { Logger } from './logger';
 import { outagesOf, SERVERS } from './outages';
 
 export interface Lifecycle {
   /**
-   * Registers the release of a resource. All releases together have the time limit CLEAN_UP_TIME, so a server that does
-   * not answer cannot delay the end of the process for long. A failed release does not affect the exit code.
+   * Registers the release of a resource. A release that fails or takes too long (CLEAN_UP_TIME) does not affect the
+   * exit code.
    */
   onStop(name: string, release: StopStep): void;
   /**
-   * Registers a drain step, which finishes accepted work or writes buffered data. The only time limit of the step is
-   * the deadline of the process.
+   * Registers a step that finishes accepted work or writes buffered data. Only the `timeout` of `createLifecycle`
+   * limits the duration of the step.
    */
   onDrain(name: string, drain: StopStep): void;
   /**
-   * Registers a component that runs already. Its `stop` counts as a release, as with `onStop`.
+   * Registers `component.stop` as a release.
    *
    * @returns the component
    */
   run<T extends Stoppable>(name: string, component: T): T;
   isStopping(): boolean;
   /**
-   * Runs all releases and drain steps, the last registered step first. A second call returns the result of the first
-   * call.
+   * Runs all registered steps, the last registered step first. A second call returns the result of the first call.
    *
-   * @returns the exit code: 1 if the deadline passed, or if a drain step failed although MongoDB and Redis were
-   *   available; otherwise 0
+   * @returns the exit code: 1 after `timeout`, or if a drain step failed although MongoDB and Redis were available;
+   *   otherwise 0
    */
   stop(reason: string): Promise<number>;
 }
 
-/** A component that owns a timer or a connection. */
 export interface Stoppable {
   stop(): Promise<unknown> | unknown;
 }
 
-/** Releases a resource, stops a component, or finishes accepted work. */
 export type StopStep = () => Promise<unknown> | unknown;
 
 interface Step {
@@ -50,7 +44,7 @@ interface Step {
 
 /** Milliseconds for all releases together, without the drain steps. */
 const CLEAN_UP_TIME = 3_000;
-/** Milliseconds that each release has, even if CLEAN_UP_TIME is used up. */
+/** Minimum milliseconds for each release, even if CLEAN_UP_TIME is used up. */
 const MIN_STEP_TIME = 50;
 
 class StepTimeout extends Error {}
@@ -62,7 +56,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
   const isServerUnavailable = () => SERVERS.some((server) => outages.isUnavailable(server));
   let ending: Promise<number> | undefined;
 
-  /** @returns false if the process must end with exit code 1 because of this step */
+  /** @returns false if the process must end with exit code 1 */
   const runStep = async ({ name, stop, isDrain }: Step, limit: number): Promise<boolean> => {
     const call = (async () => stop())();
     try {
@@ -120,8 +114,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * Stops the process on SIGTERM, on SIGINT, and when the IPC channel to its parent process closes. A second signal has
- * no effect, because a process that npm started receives Ctrl-C twice.
+ * A second signal must have no effect, because a process that npm started receives Ctrl-C twice.
  *
  * @param flush writes buffered log lines, and must end soon even if the reader of the log has stopped
  */
@@ -136,15 +129,11 @@ export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>):
   process.on('disconnect', () => void end('the parent process has ended'));
 }
 
-/** Reports over the IPC channel that this process is ready. Does nothing if the parent process opened no channel. */
+/** Reports to the parent process that this process is ready. Does nothing if there is no IPC channel. */
 export function announceReady(details: Record<string, unknown>): void {
   process.send?.({ ready: true, ...details });
 }
 
-/**
- * Runs the main function of a process. If `main` fails, this function prints the error and ends the process with exit
- * code 1.
- */
 export function runMain(main: () => Promise<unknown>): void {
   main().catch((error: Error) => {
     const expected = error.name === 'ConfigError' || error.name === 'DatabaseSetupError';

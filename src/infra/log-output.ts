@@ -1,6 +1,6 @@
 /**
- * Writes the log to stdout. If the reader of stdout stops reading, the process continues. Lines then wait in memory, up
- * to a limit. Lines above this limit are dropped and counted. `escapeUnprintable` makes a text safe for a terminal.
+ * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory up to a limit, and further
+ * lines are dropped and counted.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
@@ -19,7 +19,7 @@ export function createLogOutput(
 ): LogOutput {
   let dropped = 0;
   let isClosed = false;
-  // An error means that the reader of the log has ended. The process continues without a log.
+  // An error means that the reader of stdout has ended. The process must continue without a log.
   stream.on('error', () => {
     isClosed = true;
   });
@@ -51,12 +51,12 @@ function droppedLine(dropped: number): string {
 }
 
 /**
- * Characters that must not reach a terminal: control and format characters, line and paragraph separators, and lone
- * surrogates. The zero-width joiner and non-joiner are allowed, because words and emoji contain them.
+ * Characters that must not reach a terminal. The zero-width joiner and non-joiner are allowed, because words and emoji
+ * contain these two characters.
  */
 export const UNPRINTABLE = /(?!\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Replaces unprintable characters with JSON escapes such as `\u001b`. A JSON text keeps its meaning. */
+/** Replaces unprintable characters with JSON escapes such as `\u001b`. */
 export const escapeUnprintable = (text: string): string =>
   text.replace(UNPRINTABLE, (found) => found.split('').map(toEscape).join(''));
 

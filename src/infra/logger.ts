@@ -8,15 +8,13 @@ export type Logger = pino.Logger;
 export interface LoggerOptions {
   /** Called for each line; returns fields to add, such as the current trace. */
   readonly fields?: () => object;
-  /** Name of the process; by default `processName`. */
   readonly name?: string;
-  /** The destination; stdout by default. */
   readonly to?: pino.DestinationStream;
 }
 
 const SECRET_PATHS = ['secret', '*.secret', 'headers', '*.headers', 'body', '*.body'];
 
-/** @param processType `web`, `worker` or `release`: the value of the field `process` in every line */
+/** @param processType `web`, `worker` or `release` */
 export function createLogger(
   processType: string,
   level: string,
@@ -29,13 +27,12 @@ export function createLogger(
     formatters: { log: rounded },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // pino escapes only some of the unprintable characters. The line feed at the end of `line` must stay unescaped.
+    // pino escapes only some of the unprintable characters.
     hooks: { streamWrite: (line) => `${escapeUnprintable(line.trimEnd())}\n` },
   };
   return pino(options, to);
 }
 
-/** The log rounds fractions to thousandths. */
 const DECIMALS = 1_000;
 
 function rounded(line: Record<string, unknown>): Record<string, unknown> {
@@ -48,12 +45,11 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
   return changed ?? line;
 }
 
-/** Maximum characters of the host in a process name: the name of a Kubernetes pod fits, and tables stay readable. */
+/** Maximum characters of the host in a process name, so that the tables of `matterctl` stay readable. */
 const MAX_HOST = 48;
 
 /**
- * The name of a process. The name appears in log lines, in push-log entries that the process settled, in
- * `matterctl status` and in `matterctl queue`.
+ * The name of a process in log lines, in push-log entries, in `matterctl status` and in `matterctl queue`.
  *
  * @returns for example `worker-app1-4711`; only letters, digits, `.`, `_` and `-`
  */

@@ -1,12 +1,11 @@
 /** Checks and reads MONGO_URL. */
 
-/** The options of the URL that the service ignores: read preference, read concern and write concern. */
+/** The URL options that the service ignores. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
- * Checks MONGO_URL. An option that weakens the write concern is an error, because an answer with code 0 promises a
- * durable write. Read options are allowed, but the service ignores these options.
+ * An option that weakens the write concern is an error, because an answer with code 0 promises a durable write.
  *
  * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
  */
@@ -22,7 +21,6 @@ export function mongoUrlProblem(url: string): string | undefined {
   );
 }
 
-/** Whether the URL contains a password or a session token. */
 export function hasPassword(url: string): boolean {
   return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
 }
@@ -34,14 +32,13 @@ export function serversOf(url: string): string {
   return rest.slice(rest.lastIndexOf('@') + 1).split('/')[0] ?? '';
 }
 
-/** The URL without the options that the service ignores. */
 export function withoutOptionsOfService(url: string): string {
   const { base, options } = partsOf(url);
   const kept = options.filter((option) => !OPTIONS_OF_SERVICE.test(nameOf(option)));
   return kept.length === 0 ? base : `${base}?${kept.join('&')}`;
 }
 
-/** Whether the URL has the option `name`. Upper and lower case do not matter. */
+/** Ignores the case of `name`. */
 export const hasOption = (url: string, name: string): boolean =>
   partsOf(url).options.some((option) => nameOf(option).toLowerCase() === name.toLowerCase());
 
@@ -53,7 +50,7 @@ function isWeak(option: string): boolean {
 
 const nameOf = (option: string) => option.split('=')[0] ?? '';
 
-// This function does not use the class `URL`, which rejects a URL with several hosts.
+// The class `URL` rejects a URL with several hosts.
 function partsOf(url: string): { base: string; database: string; options: string[] } {
   const [base = '', query = ''] = url.split('?', 2);
   const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';

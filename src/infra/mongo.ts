@@ -7,12 +7,12 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * Used for a write that is followed by a second write, with MAJORITY_WRITE_CONCERN, to the same replica set. The
- * members apply writes in order, so the confirmation of the second write covers the first write too.
+ * For the first of two writes to the same replica set, if the second write uses MAJORITY_WRITE_CONCERN. The members
+ * apply writes in order, so the confirmation of the second write covers both writes.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
-/** The process cannot start, because the database cannot be used. The message states the cause for the operator. */
+/** The database cannot be used. The message states the cause for the operator. */
 export class DatabaseSetupError extends Error {
   override readonly name = 'DatabaseSetupError';
 }
@@ -24,12 +24,9 @@ const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
   Object.fromEntries(Object.entries(TIMEOUTS).filter(([name]) => !hasOption(url, name)));
 
 /**
- * Connects to MongoDB, and checks that MongoDB supports transactions, because the service commits matters and push-log
- * entries together. Reads go to the primary, even if the URL requests other members. The default write concern is
- * MAJORITY_WRITE_CONCERN.
+ * Connects to a replica set or a sharded cluster, because the service needs transactions.
  *
- * @param socketTimeout maximum milliseconds for one command; the release step sets a higher value to create indexes
- * @param monitorCommands whether the driver emits an event for each command
+ * @param socketTimeout maximum milliseconds for one command
  * @throws DatabaseSetupError if MongoDB is unreachable, or is a standalone server without transactions
  */
 export async function connectMongo(
@@ -41,15 +38,15 @@ export async function connectMongo(
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
     // MongoDB truncates long values in error messages, even inside a multi-byte character. With validation, the driver
-    // could not decode a truncated message, and the error code would be lost.
+    // could not decode a truncated message and would lose the error code.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
-    // Mode 'stream' would detect changes sooner than 'poll'. But with `useBigInt64`, the 'stream' monitor of driver 7.8
-    // throws an error that no code can catch. The process then ends, or never finds a primary again.
+    // With `useBigInt64`, the monitor of mode 'stream' (driver 7.8) throws an error that no code can catch. The process
+    // then ends, or never finds a primary again.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -73,9 +70,8 @@ export async function connectMongo(
 }
 
 /**
- * Finds the identity of the database: the id that MongoDB assigned to the collection of `stateCollection`. Creates this
- * collection if it does not exist. The id is the same for every URL of this database. A restored copy of the database
- * has a different id.
+ * Identifies the database by the id that MongoDB assigned to the state collection. The id is the same for every URL of
+ * the database, but a restored copy of the database has a different id.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */
@@ -100,18 +96,12 @@ export async function identifyDatabase(
   return { id: String(uuid?.toString('hex')), name: `${hosts}/${connection.name}` };
 }
 
-/**
- * The driver's collection of a Mongoose model. The driver is faster than the model, because the driver casts no values
- * and creates no model instances. The service has already validated the data of the documents.
- */
+/** The driver's collection of a Mongoose model. Unlike the model, the driver neither casts nor validates values. */
 export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
   return model.db.collection<T>(model.collection.name);
 }
 
-/**
- * The collection of the state that all processes share. Each document has the state of one task; the `_id` is the name
- * of the task.
- */
+/** State that all processes share: one document for each task, with the name of the task as `_id`. */
 export function stateCollection<T extends { _id: string }>(
   connection: Connection,
 ): mongo.Collection<T> {

@@ -1,8 +1,4 @@
-/**
- * Records the outages of MongoDB and Redis that this process notices, and logs the start and the end of each outage. An
- * outage starts when the first connection to the server is lost. The outage ends when all connections to the server
- * have worked for 2 s.
- */
+/** Records the outages of MongoDB and Redis, and logs the start and the end of each outage. */
 import { systemClock } from '../concurrency/timing';
 import type { Logger } from './logger';
 
@@ -12,20 +8,16 @@ export type ServerName = (typeof SERVERS)[number];
 export interface Outage {
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Epoch milliseconds when the last lost connection worked again; null while a connection is lost. */
+  /** Epoch milliseconds when all connections worked again; null while a connection is lost. */
   readonly until: number | null;
   readonly error: string;
 }
 
 export interface Outages {
-  /** Records a lost connection. @param connection name of the connection, for example `subscriber` */
+  /** @param connection name of the connection, for example `subscriber` */
   lost(server: ServerName, connection: string, error: string): void;
-  /** Records that a lost connection works again. */
   back(server: ServerName, connection: string): void;
-  /**
-   * True between the log lines of the start and the end of an outage. During this time, callers log errors of the
-   * server with a lower level.
-   */
+  /** True between the log lines of the start and the end of an outage. */
   isUnavailable(server: ServerName): boolean;
   /** The current or most recent outage; undefined if there was none. */
   last(server: ServerName): Outage | undefined;
@@ -33,13 +25,12 @@ export interface Outages {
 
 export interface OutageOptions {
   readonly clock?: () => number;
-  /** Runs `work` after `ms` milliseconds; tests replace this function. */
   readonly later?: (ms: number, work: () => void) => void;
 }
 
 /**
- * Milliseconds without a lost connection after which an outage counts as ended. While Redis has no primary, the process
- * loses and restores its connections to a replica about once a second. All these losses are one outage.
+ * Milliseconds without a lost connection after which an outage ends. While Redis has no primary, connections are lost
+ * and restored about once a second, and all these losses are one outage.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */
@@ -53,13 +44,12 @@ interface State {
   readonly lost: Set<string>;
   /** Connections that were lost during this outage. */
   readonly affected: Set<string>;
-  /** Whether the end was logged. */
   isEndLogged: boolean;
 }
 
 const outagesByLogger = new WeakMap<Logger, Outages>();
 
-/** Returns the outages of this process. All components of a process use one logger and get the same object. */
+/** All components with the same logger share one `Outages`. */
 export function outagesOf(logger: Logger): Outages {
   const known = outagesByLogger.get(logger) ?? createOutages(logger);
   outagesByLogger.set(logger, known);
@@ -93,8 +83,8 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.until = null;
       state.lost.add(connection);
       state.affected.add(connection);
-      // The first error often states only that the connection was closed. The next attempt to connect then fails with
-      // an error that states the cause. The error with the cause replaces the first error.
+      // The first error often states only that the connection was closed. A later error that states the cause replaces
+      // the first error.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;
@@ -115,7 +105,6 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
   };
 }
 
-/** Whether an error states only that a connection was lost, and not why. */
 const isVague = (error: string): boolean =>
   /connection .*closed|ECONNRESET|EPIPE|no answer|not writeable/i.test(error);
 

@@ -1,28 +1,23 @@
 /**
- * Reads secret settings from files: `MONGO_URL_FILE` is the path of a file that contains MONGO_URL. `docker inspect`
- * and `/proc` show the environment of a process, but not the content of a mounted file.
+ * Reads secret settings from files: MONGO_URL_FILE is the path of a file that contains MONGO_URL. `docker inspect`
+ * shows the environment of a process, but not the content of a mounted file.
  */
 import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings that operators can provide in a file. */
 export const SECRET_SETTINGS = ['MONGO_URL', 'REDIS_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN'] as const;
 type SecretSetting = (typeof SECRET_SETTINGS)[number];
 
 export const fileVariableOf = <T extends SecretSetting>(name: T): `${T}_FILE` => `${name}_FILE`;
 
 export interface SettingFiles {
-  /** The environment with the values that were read from files. */
   readonly env: Environment;
-  /** The problems with files, as pairs of variable name and problem. */
+  /** Pairs of variable name and problem. */
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
   readonly unknown: ReadonlySet<string>;
-  /**
-   * Returns the text that an error message appends to name the file of a setting. The text is empty if the setting was
-   * not read from a file.
-   */
+  /** Text for an error message that names the file of a setting; empty if the setting was not read from a file. */
   readonly describeFile: (name: string) => string;
 }
 
@@ -53,7 +48,7 @@ type ReadValue =
   | { readonly value: string; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
-/** Reads a file and trims its value, because editors and `echo` write a line feed at the end of a file. */
+/** Trims the value, because editors and `echo` write a line feed at the end of a file. */
 function readOne(path: string): ReadValue {
   try {
     const value = readFileSync(path, 'utf8').trim();
@@ -64,21 +59,19 @@ function readOne(path: string): ReadValue {
   }
 }
 
-/** Whether the environment has a setting, as a value or as a file. */
 export const isSettingSet = (env: Environment, name: SecretSetting): boolean =>
   Boolean(env[name] || env[fileVariableOf(name)]);
 
-/** Returns an environment with only the two variables of one setting: its value, and the path of its file. */
 export const pickSetting = (env: Environment, name: SecretSetting): Environment => ({
   [name]: env[name],
   [fileVariableOf(name)]: env[fileVariableOf(name)],
 });
 
-/** Returns an environment that unsets settings: both variables of each setting are empty, which counts as not set. */
+/** An empty variable counts as not set. */
 export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 
-/** Returns placeholders for the required settings that are not set, for programs that do not use these settings. */
+/** Placeholders for missing required settings, for programs that do not use these settings. */
 export function placeholdersFor(env: Environment): Environment {
   const missing = Object.entries(PLACEHOLDERS).filter(
     ([name]) => !isSettingSet(env, name as keyof typeof PLACEHOLDERS),

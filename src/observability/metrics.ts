@@ -1,79 +1,70 @@
-/**
- * `Metrics`: the functions with which components report measurements. Components call these functions even if
- * METRICS_PORT is not set, so a call must be cheap: one call reports all pushes that are processed together.
- * `StageTimes` measures one request for its log line.
- */
+/** Components report measurements through `Metrics`, even if METRICS_PORT is not set: each call must be cheap. */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 
 /**
- * The stages of a push, in the order of their start. In `web`: `verify` authenticates the request, `log` writes the
- * push-log entry. The push then has to `wait` in its partition. In a worker: `batch` processes the batch, and includes
- * `commit`, the transaction. `reply` is the time from the worker's message to its arrival in `web`.
+ * The stages of a push in order: authentication, push-log entry, waiting in the partition, batch, commit (part of the
+ * batch), and reply of the worker to `web`.
  */
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** The grouped calls of `web`: one call writes several push-log entries (`log`) or partition items (`queue`). */
+/** The grouped calls of `web`: one call writes several push-log entries (`log`) or queued pushes (`queue`). */
 export const GROUPED_CALLS = ['log', 'queue'] as const;
 export type GroupedCall = (typeof GROUPED_CALLS)[number];
 
-/** Result of a push or a request that ended without an error. Queries, dry runs and batches have `ANSWERED`. */
+/** Result of a push or a request without an error; queries, dry runs and batches have `ANSWERED`. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
 /** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
 export interface Metrics {
   /**
-   * A request was answered without an error. The results of the lines of a batch are reported with `lines`.
+   * A request was answered without an error.
    *
-   * @param path path of the request; only the paths of signed endpoints are counted
+   * @param path only the paths of signed endpoints are counted
    * @param headAt when the head of the request arrived, epoch milliseconds
    */
   answered(path: string, headAt: number, outcome: Success): void;
-  /** A request ended with `error`. The other parameters are as in `answered`. */
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * `count` lines of a batch ended with the result `end`. Each line counts as a push, but has no duration of its own.
+   * `count` lines of a batch ended with the result `end`. Each line counts as a request, but without a duration.
    *
-   * @param operation undefined if the lines cannot be read, or if their batch was rejected as a whole
+   * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
    */
   lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
-  /** @param count number of requests that this process has received with their whole body and has not answered yet */
+  /** @param count requests that this process has received with their whole body and has not answered yet */
   inFlight(count: number): void;
-  /** A stage that began at `since` ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
-  /** A worker read a batch with these pushes. `now` and `queuedAt` are times of the Redis clock, epoch milliseconds. */
+  /** `now` and `queuedAt` are epoch milliseconds of the Redis clock. */
   batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
-  /** The replies in one message of a worker have arrived. @param sentAt time of the Redis clock, epoch milliseconds */
+  /** `web` received a message with replies from a worker. @param sentAt epoch milliseconds of the Redis clock */
   replied(sentAt: number): void;
-  /** A grouped call of `web` wrote `size` push-log entries or partition items. */
+  /** A grouped call wrote `size` push-log entries or queued pushes. */
   batch(call: GroupedCall, size: number): void;
   /**
-   * A write of a batch failed because another writer had changed, inserted or locked the same document (`isContention`
-   * in `workers/failures.ts`).
+   * A write failed because another writer had changed, inserted or locked the same document (`isContention` in
+   * `workers/failures.ts`).
    */
   conflict(): void;
-  /** A commit failed. Its unsettled pushes are committed again, in smaller commits if possible (`workers/retry.ts`). */
+  /** A commit failed, and the worker commits the unsettled pushes again (`workers/retry.ts`). */
   retried(): void;
-  /** A partition job failed; the sweep schedules it again. */
   jobFailed(): void;
-  /** A worker reclaimed a stalled partition job of another worker. */
   jobReclaimed(): void;
-  /** A sweep of one shard has ended. @param partitions number of partitions without progress that the sweep found */
+  /** @param partitions number of partitions without progress that a sweep of one shard found */
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;
   /**
-   * A rejected request was not recorded in the push log: its client had reached the limit of recorded rejections
-   * (`BURST` in `pushes/rejections.ts`), or the write failed.
+   * A rejected request was not recorded in the push log: the write failed, or the client had reached its limit of
+   * recorded rejections (`BURST` in `pushes/rejections.ts`).
    */
   rejectionUnrecorded(): void;
 }
 
 const nothing = () => undefined;
 
-/** Ignores all measurements, for processes without METRICS_PORT. */
+/** For processes without METRICS_PORT. */
 export const NO_METRICS: Metrics = {
   answered: nothing,
   rejected: nothing,
@@ -92,22 +83,14 @@ export const NO_METRICS: Metrics = {
   rejectionUnrecorded: nothing,
 };
 
-// The durations of the stages of one request. The log line of the request shows them (LOG_REQUESTS).
-
-/**
- * Stages of a request in `web`, in order. `wait` lasts until the final state of the push. A query, or a request without
- * a valid push, has only `verify`.
- */
+/** Stages of a request in `web`, for the log line of LOG_REQUESTS. `wait` lasts until `web` has the results. */
 export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /**
-   * The stage ends now, and the next stage begins. The first stage began when this object was created.
-   * The durations of a repeated stage are added.
-   */
+  /** The stage ends now, and the next stage begins. The durations of a repeated stage are added. */
   mark(stage: RequestStage): void;
-  /** The durations of the stages that have ended, in milliseconds, rounded to a tenth. */
+  /** Durations of the ended stages in milliseconds, rounded to a tenth. */
   read(): Partial<Record<RequestStage, number>>;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Starts the export of metrics and traces. Prometheus reads the metrics on the internal port. OpenTelemetry sends the
- * traces to a collector. The library for metrics is loaded only if METRICS_PORT is set, and the library for traces only
- * if TRACING is on. Components report through the functions of `metrics.ts` and `tracing.ts`.
+ * Starts the export of metrics (Prometheus) and traces (OpenTelemetry). The library for metrics is loaded only if
+ * METRICS_PORT is set, and the library for traces only if TRACING is on.
  */
 import { NO_METRICS } from './metrics';
 import type { MetricsOptions, RunningMetrics, RunningTracing, TracingOptions } from './options';
@@ -17,7 +16,6 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
   return startPrometheus(options);
 }
 
-/** @returns undefined if tracing is off */
 export async function startTracing(options: TracingOptions): Promise<RunningTracing | undefined> {
   if (!options.on) return undefined;
   const { startOpenTelemetry } = await import('./tracing/export.js');

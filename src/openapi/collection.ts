@@ -1,15 +1,12 @@
-/**
- * Makes the API collection in examples/postman (Postman format 2.1) from the endpoint table. A script in the collection
- * signs each request.
- */
+/** Makes the API collection in examples/postman (Postman format 2.1) from the endpoint table. */
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';
 import { bilingual, bilingualTitle } from '../protocol/language';
 import type { JsonValue } from './json-schema';
 import { toLines } from './operations';
 
 /**
- * Runs in Postman before each request. The script replaces variables before signing, because the signature covers the
- * sent bytes. The script imports only HmacSHA256, because Postman already declares the name CryptoJS.
+ * The script replaces variables before signing, because the signature covers the sent bytes. The script imports only
+ * HmacSHA256, because Postman already declares the name CryptoJS.
  */
 const SIGNING_SCRIPT = `const { HmacSHA256 } = require('crypto-js');
 const body = pm.variables.replaceIn(pm.request.body.raw || '');
@@ -55,7 +52,6 @@ export const apiCollection = (): JsonValue => ({
   })),
 });
 
-/** One request for each example of the body. */
 function requestsOf({ path, document, isKeyed, body }: Endpoint): JsonValue[] {
   const examples = Object.entries(body.examples);
   return examples.map(([example, value]) => ({

@@ -1,7 +1,4 @@
-/**
- * Makes the OpenAPI 3.1 document of the service from the endpoint table and from the schemas that validate requests.
- * The descriptions of fields are the `meta` of these schemas.
- */
+/** Makes the OpenAPI 3.1 document from the endpoint table and from the schemas that validate requests. */
 
 import { bilingual, bilingualTitle } from '../protocol/language';
 import { VERSION } from '../protocol/version';
@@ -57,5 +54,5 @@ export function openApiDocument(): JsonValue {
   };
 }
 
-/** The document as the service sends it and as docs/openapi.json contains it. */
+/** The text that the service sends and that docs/openapi.json contains. */
 export const openApiText = () => `${JSON.stringify(openApiDocument(), null, 2)}\n`;

@@ -1,7 +1,4 @@
-/**
- * Schemas of the envelope, the JSON object around every result. An envelope has one of three forms: a success with
- * `data`, a batch with failed lines, or an error.
- */
+/** Schemas of the envelope, the JSON object around every result: a success, a batch with failed lines, or an error. */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
 import { batchData, verifiedBatch } from '../protocol/batch';
@@ -11,7 +8,7 @@ import { describe } from '../protocol/language';
 import { resendData } from '../protocol/resend';
 import { fieldError, warning } from '../protocol/warnings';
 
-/** The JSON Schema type of `code`. For a literal such as 0, zod writes the less exact type `number`. */
+/** For a literal such as 0, zod would write the less exact type `number`. */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
   '0: success; the result of a push is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
@@ -20,7 +17,6 @@ const CODE = describe(
 const MESSAGE = describe('For people', '供人阅读的说明');
 const DATA = describe('The requested data; null in an error', '返回的数据；出错时为 null');
 
-/** The fields that have the same meaning in every envelope. */
 const commonFields = {
   requestId: loggedRequestId(),
   timestamp: instant().meta(
@@ -30,7 +26,6 @@ const commonFields = {
 
 type Success = Omit<Envelope, 'reason' | 'retryable' | 'help' | 'errors' | 'warnings'>;
 
-/** @param data schema of `data` */
 export const successSchemaOf = <T extends z.ZodType>(data: T) =>
   z.object({
     code: z.literal(0).meta({ ...INTEGER, ...CODE }),
@@ -66,7 +61,6 @@ const HELP = z
     ),
   );
 
-/** The 207 answer to a batch, to the dry run of a batch, or to a resend. */
 export const partialAnswer = () =>
   z
     .object({
@@ -87,7 +81,6 @@ export const partialAnswer = () =>
       ),
     );
 
-/** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
   const thrown = ALL_REASONS.filter((it) => it !== 'PARTIAL_FAILURE');
   const codes = [...new Set(thrown.map((it) => new PushError(it).code))].sort((a, b) => a - b);

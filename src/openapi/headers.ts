@@ -68,7 +68,7 @@ const LANGUAGE: RequestHeader = {
   example: 'en',
 };
 
-/** Security requirement: a request needs all three headers of the signature. */
+/** A request needs all three headers of the signature. */
 export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
 
 export function securitySchemes(): Record<string, JsonValue> {
@@ -100,7 +100,7 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 export const SIGNED_PARAMETERS = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
-/** The headers of an endpoint that accepts an idempotency key (`isKeyed` in the endpoint table). */
+/** For endpoints that accept an idempotency key (`isKeyed` in the endpoint table). */
 export const KEYED_PARAMETERS = [
   ...SIGNED_PARAMETERS,
   parameterRef('IdempotencyKey'),

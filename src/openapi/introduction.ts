@@ -1,8 +1,8 @@
-/** The introduction of the OpenAPI document: signing, retries, order, bodies, and the table of reasons. */
+/** The introduction of the OpenAPI document. */
 import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
-/** An example with which developers check their signing code. The unit tests recompute `signature`. */
+/** With this example, developers check their signing code. The unit tests recompute `signature`. */
 export const SIGNATURE_EXAMPLE = {
   clientId: 'demo-oa',
   secret: 's3cret-of-demo-oa',

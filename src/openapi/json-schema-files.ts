@@ -1,7 +1,4 @@
-/**
- * Makes the JSON Schema files in docs/schemas, for editors and validators. Each file contains all schemas to which
- * the file refers.
- */
+/** Makes the JSON Schema files in docs/schemas, for editors and validators. */
 import { bilingual } from '../protocol/language';
 import { type JsonValue, schemaRef } from './json-schema';
 
@@ -9,12 +6,12 @@ type Schemas = Readonly<Record<string, JsonValue>>;
 
 const ref = (name: string): JsonValue => schemaRef(name);
 
-/** The 207 answer to a batch. `PartialAnswer` alone would also allow the `data` of a dry run or of a resend. */
+/** `PartialAnswer` alone would also allow the `data` of a dry run or of a resend. */
 const PARTIAL_BATCH = {
   allOf: [ref('PartialAnswer'), { properties: { data: ref('BatchData') } }],
 };
 
-/** The published schemas. The key is the file name without `.schema.json`. */
+/** The published schemas by file name, without `.schema.json`. */
 const PUBLISHED: Schemas = {
   'push-line': {
     title: 'Push line',
@@ -78,7 +75,6 @@ function reached(schema: unknown, components: Schemas, found = new Set<string>()
   return found;
 }
 
-/** Replaces each reference into the OpenAPI document with a reference into `$defs` of the same file. */
 function withLocalRefs(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withLocalRefs);
   if (typeof node !== 'object' || node === null) return node;

@@ -9,11 +9,10 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
 /** `input`: the schemas describe the JSON before the transforms and defaults of zod. */
 const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 
-/** Keywords that zod writes and that an OpenAPI document does not need. */
 const DROPPED = ['$schema', '$id'];
 
 /**
- * @param named schemas by name. If a named schema contains another named schema, the result refers to the inner schema
+ * @param named schemas by name; a named schema inside another schema becomes a reference
  * @throws Error if a schema or a field has no description
  */
 export function toJsonSchemas<Name extends string>(
@@ -40,9 +39,10 @@ export function toJsonSchemas<Name extends string>(
 }
 
 /**
- * Returns the schema of the elements if `bounded` created the list schema; undefined for other schemas. `bounded`
- * creates a pipe of two schemas: a list of any elements, then a list with an element schema. zod converts only the
- * first schema of the pipe.
+ * `bounded` (`protocol/query-body.ts`) creates a pipe of two schemas: a list of any elements, then a list with an
+ * element schema. zod converts only the first schema of the pipe.
+ *
+ * @returns the element schema; undefined if `bounded` did not create `schema`
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
@@ -61,7 +61,6 @@ function cleanKeywords(node: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Merges an `anyOf` inside an `anyOf` into the outer `anyOf`. */
 function flattenChoices(options: readonly unknown[]): unknown[] {
   return options.map(cleanKeywords).flatMap((option) => {
     const { anyOf, ...rest } = option as { anyOf?: unknown[] };
@@ -72,9 +71,8 @@ function flattenChoices(options: readonly unknown[]): unknown[] {
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
 /**
- * Moves the description of a schema and of its fields to the front.
+ * A reference without a description gets the description of the schema to which the reference points.
  *
- * @param all the named schemas; a reference without a description gets the description of its named schema
  * @throws Error if the schema or one of its fields has no description
  */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {

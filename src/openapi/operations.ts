@@ -38,7 +38,6 @@ const REJECTIONS: readonly Reason[] = [
   'IN_FLIGHT_BYTES_FULL',
 ];
 
-/** @returns the operations of all signed endpoints, by path */
 export const signedPaths = (): Record<string, JsonValue> =>
   Object.fromEntries(ENDPOINTS.map((endpoint) => [endpoint.path, operationOf(endpoint)]));
 
@@ -85,7 +84,7 @@ function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
   return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
 }
 
-/** The 207 response, if the endpoint has one. The 207 response to a dry run (`final`) has no Retry-After header. */
+/** The 207 response to a dry run (`final`) has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
@@ -108,10 +107,7 @@ const RETRY_AFTER = {
 
 const NDJSON = 'application/x-ndjson';
 
-/**
- * The content of an NDJSON body. OpenAPI 3.1 cannot describe NDJSON. So the schema is a string whose `contentSchema`
- * describes the lines as an array.
- */
+/** OpenAPI 3.1 cannot describe NDJSON: the schema is a string whose `contentSchema` describes the lines as an array. */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
     schema: {
@@ -125,7 +121,6 @@ const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['
 });
 
 const toJson = (value: unknown) => value;
-/** NDJSON: one value on each line. */
 export const toLines = (lines: unknown) =>
   (lines as readonly unknown[]).map((line) => `${JSON.stringify(line)}\n`).join('');
 
@@ -139,18 +134,14 @@ const exampleValues = (
 
 const sharedName = (code: string) => `Rejected${code}`;
 
-/** The shared rejections, for `components.responses`. */
 export function sharedRejections(): Record<string, JsonValue> {
   const entries = Object.entries(rejections(REJECTIONS));
   return Object.fromEntries(entries.map(([code, response]) => [sharedName(code), response]));
 }
 
 /**
- * The rejections of an operation: one response for each code. If `own` has reasons with this code, the response lists
- * the shared reasons with this code and then those of `own`. Otherwise, the response is a reference to the shared
- * response.
- *
  * @param own reasons that only this operation has, in addition to the shared reasons
+ * @returns for each code a reference to the shared response, or a full response if `own` has reasons with this code
  */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [

@@ -1,4 +1,4 @@
-/** The generated files of the repository, by path. `npm run openapi` writes them. */
+/** The files that `npm run openapi` writes: a map from the path in the repository to the text. */
 import { apiCollection } from './collection';
 import { openApiDocument, openApiText } from './document';
 import type { JsonValue } from './json-schema';

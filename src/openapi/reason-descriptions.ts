@@ -1,4 +1,4 @@
-/** Describes when each reason occurs and what the caller can do. src/protocol/reasons.ts has codes and messages. */
+/** Describes when each reason occurs and what the caller can do. */
 
 import type { Reason } from '../protocol/errors';
 import type { Bilingual } from '../protocol/language';

@@ -1,4 +1,4 @@
-/** The reasons in the OpenAPI document: a table of all reasons, and an example of each reason for a rejection. */
+/** Builds the table of all reasons (Markdown) and the examples of rejections for the OpenAPI document. */
 
 import { errorEnvelope } from '../protocol/envelope';
 import {
@@ -13,14 +13,12 @@ import { bilingual } from '../protocol/language';
 import type { JsonValue } from './json-schema';
 import { REASON_DESCRIPTIONS } from './reason-descriptions';
 
-/** The error with this reason. A message about a matter has placeholders for its `systemCode` and `externalId`. */
 export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {
   const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
   if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');
   return new PushError(reason, errors && { errors });
 }
 
-/** Example of `errors` for each reason whose answer has this field. */
 const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   VALIDATION_FAILED: [
     { field: 'title', message: '不能为空' },
@@ -31,7 +29,7 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
 };
 
-/** Reasons that never reject a whole request. They occur in the 207 envelope, or in the result of one line. */
+/** Reasons that occur only in answers with the code 207. */
 const OF_BATCHES: readonly Reason[] = [
   'PARTIAL_FAILURE',
   'SKIPPED_AFTER_FAILURE',
@@ -41,10 +39,8 @@ const OF_BATCHES: readonly Reason[] = [
   'STILL_QUEUED',
 ];
 
-/** Reasons for which the service rejects a whole request. */
 export const REJECTION_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
 
-/** Examples by reason, for `components.examples`. */
 export function reasonExamples(): Record<string, JsonValue> {
   const entries = REJECTION_REASONS.map((reason) => {
     const value = errorEnvelope(
@@ -60,7 +56,6 @@ export function reasonExamples(): Record<string, JsonValue> {
   return Object.fromEntries(entries);
 }
 
-/** The table of all reasons in Markdown. */
 export function reasonTable(): string {
   const rows = ALL_REASONS.map((reason) => {
     const { code, message, retryable } = rejection(reason);

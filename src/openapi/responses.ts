@@ -1,4 +1,4 @@
-/** Makes the responses in the OpenAPI document: successes, and rejections grouped by code. */
+/** Builds the responses in the OpenAPI document: successes, and rejections grouped by code. */
 
 import { successEnvelope } from '../protocol/envelope';
 import type { Reason } from '../protocol/errors';
@@ -10,16 +10,11 @@ import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
-/**
- * Codes of rejections that can occur in or after admission (`pushes/admission.ts`). The document lists the RateLimit
- * headers for these codes.
- */
+/** Codes of rejections that the service can send with the RateLimit headers. */
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 
 /**
- * The content of a successful response.
- *
  * @param answer name of the schema of the answer
  * @param examples examples of `data`, by name
  */
@@ -35,17 +30,14 @@ export function success(answer: string, examples: Readonly<Record<string, unknow
   };
 }
 
-/** A response with the headers of an admitted request. */
+/** A response that has the RateLimit headers. */
 export const admitted = (about: Bilingual, rest: JsonValue, headers: readonly string[] = []) => ({
   description: bilingual(about),
   ...headerRefs(['Content-Language', ...headers, ...RATE]),
   ...rest,
 });
 
-/**
- * @param mayBeAdmitted whether the responses can have the RateLimit headers
- * @returns the responses, by code
- */
+/** @param mayBeAdmitted whether the responses can have the RateLimit headers */
 export function rejections(
   reasons: readonly Reason[],
   mayBeAdmitted = true,
@@ -85,7 +77,6 @@ function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boole
   };
 }
 
-/** Responses to requests for an unknown path or with a wrong method, which belong to no operation. */
 export const unmatchedResponses = (): Record<string, JsonValue> => ({
   PathNotFound: rejected(404, ['PATH_NOT_FOUND'], false),
   MethodNotAllowed: { ...rejected(405, ['METHOD_NOT_ALLOWED'], false), ...headerRefs(['Allow']) },

@@ -1,4 +1,4 @@
-/** The schemas of the OpenAPI document by name. The service validates bodies with the same schemas. */
+/** The schemas of the OpenAPI document, by name. */
 import { z } from 'zod';
 import {
   batchData,
@@ -20,10 +20,10 @@ import { fieldError, warning } from '../protocol/warnings';
 import { ALL_CAUSES } from '../signature-diagnosis/causes';
 import { errorAnswer, partialAnswer, reasonSchema, successSchemaOf } from './envelope-schemas';
 
-/** Placeholder settings. They do not change the documented form of a body. */
+/** Placeholder values: the documented form of a body does not depend on settings. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
 
-/** The query bodies that the published document lists first, in this order. The bodies of all other queries follow. */
+/** The query bodies that the document lists first, in this order. */
 const FIRST_BODIES = [
   'FailuresBody',
   'LogQueryBody',
@@ -39,7 +39,6 @@ const positionOf = (name: string) =>
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 
-/** The schemas of the request bodies. */
 export function requestSchemas(): Schemas {
   const pushes = bodySchemas(SETTINGS);
   return {
@@ -64,11 +63,10 @@ function queryBodies(): Schemas {
   return Object.fromEntries(bodies.sort(([a], [b]) => positionOf(a) - positionOf(b)));
 }
 
-/** The schemas of the answers, and of the objects in them. */
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // The document refers to a named schema only if an answer contains the same object, not an equal copy. A second
-  // call of `schemas` would create copies, so `queryAnswers` uses the objects in `ofQueries`.
+  // One call of `schemas` for each row: a second call could create new schema objects, and zod would write the contents
+  // of these objects instead of references.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),
@@ -116,7 +114,6 @@ export function answerSchemas(): Schemas {
   };
 }
 
-/** The schemas of the answers to signed queries: for each query, an envelope with the `data` of the query. */
 function queryAnswers(named: Schemas): Schemas {
   const entries = queryRows().map(({ answer }) => {
     const data = named[answer.data];

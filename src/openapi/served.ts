@@ -1,6 +1,5 @@
 /**
- * The OpenAPI document as bytes. The first request for the document creates the bytes, because most processes never
- * serve the document.
+ * The OpenAPI document as bytes. The first request creates the bytes, because most processes never serve the document.
  */
 import { etagOf } from '../protocol/headers';
 import { openApiText } from './document';

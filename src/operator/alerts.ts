@@ -1,7 +1,6 @@
 /**
- * The alerts that the operator page computes from the current state. Names, limits and runbook sections must
- * equal those of the Prometheus rules in `ops/alerts` (`test/unit/operator/operator-alerts.test.ts`). The page shows an
- * alert at once. A rule of Prometheus can require that the value exceeds the limit for some time.
+ * Computes the alerts of the operator page from the current state. Names, limits and runbook sections must be the same
+ * as in the Prometheus rules in `ops/alerts`.
  */
 
 import { isFailure, type ResultStatus } from '../status/recent-pushes';
@@ -10,17 +9,16 @@ import type { ServiceStatus } from '../status/status';
 export interface ShownAlert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
-  /** Section of the runbook. */
   readonly runbook: string;
-  /** The subject of the alert, for example a server or a reason; null if the name of the alert is enough. */
+  /** The server or the reason that the alert is about; null if the alert names neither. */
   readonly about: string | null;
-  /** The value that exceeds the limit, in the unit of `LIMITS`; null if the alert has no value. */
+  /** The value that exceeds the limit, in the unit of `LIMITS`; null if the alert has no limit. */
   readonly value: number | null;
 }
 
 /**
- * Limits of the alerts with a value. Units: seconds for the age of the oldest waiting push (the first two limits), a
- * share of all pushes from 0 to 1 for MatterPushFailing, and pushes per second for all other alerts.
+ * Units: seconds for the first two limits, share of failed pushes (0 to 1) for MatterPushFailing, pushes per second
+ * otherwise.
  */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
@@ -32,16 +30,13 @@ export const LIMITS = {
   MatterPushBadSignatures: 1,
 } as const;
 
-/** The reasons with which the service rejects requests because of load. */
+/** The reasons for which the service rejects requests under high load. */
 export const SHED = [
   ...['BACKLOG_FULL', 'PARTITION_FULL', 'PARTITION_BYTES_FULL', 'QUEUE_MEMORY_FULL'],
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/**
- * Minimum time over which a rate is computed, in seconds. Over a shorter time, a few pushes would result in a high
- * rate.
- */
+/** Minimum seconds over which a rate is computed: over a shorter time, a few pushes would result in a high rate. */
 const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -1,6 +1,4 @@
-/**
- * The HTTP interface of the operator page: its files, its data as JSON, and two changes (pause and resume a client).
- */
+/** The HTTP interface of the operator page: its files, its JSON data, and the changes (pause and resume a client). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { answerDocument, type PlainDocument, readPage } from '../http/documents';
@@ -9,13 +7,12 @@ import { answerChange, type ChangeAnswer, createWrongTokenCounter } from './chan
 import type { OperatorParts, QueueHistory } from './queue-history';
 import { createScreen } from './screen';
 
-/** The paths of the two changes: true pauses a client, false resumes it. */
+/** The path of each change; true pauses a client, false resumes a client. */
 const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/pause': true,
   '/operator/resume': false,
 };
 const READING = ['GET', 'HEAD'];
-/** Headers of JSON answers. Answers with a file of the page get their headers in `sendFile`. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   ...API_HEADERS,
@@ -54,7 +51,7 @@ function rejectMethod(res: ServerResponse, isChange: boolean): void {
 }
 
 function sendJson(res: ServerResponse, { status, body }: ChangeAnswer): void {
-  // The body of a rejected request can be unread, so the server must not read another request from the connection.
+  // Closing the connection spares the server from reading the rest of a rejected body.
   if (status >= 400) res.setHeader('Connection', 'close');
   res.writeHead(status, HEADERS).end(`${JSON.stringify(body)}\n`);
 }
@@ -64,6 +61,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
 
-/** The folders of the bundled page and of the pages about alerts, relative to the compiled file of this module. */
+/** The folders of the page and of the manual; `__dirname` is the folder of the compiled module. */
 const PAGE = path.join(__dirname, '../../browser/operator');
 const MANUAL = path.join(__dirname, '../../browser/manual');

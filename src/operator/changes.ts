@@ -1,7 +1,4 @@
-/**
- * Pauses and resumes a client for an operator who has OPERATOR_TOKEN. The effect and the audit entry are the same as
- * with `matterctl queue pause` and `matterctl queue resume`. The token is checked before the body is read.
- */
+/** Pauses and resumes a client for an operator who has OPERATOR_TOKEN. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +10,6 @@ import { withAuditEntry } from '../storage/audit';
 import { pauseAction, setPaused } from '../storage/directory';
 import type { OperatorParts } from './queue-history';
 
-/** Maximum bytes of a body. */
 const MAX_BYTES = 8_192;
 /** Maximum milliseconds for the change in the database. */
 const TIMEOUT = 5_000;
@@ -41,7 +37,7 @@ interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> 
   readonly wrongTokens: WrongTokenCounter;
 }
 
-/** Pauses or resumes the client that a request names. @returns the answer, also if the change is rejected or fails */
+/** @returns the answer, also if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,
@@ -85,7 +81,7 @@ export async function answerChange(
   }
 }
 
-/** Uses the folded log, because many requests with a wrong token can arrive in a second. */
+/** `foldedLog` limits the number of log lines, because many wrong tokens can arrive in a second. */
 function logRejection(
   { logger }: ChangeParts,
   req: IncomingMessage,
@@ -95,7 +91,6 @@ function logRejection(
   foldedLog(logger)(kind, { address: req.socket.remoteAddress });
 }
 
-/** Checks the headers of a request. @returns the rejection; undefined if the headers are valid */
 function rejectionOf(
   req: IncomingMessage,
   { token, wrongTokens }: ChangeParts,
@@ -113,10 +108,7 @@ function rejectionOf(
   return undefined;
 }
 
-/**
- * Rejects a wrong token. Only wrong tokens are counted and limited, so an attacker who sends wrong tokens cannot lock
- * out the operator.
- */
+/** A correct token is accepted even after too many wrong tokens, so an attacker cannot lock out the operator. */
 function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Rejection {
   if (!wrongTokens.mayTry(address)) {
     return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
@@ -125,10 +117,7 @@ function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Reje
   return reject(401, 'TOKEN_WRONG', 'the token is not OPERATOR_TOKEN');
 }
 
-/**
- * True for a request of the operator page, and for a request of a program. A browser sends Sec-Fetch-Site or Origin; a
- * program sends neither header.
- */
+/** Also accepts requests of programs: browsers send Sec-Fetch-Site or Origin, programs send neither header. */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -136,7 +125,7 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** Compares in constant time, so that the duration reveals neither the token nor its length. */
+/** Compares in constant time, so that the duration reveals neither the token nor the length of the token. */
 const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -152,7 +141,6 @@ async function readJson(req: IncomingMessage): Promise<unknown> {
     }
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    // The body is incomplete or not JSON. The caller validates undefined with the schema and answers 400.
     return undefined;
   }
 }
@@ -165,23 +153,16 @@ const reject = (status: number, reason: string, message: string): Rejection => (
 const explain = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 
-// Counts of wrong tokens by IP address. The right token is always accepted.
-
 export interface WrongTokenCounter {
-  /** Whether this address has sent fewer wrong tokens than MAX_WRONG in its current span. */
+  /** Whether the current count of this address is below MAX_WRONG. */
   mayTry(address: string): boolean;
-  /** Counts a wrong token of this address. */
   wrong(address: string): void;
 }
 
-/** Maximum wrong tokens of one address in one span. */
 const MAX_WRONG = 10;
-/**
- * Milliseconds of a span. The first wrong token of an address begins a span. The first wrong token after the end of the
- * span begins a new span.
- */
+/** Milliseconds after the first counted wrong token of an address, until the count of the address starts anew. */
 const SPAN = 60_000;
-/** Maximum addresses in memory. Further addresses share one count. */
+/** Maximum addresses with separate counts; all further addresses share one count. */
 const MAX_ADDRESSES = 1_000;
 const OTHERS = '';
 

@@ -10,40 +10,39 @@ import { type AuditEntry, createAuditTrail } from '../storage/audit';
 import { createPushCountReader, type PeriodCounts } from '../storage/push-log';
 import { HISTORY, type NotedOutage, type QueueHistory, type QueueSample } from './queue-history';
 
-/** Number of pushes of each `PushKind` that were received in one minute. */
 export type MinuteCounts = Readonly<Record<PushKind, number>> & {
   /** Start of the minute, epoch milliseconds. */
   readonly at: number;
 };
 
 export interface History {
-  /** Start of the hour, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly from: number;
-  /** End of the hour, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly to: number;
-  /** The pushes of each minute; null if MongoDB is unavailable. */
+  /** Null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** Whether the read of the push counts stopped at its limit. If true, the oldest minutes show no pushes. */
+  /** True: there were too many push counts to read all of them, so the oldest minutes show no pushes. */
   readonly isCut: boolean;
-  /** The waiting pushes in the part of the last hour in which this process was running. */
+  /** Only samples since the start of this process. */
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
   readonly marks: readonly HistoryEvent[];
-  /** Whether `marks` include the audit trail; false if MongoDB is unavailable. */
+  /** Whether `marks` includes the audit trail; false if MongoDB is unavailable. */
   readonly hasAudit: boolean;
 }
 
 const MINUTE = 60_000;
 /** Maximum milliseconds for each read of the database. */
 const TIMEOUT = 4_000;
-/** Maximum entries of the audit trail that are shown: the newest entries. */
+/** The page shows at most this number of audit entries, the newest ones. */
 const MAX_ENTRIES = 50;
 
 type Read = Pick<History, 'minutes' | 'isCut'> & {
   readonly audit: EventSources['audit'];
 };
 
-/** @returns a reader of the last hour. Its reads never fail and end within TIMEOUT milliseconds */
+/** `read` never fails, and ends within TIMEOUT milliseconds. */
 export function createHistory(mongo: Connection, queue: QueueHistory) {
   const counts = createPushCountReader(mongo);
   const trail = createAuditTrail(mongo, systemClock);
@@ -62,7 +61,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       const from = to - HISTORY;
       return { from, to, ...(await read(from, to)) };
     },
-    /** Adds to a result of `read`: the samples and outages of this process, and the events that the status shows. */
+    /** Adds the queue history of this process, and the outages and starts in `status`, to a result of `read`. */
     complete: (
       { audit, ...rest }: Read & Pick<History, 'from' | 'to'>,
       status: ServiceStatus,
@@ -74,7 +73,6 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
   };
 }
 
-/** @returns one element for each minute from `from` to `to`, including minutes without pushes */
 function countByMinute({ counts }: PeriodCounts, from: number, to: number): MinuteCounts[] {
   const none = Object.fromEntries(PUSH_KINDS.map((kind) => [kind, 0])) as Record<PushKind, number>;
   const minutes = Array.from({ length: (to - from) / MINUTE }, (_, n) => ({
@@ -91,7 +89,6 @@ function countByMinute({ counts }: PeriodCounts, from: number, to: number): Minu
 export const PUSH_KINDS = ['written', 'unchanged', 'rejected', 'failed'] as const;
 export type PushKind = (typeof PUSH_KINDS)[number];
 
-/** Results of accepted pushes that did not change the matter. */
 const UNCHANGED: readonly string[] = ['STALE_IGNORED', 'REPLAYED', 'ALREADY_DELETED'];
 
 /** @param result an outcome, REPLAYED, or a reason */
@@ -101,19 +98,17 @@ export function pushKindOf(result: string): PushKind {
   return UNCHANGED.includes(result) ? 'unchanged' : 'written';
 }
 
-// Events: outages, starts of processes, and audit entries.
-
 /** `at` and `until` in epoch milliseconds. */
 export type HistoryEvent = { readonly at: number } & (
   | {
       readonly kind: 'outage';
       readonly server: ServerName;
-      /** End of the outage; null during the outage. */
+      /** Null if the outage continues, or if its end was not recorded. */
       readonly until: number | null;
       readonly error: string;
     }
   | {
-      /** Processes of one version that started together: a deployment, or a restart. */
+      /** Processes of one version that started together: a deployment or a restart. */
       readonly kind: 'start';
       readonly version: string;
       readonly processes: readonly string[];
@@ -121,26 +116,20 @@ export type HistoryEvent = { readonly at: number } & (
   | ({ readonly kind: 'audit' } & Pick<AuditEntry, 'operator' | 'command' | 'subject' | 'outcome'>)
 );
 
-/** The sources of the events. */
 interface EventSources {
-  /** Entries of the audit trail; null if MongoDB is unavailable. */
+  /** Null if MongoDB is unavailable. */
   readonly audit: readonly AuditEntry[] | null;
-  /** Outages that this process has recorded. */
   readonly outages: readonly NotedOutage[];
   readonly status: ServiceStatus;
-  /** Start of the last hour, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly from: number;
 }
 
 /** Maximum milliseconds between the first and the last start of the processes in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/**
- * Several processes can notice the same outage of a server, each at a different time. The difference between these
- * times is less than this number of milliseconds.
- */
+/** Two outage records of one server whose starts differ by fewer milliseconds describe the same outage. */
 const SAME_OUTAGE = 5_000;
 
-/** @returns the events, oldest first */
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {
   const entries = (audit ?? []).map(
     ({ at, operator, command, subject, outcome }): HistoryEvent => ({

@@ -1,7 +1,4 @@
-/**
- * Starts the operator page on the internal port of a process. The process loads the code of the page at the first
- * request.
- */
+/** Starts the operator page on the internal port of a process. */
 import type { RequestListener } from 'node:http';
 import { foldedLog } from '../infra/folded-log';
 import { outagesOf } from '../infra/outages';
@@ -13,15 +10,12 @@ export interface Operator extends OperatorPage {
   close(): Promise<void>;
 }
 
-/**
- * Paths of the page, of its JSON data, changes and files, of the pages about alerts, and of console files that the page
- * uses.
- */
+/** `/console/` has the console files that the page uses. */
 const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;
 
-/** @param parts `hasPort` is false if the process has no internal port; then no request reaches the page */
+/** @param parts `hasPort`: whether the process has an internal port */
 export function createOperator(parts: OperatorParts & { readonly hasPort: boolean }): Operator {
   const { hasPort, redis, keys, logger } = parts;
   const handles = (path: string) => PATHS.test(path);

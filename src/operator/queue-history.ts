@@ -13,7 +13,7 @@ export interface QueueSample {
   readonly at: number;
   /** Pushes in all partitions; null if Redis was unavailable. */
   readonly waiting: number | null;
-  /** Age of the oldest waiting push in milliseconds; null if no push waits, or if Redis was unavailable. */
+  /** Null if no push waits or Redis was unavailable. */
   readonly oldestMs: number | null;
 }
 
@@ -32,13 +32,9 @@ export interface QueueHistory {
 export const HISTORY = 3_600_000;
 /** Milliseconds between two samples, randomly extended by up to half. */
 const INTERVAL = 12_000;
-/** Maximum outages that are recorded. */
 const MAX_OUTAGES = 100;
 
-/**
- * @param readBacklogs reads the backlogs of all partitions; it rejects if Redis is unavailable
- * @param outagesOfProcess the outages that this process has noticed
- */
+/** @param readBacklogs rejects if Redis is unavailable */
 export function startQueueHistory(
   readBacklogs: () => Promise<readonly PartitionBacklog[]>,
   outagesOfProcess: Outages,
@@ -52,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // If another outage began before the next sample, the end of this outage is unknown.
+      // An earlier outage has no `until` if the server recovered and failed again between two samples.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
@@ -61,7 +57,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // The error handler is empty, because `note` never fails: after a failed read, `note` records null values.
+  // `note` never fails: after a failed read, `note` records null values.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,
@@ -78,14 +74,11 @@ function sumOf(partitions: readonly PartitionBacklog[]): Omit<QueueSample, 'at'>
   };
 }
 
-/** The values that the process passes to its operator page. */
 export interface OperatorParts {
-  /** Name of the process that serves the page. */
   readonly name: string;
-  /** PORTAL_TIME_ZONE, in which the page shows all times. */
+  /** The setting PORTAL_TIME_ZONE. */
   readonly timeZone: string;
   readonly mongo: Connection;
-  /** A fail-fast connection that was ready when the process started. */
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;

@@ -1,7 +1,4 @@
-/**
- * Builds the data of the operator page (`GET /status`): the data of `matterctl status`, the stuck partitions, the
- * alerts, and the last hour.
- */
+/** Builds the data of the operator page (`GET /status`). */
 import { createStuckWatch, type StuckPartition } from '../queue/inspect/stuck';
 import { MongoStatusReader } from '../status/mongo-status';
 import { RedisStatusReader } from '../status/redis-status';
@@ -13,9 +10,8 @@ import type { OperatorParts, QueueHistory } from './queue-history';
 export interface OperatorStatus extends ServiceStatus {
   /** Name of the process that serves the page. */
   readonly process: string;
-  /** Time zone in which the page shows all times. */
   readonly timeZone: string;
-  /** Whether operators can pause clients on this page. True if OPERATOR_TOKEN is set. */
+  /** True if OPERATOR_TOKEN is set: the page can then pause and resume clients. */
   readonly canChange: boolean;
   /** Partitions without progress for at least 1 s, and the cause; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
@@ -23,15 +19,15 @@ export interface OperatorStatus extends ServiceStatus {
   readonly history: History;
 }
 
-/** Milliseconds for which the current state is cached. */
+/** Milliseconds for which the status is cached. */
 const STATUS_TTL = 1_000;
-/** Milliseconds for which the pushes and audit entries of the last hour are cached. */
+/** Milliseconds for which the history is cached. */
 const HISTORY_TTL = 5_000;
 
 export interface Screen {
-  /** Reads the data. A read never fails and ends within seconds. */
+  /** Never fails, and ends within seconds. */
   read(): Promise<OperatorStatus>;
-  /** Clears the cache after a change, so that the next read shows the change. */
+  /** Clears the cache, so that the next read shows a change that was just made. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -71,8 +67,8 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
 }
 
 /**
- * Caches a call. For `ms` milliseconds after the start of the call, and for `ms` milliseconds after its result, `get`
- * returns the result of this call and starts no new call.
+ * `get` reuses the last call for `ms` milliseconds: from the start of a running or failed call, from the end of a
+ * successful call.
  */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;

@@ -1,16 +1,15 @@
-/** Parts of the schemas of answers. These schemas document the answers; only tests validate with them. */
+/** Parts of the schemas of answers. Only tests validate answers with these schemas. */
 import { z } from 'zod';
 import { describe } from './language';
 
-/** The read-only type of an answer, from its schema. */
 export type Answer<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
 
-/** For `satisfies`: the compiler compares the fields of a schema with the fields of a type. */
+/** For `satisfies`: the compiler compares the fields of a schema with the fields of `T`. */
 export type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
-/** The schema of a union of string literals. The compiler reports a literal that `values` lacks. */
+/** The compiler reports a literal of the union `T` that `values` lacks. */
 export function oneOf<T extends string>(values: Readonly<Record<T, true>>): z.ZodType<T> {
   return z.enum(Object.keys(values)) as unknown as z.ZodType<T>;
 }
@@ -19,10 +18,8 @@ export const instant = () => z.string().meta({ format: 'date-time' });
 export const requestId = () => z.string().regex(/^[0-9a-f]{24}$/);
 export const matterId = () => z.string().regex(/^\d{1,19}$/);
 export const count = () => z.int().min(0).meta({ maximum: undefined });
-/** Text of exactly `digits` lower-case hex digits. */
 export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 
-/** The id of a request that has an entry in the push log. */
 export const loggedRequestId = () =>
   requestId().meta(
     describe(
@@ -40,7 +37,6 @@ export const nextCursor = () =>
         '下一页的游标；null 表示最后一页',
       ),
     );
-/** The number of pushes without an entry in the push log. */
 export const notRecorded = () =>
   count().meta(
     describe(

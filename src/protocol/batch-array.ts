@@ -1,8 +1,6 @@
 /**
- * Splits a batch that is a JSON array into its elements, in one pass over the bytes (contract 7.1). The pass checks the
- * structure: brackets, commas, colons, names and quotes. Other errors, such as a malformed number, do not change where
- * an element ends. `readLine` later finds these errors, and only the line with the error fails. `bodySpan` finds the
- * bytes of `body` in a line, because the push log stores and hashes exactly these bytes.
+ * Splits a batch that is a JSON array into its elements (contract 7.1), and checks the structure of the array.
+ * `readLine` (batch-lines.ts) finds other errors, such as a malformed number, and rejects only the line with the error.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -17,11 +15,11 @@ const CLOSE_OBJECT = 0x7d;
 export interface SplitArray {
   /** The bytes of each element before the first error, without surrounding blanks. */
   readonly elements: readonly Buffer[];
-  /** Position of the first byte that breaks the structure. */
+  /** Position of the first structural error. */
   readonly wrongAt?: number;
 }
 
-/** Maximum blanks before an array. The search stops there, because a batch can consist of millions of blanks. */
+/** Maximum blanks before an array: the search for the `[` must end early in a batch of millions of blanks. */
 const MAX_BLANKS = 64 * 1024;
 
 /** @returns the position of the `[` after the blanks at `from`; undefined if the batch is no array */
@@ -30,15 +28,15 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
   return batch[at] === OPEN_LIST ? at : undefined;
 }
 
-/** Bytes of one step within an element. One element can be as large as the batch and then needs several steps. */
 const STEP = 64 * 1024;
 
 /**
- * Splits the array in steps. The generator yields after each element, and after about `STEP` bytes within an element.
+ * The generator yields after each element, and about every `STEP` bytes within an element, so that `runInSlices`
+ * (concurrency/turns.ts) can pause.
  *
  * @param start position of the `[`
- * @param maxElements maximum number of elements. The function stops after `maxElements + 1` elements, so that the
- *   caller can detect an array with too many elements
+ * @param maxElements the generator ends after `maxElements + 1` elements, so that the caller can detect an array with
+ *   too many
  */
 export function* splitArray(
   batch: Buffer,
@@ -65,17 +63,14 @@ export function* splitArray(
 }
 
 interface Reached {
-  /** Position after the value, or of the byte that breaks its structure. */
+  /** Position after the value; if `isWrong`, position of the first structural error. */
   readonly end: number;
   readonly isWrong: boolean;
 }
 
 const NONE = 0;
 
-/**
- * Finds the end of a value. The loop must be fast, because a batch can have millions of values. A value with more than
- * MAX_BRACKETS nested levels is wrong: without a limit, millions of brackets would need much memory.
- */
+/** A value with more than MAX_BRACKETS nested levels is wrong, because millions of levels would need much memory. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   /** The values of `due` for the levels around the current level, outermost first. */
   const outer: number[] = [];
@@ -111,7 +106,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
       if (end === at || end > bytes.length) return { end: at, isWrong: true };
       at = end;
     }
-    // A value has ended. The lists and objects around the value can end too.
+    // After the value, the surrounding lists and objects can end too.
     for (;;) {
       if (due === NONE) return { end: at, isWrong: false };
       at = afterBlanks(bytes, at);
@@ -125,11 +120,8 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 }
 
 /**
- * Skips a word: a number, `true`, `false`, `null`, or any other bytes that are WORD in KINDS. In a list, also skips the
- * words that follow directly after a comma, because a list can have millions of words, and one call for each word would
- * be slow.
- *
- * @returns the position after the last skipped word
+ * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, one call skips all words
+ * that only commas separate, because a list can have millions of words.
  */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;
@@ -152,7 +144,7 @@ const SIGN = 1;
 const BLANK = 2;
 const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
 
-/** WORD, SIGN or BLANK for each byte. Every byte of a batch is looked up, and a table is faster than comparisons. */
+/** The kind of each byte value: a look-up in this table is faster than a chain of comparisons. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
   return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;
@@ -162,10 +154,10 @@ const BACKSLASH = 0x5c;
 const BODY = Buffer.from('"body"');
 
 /**
- * Finds the bytes of the field `body` in a line.
+ * Finds the bytes of the field `body`: the push log stores and hashes exactly these bytes.
  *
  * @param line a JSON object that `JSON.parse` accepts and that has the field
- * @returns a slice of the memory of `line`; if the field occurs twice, its last value, as in `JSON.parse`
+ * @returns a slice of `line`; if the field occurs more than once, the last value, as in `JSON.parse`
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);
@@ -183,11 +175,11 @@ export function bodySpan(line: Buffer): Buffer {
   return found;
 }
 
-// These functions run for each byte of a batch. A look-up in a `Set` would take several times as long.
+// Two comparisons are several times as fast as a look-up in a `Set`.
 const isOpening = (byte: number) => byte === OPEN_OBJECT || byte === OPEN_LIST;
 const isClosing = (byte: number) => byte === CLOSE_OBJECT || byte === CLOSE_LIST;
 
-/** Whether a field name is `body`. @param key the name with its quotes; the name can contain escapes */
+/** @param key the name with its quotes; the name can contain escapes */
 const isBody = (key: Buffer) =>
   key.equals(BODY) || (key.includes(BACKSLASH) && JSON.parse(key.toString('utf8')) === 'body');
 

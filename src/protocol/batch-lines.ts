@@ -1,6 +1,6 @@
 /**
- * Splits the bytes of a batch into lines and parses the lines. A wrong line does not affect the other lines (contract
- * 7.2). Exceptions: the whole batch is rejected if it is not UTF-8, or if its JSON array is broken.
+ * Splits a batch into lines and parses the lines. A wrong line does not affect other lines (contract 7.2), but invalid
+ * UTF-8 or a broken JSON array rejects the whole batch.
  */
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -15,13 +15,12 @@ import { bilingualErrors, TEXTS } from './texts';
 export interface BatchLimits {
   /** Maximum number of lines that are not empty. */
   readonly lines: number;
-  /** Maximum size of the body of one line, in bytes. */
+  /** Maximum bytes of the body of one line. */
   readonly bodyBytes: number;
 }
 
-/** A line that is not parsed yet. */
 export interface RawLine {
-  /** The number of the line, from 1; empty lines are counted. In an array: the position of the element, from 1. */
+  /** The number of the line, or of the element of the array, from 1; empty lines are counted. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -31,13 +30,12 @@ export interface ReadLine extends RawLine {
   readonly op: OperationName;
   readonly key: string | undefined;
   readonly body: JsonObject;
-  /** The bytes of `body` in the line, which the push log stores and hashes. */
   readonly rawBody: Buffer;
   /** Names of fields of the line other than `op`, `key` and `body`. */
   readonly unknown: readonly string[];
 }
 
-/** Maximum line breaks of a batch, as a multiple of `BatchLimits.lines`, to limit the number of empty lines. */
+/** Maximum line feeds of a batch, as a multiple of `BatchLimits.lines`: a batch can have many empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
@@ -47,7 +45,7 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * Reads the lines in steps, because splitting an array of 8 MiB takes long. `runInSlices` runs the steps.
+ * `runInSlices` must run this generator, because splitting an array of 8 MiB in one step would block the event loop.
  *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array
@@ -62,10 +60,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/**
- * An upper bound of the lines of a batch: its elements if the batch is an array, otherwise its line breaks plus one.
- * The function stops counting when the batch exceeds `limits`. It works in steps, like `readBatchLines`.
- */
+/** Counts the lines, including empty lines, for the rate limit. Counting stops when the batch exceeds `limits`. */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements
@@ -75,11 +70,10 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** The error of the array, if its structure is broken after `lines`. */
+  /** Set if the structure of the array is broken after `lines`. */
   readonly error?: PushError;
 }
 
-/** @returns undefined if the batch is no array */
 function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Elements | undefined> {
   const start = arrayStart(batch, afterMark(batch));
   if (start === undefined) return undefined;
@@ -92,7 +86,7 @@ function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Ele
 
 const maxLineFeeds = ({ lines }: BatchLimits) => MAX_FEEDS_PER_LINE * lines;
 
-/** Counts line feeds. Stops at `max`, because a batch can consist of millions of line feeds. */
+/** Stops at `max`, because a batch can consist of millions of line feeds. */
 function countLineFeeds(batch: Buffer, max: number): number {
   let count = 0;
   for (let at = batch.indexOf(LINE_FEED); at !== -1; at = batch.indexOf(LINE_FEED, at + 1)) {
@@ -106,7 +100,6 @@ function tooMany(text: Text): PushError {
   return new PushError('TOO_MANY_LINES', { errors: [problem('(body)', text)] });
 }
 
-/** The error names the first line that is not UTF-8. */
 function wrongEncoding(lines: readonly RawLine[]): PushError {
   const line = lines.find(({ bytes }) => !isUtf8(bytes));
   const errors = line ? [problem('(body)', TEXTS.encodingOfLine(line.number))] : [];
@@ -116,7 +109,6 @@ function wrongEncoding(lines: readonly RawLine[]): PushError {
 const afterMark = (batch: Buffer) =>
   batch.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
-/** @throws PushError TOO_MANY_LINES */
 function splitLines(batch: Buffer, limits: BatchLimits): RawLine[] {
   const max = maxLineFeeds(limits);
   if (countLineFeeds(batch, max + 1) > max) throw tooMany(TEXTS.tooManyLineFeeds(max));
@@ -132,7 +124,6 @@ function splitLines(batch: Buffer, limits: BatchLimits): RawLine[] {
   return lines;
 }
 
-/** Whether the range contains only blanks, tabs and carriage returns. */
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at];
@@ -141,7 +132,7 @@ function isBlank(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Parses a line. @returns the parsed line, or its PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE */
+/** @returns the line, or its PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE */
 export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushError {
   if (line.bytes.length > limits.bodyBytes + AROUND_BODY) return new PushError('BODY_TOO_LARGE');
   const excess = structureProblem(line.bytes, 1, '(line)');
@@ -171,14 +162,14 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first, because nearly all lines have no unknown field and then need no search. */
+/** Compares the number of fields first, because nearly all lines have no unknown field and need no search. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;
   return names.length === known ? NONE : names.filter((name) => !FIELDS.has(name));
 }
 
-/** The same check as the schema `batchLine`, but faster: it copies no body and builds no error messages. */
+/** A faster check than the schema `batchLine`; must accept the same lines. */
 function isLine(json: object): json is Pick<ReadLine, 'op' | 'key' | 'body'> {
   const { op, key, body } = json as Readonly<Record<string, unknown>>;
   const isKey = key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key));

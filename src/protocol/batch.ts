@@ -1,8 +1,4 @@
-/**
- * A batch: NDJSON with one push per line, like a file for `matterctl push` (contract 7). Lines are numbered from 1.
- * Empty lines have numbers but are no pushes. A byte order mark at the start, CRLF and a last line without line feed
- * are accepted. A JSON array of the same objects is accepted too: its elements are the lines.
- */
+/** A batch of pushes: NDJSON with one push per line, or a JSON array of the same objects (contract 7). */
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
 import { OPERATIONS } from '../domain/operation';
@@ -23,21 +19,14 @@ export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 /** Maximum length of an idempotency key, also of a key that `derivedKey` returns. */
 export const MAX_KEY_LENGTH = 255;
 
-/**
- * The schema of a line, without the fields of `body`. The parser of the operation validates these fields, as in a
- * single push.
- */
+/** The schema of a line; the parser of the operation validates the fields of `body`, as in a single push. */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
   body: z.looseObject({}),
   key: z.string().regex(IDEMPOTENCY_KEY, zodMessage(TEXTS.idempotencyKey)).optional(),
 });
 
-/**
- * The idempotency key of a line without a key of its own, in a batch with the header X-Idempotency-Key (contract 7.2).
- *
- * @param line number of the line, from 1
- */
+/** Derives the idempotency key of a line without a key from the key of the batch (contract 7.2). */
 export const derivedKey = (batchKey: string, line: number) => `${batchKey}/${line}`;
 
 /** The whole line as one schema, for the OpenAPI document. */
@@ -49,8 +38,8 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // Otherwise `meta` would copy `allOf` of the push body. In the OpenAPI document, `body` is a reference to
-            // the schema of the push body, which already has `allOf`.
+            // The document shows `body` as a reference to the schema of the push body. Without this line, `meta` would
+            // repeat the `allOf` of that schema beside the reference.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -120,7 +109,6 @@ const externalId = z
   .nullable()
   .meta(describe('The matter of the push; null if unknown', '涉及的事项，未知时为 null'));
 
-/** The result of one line. */
 export const batchResult = z
   .object({
     ...lineFields,
@@ -164,7 +152,6 @@ export const batchData = z
   .meta(describe('The result of each line of a batch', '批次逐行的处理结果'));
 export type BatchData = Answer<typeof batchData>;
 
-/** The result of one line of a dry run. */
 export const verifiedLine = z
   .object({ ...lineFields, externalId })
   .meta(describe('The result of the validation of one line', '一行的校验结果'));
@@ -182,11 +169,10 @@ export type VerifiedBatch = Answer<typeof verifiedBatch>;
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
 /**
- * The envelope of the answer 207. The service sends this answer if pushes of a batch or resend failed, or if pushes of
- * a dry run are invalid.
+ * The envelope of an answer in which at least one line failed.
  *
  * @param data BatchData, VerifiedBatch or ResendData
- * @param retryable whether one of the failed lines can succeed in a retry
+ * @param retryable whether at least one failed line can succeed in a retry
  */
 export function partialEnvelope(
   data: unknown,

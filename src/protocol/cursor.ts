@@ -1,6 +1,6 @@
 /**
- * Cursors of paged queries. A cursor is the text with which a caller requests the next page; callers must not interpret
- * it. A cursor contains a digest of its query. The service rejects the cursor if the digest of the next query differs.
+ * Cursors of paged queries. A cursor contains a digest of its query: the service rejects the cursor in a different
+ * query.
  */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';
@@ -11,7 +11,7 @@ const DIGEST_LENGTH = 16;
 
 /**
  * @param query the filters and the order that must be the same for all pages
- * @param position where the page ends: identifies the last row that was read for the page
+ * @param position identifies the last row that was read for the page
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');
@@ -19,7 +19,6 @@ export function encodeCursor(query: unknown, position: string): string {
 
 /**
  * @param form pattern of the whole position
- * @returns the position
  * @throws PushError VALIDATION_FAILED naming `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {

@@ -1,8 +1,7 @@
 /**
- * The endpoint table: every signed endpoint with its path, authentication, body and limit,
- * answer, timeout and examples. The router, the OpenAPI document, metrics, traces and the client
- * types read the table. To add a signed query, add its row to `endpoints/push-logs.ts`,
- * `matters.ts` or `self.ts`, and add its function to `src/queries/queries.ts`.
+ * The endpoint table, which the router, the OpenAPI document, metrics, traces and the client types read. To add a
+ * signed query, add a row to `endpoints/push-logs.ts`, `matters.ts` or `self.ts`, and a function to
+ * `src/queries/queries.ts`.
  */
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import {
@@ -36,13 +35,13 @@ export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
 export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
 export { ORPHANS_ENDPOINT } from './endpoints/matters';
 
-/** The signed queries with JSON bodies and answers. `matters/orphans` uses NDJSON and has ORPHANS_ENDPOINT instead. */
+/** The queries with JSON bodies and answers. ORPHANS_ENDPOINT describes `matters/orphans`, which uses NDJSON. */
 const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
 
 export type QueryName = keyof typeof QUERY_ROWS;
 export const QUERIES = Object.keys(QUERY_ROWS) as readonly QueryName[];
 
-/** `data` of the answers to the signed queries. */
+/** The type of `data` in the answer to each query. */
 export type QueryAnswers = { readonly [Name in QueryName]: DataOf<(typeof QUERY_ROWS)[Name]> };
 
 export type EndpointName =
@@ -67,14 +66,12 @@ export const ENDPOINTS: readonly Endpoint<EndpointName>[] = [
 
 const BY_PATH = new Map(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint]));
 
-/** @returns the signed endpoint with this path; undefined if there is none */
 export const endpointAt = (path: string): Endpoint<EndpointName> | undefined => BY_PATH.get(path);
 
-/** @returns the milliseconds in which the service must answer a signed query */
+/** @returns milliseconds */
 export const timeoutOf = (name: QueryName, { PUSH_TIMEOUT }: EndpointSettings): number =>
   (QUERY_ROWS[name] as QueryRow<unknown>).timeout ?? PUSH_TIMEOUT;
 
-/** The rows of the signed queries, for the schemas of the OpenAPI document. */
 export const queryRows = (): readonly QueryRow<unknown>[] => Object.values(QUERY_ROWS);
 
 function queryEndpoint(name: QueryName, row: QueryRow<unknown>): Endpoint<QueryName> {

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
 import { type Bilingual, describe } from './language';
 
-/** The stored form of the field. `storage/push-log/entry.ts` maps each form to a type of the database. */
+/** `storage/push-log/entry.ts` maps each form to a type of the database. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
-/** Who sees the field. `clients`: clients and operators. `operators`: only operators. `service`: no reader. */
+/** Who sees the field. `clients`: clients and operators; `operators`: only operators; `service`: neither. */
 export type Audience = 'clients' | 'operators' | 'service';
 
 export interface EntryField<
@@ -17,7 +17,7 @@ export interface EntryField<
 > {
   /** Undefined if the presenter (queries/presenters/entry.ts) builds the value. */
   readonly stored: Stored;
-  /** Whether an entry in the database can lack the field. For a missing stored field, readers see null. */
+  /** Whether an entry in the database can lack the field. */
   readonly optional: Optional;
   readonly shownTo: ShownTo;
   /** The schema of the value that readers see. */
@@ -36,7 +36,6 @@ export const INSTANT = { stored: 'instant', schema: instant() } as const;
 export const REQUEST_ID = { stored: 'requestId', schema: requestId() } as const;
 export const MATTER_ID = { stored: 'matterId', schema: matterId() } as const;
 
-/** A field of every entry. */
 export function requiredField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
@@ -45,7 +44,6 @@ export function requiredField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: false, shownTo: 'clients', schema: shown };
 }
 
-/** A field that an entry can lack. */
 export function optionalField<F extends StoredForm, S extends z.ZodType>(
   { stored, schema }: Form<F, S>,
   ...description: Bilingual
@@ -54,9 +52,7 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/**
- * A field that the presenter (queries/presenters/entry.ts) builds: the value is derived, or is a list or an object.
- */
+/** For a field whose value the presenter builds: a derived value, a list or an object. */
 export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual
@@ -65,7 +61,6 @@ export function presentedField<S extends z.ZodType>(
   return { stored: undefined, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** A field that an entry can lack. Only operators see the field. */
 export function operatorField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,
@@ -73,7 +68,6 @@ export function operatorField<F extends StoredForm, S extends z.ZodType>({
   return { stored, optional: true, shownTo: 'operators', schema: schema.nullable() };
 }
 
-/** A field that an entry can lack. Only the service uses the field. */
 export function internalField<F extends StoredForm, S extends z.ZodType>({
   stored,
   schema,

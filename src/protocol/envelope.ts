@@ -16,11 +16,9 @@ export interface Envelope {
   /** Link to the description of the reason: `/docs#reason-SIGNATURE_MISMATCH`. */
   readonly help?: string;
   readonly errors?: readonly FieldError[];
-  /** Warnings of a rejected body. */
   readonly warnings?: readonly Warning[];
 }
 
-/** Renders problems in the language of the caller. */
 export const renderAll = (problems: readonly Problem[], language: Language): FieldError[] =>
   problems.map((it) => render(it, language));
 
@@ -33,20 +31,14 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
   return { code: 0, message: 'success', data, requestId, timestamp: new Date(now).toISOString() };
 }
 
-/** Link to the description of a reason on the reference page. */
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
-/**
- * Adds a prefix to the link `help`.
- *
- * @param pathPrefix path below which clients reach the service; empty for the root
- */
+/** @param pathPrefix path below which clients reach the service; empty for the root */
 export const withHelpUnder = (pathPrefix: string, envelope: Envelope): Envelope =>
   pathPrefix === '' || envelope.help === undefined
     ? envelope
     : { ...envelope, help: pathPrefix + envelope.help };
 
-/** @param language the language of the caller */
 export function errorEnvelope(
   error: PushError,
   requestId: string,

@@ -19,7 +19,7 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans } from './schema-rules';
 import { fieldError } from './warnings';
 
-/** The schema of the body. @param timeZone the zone of local date-times in the body (PORTAL_TIME_ZONE) */
+/** @param timeZone zone of local date-times in the body (PORTAL_TIME_ZONE) */
 export function failuresSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -127,7 +127,6 @@ export const mended = z
   .meta(describe('The push that mended the failure', '之后成功的推送'));
 export type Mended = Answer<typeof mended>;
 
-/** The failed upsert that should have created the matter. This failure causes MATTER_NOT_FOUND in later pushes. */
 const failureCause = z
   .object({
     requestId: requestId().meta(describe('The last failed upsert', '最近一次失败的 upsert')),
@@ -137,7 +136,6 @@ const failureCause = z
   })
   .meta(describe('The failed upsert that caused the last failure', '导致最近一次失败的失败'));
 
-/** The last failure of a matter, of an idempotency key, or of a push without matter and key. */
 export const failedRow = z
   .object({
     requestId: requestId().meta(describe('The last failure', '最近一次失败的请求')),
@@ -217,7 +215,6 @@ export const failures = z
       ),
     ),
     notRecorded: notRecorded(),
-    /** True if there is no `nextCursor`. */
     complete: z
       .boolean()
       .meta(

@@ -1,6 +1,6 @@
-/** The rules of single fields as predicates (contract 4.10, 4.11). Pure; the console uses this module too. */
+/** The rules of single fields (contract 4.10, 4.11). The console in the browser uses this module too. */
 
-/** All control characters, as the content of a character class. Ids and URLs must not contain them. */
+/** All control characters, for a character class; ids and URLs must not contain control characters. */
 export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** Characters that no text may contain: the ASCII control characters except tab, line feed and carriage return. */
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
@@ -8,13 +8,11 @@ const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
 /** A scheme has at least two characters: one letter is a Windows drive, as in `C:\share`. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/**
- * Matches a URL with http or https that has no host. A URL with any other scheme, such as of an app, needs no host.
- */
+/** Matches an http or https URL that has no host. */
 export const WITHOUT_HOST =
   /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
 export const REJECTED_SCHEMES: readonly string[] = ['javascript', 'data', 'vbscript', 'file'];
-/** Upper snake case, or empty. An empty status means the same as an absent field (contract 4.2). */
+/** Upper snake case; an empty status means the same as an absent field (contract 4.2). */
 export const STATUS = /^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 /** Maximum lengths in UTF-16 units. */
@@ -51,7 +49,6 @@ export function isJson(value: string): boolean {
     JSON.parse(value);
     return true;
   } catch {
-    // The calling function reports the error.
     return false;
   }
 }
@@ -70,7 +67,6 @@ export const isText =
     value.isWellFormed() &&
     !hasForbidden(value);
 
-/** Text on one line that is not blank and has no control character, such as a tab. */
 const isKey =
   (max: number): TextRule =>
   (value): value is string =>

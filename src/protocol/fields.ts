@@ -1,6 +1,6 @@
 /**
- * Schemas of single fields that several bodies share (contract 4.10, 4.11). The OpenAPI document omits refinements and
- * transforms. So `meta` repeats their rules as JSON Schema, as far as JSON Schema can express these rules.
+ * Schemas of fields that several bodies share (contract 4.10, 4.11). The OpenAPI document omits refinements and
+ * transforms, so `meta` repeats the rules that JSON Schema can express.
  */
 import { z } from 'zod';
 import {
@@ -19,27 +19,22 @@ import {
 import { TEXTS, zodMessage } from './texts';
 import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } from './time';
 
-/**
- * The pattern of a text that is not blank.
- *
- * @param forbidden characters that the text must not contain, written like the inside of a character class
- */
+/** @param forbidden characters that the text must not contain, as inside a character class */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
-/** Free text: at most `max` UTF-16 units, no lone surrogate, no FORBIDDEN character. */
+/** @param max maximum length in UTF-16 units */
 export const text = (max: number) =>
   z
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // `abort` ends the validation of the field: other rules about control characters would repeat this error.
+    // `abort` ends the validation of the field: later rules of `key` and `url` would report the same characters again.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
     })
     .meta({ pattern: `^[^${FORBIDDEN}]*$` });
 
-/** A text that has one line and is not blank, such as an id. */
 const key = (max: number) =>
   text(max)
     .refine((value) => !isBlank(value), zodMessage(TEXTS.blank))
@@ -64,29 +59,27 @@ export const url = text(MAX_LENGTH.url)
     },
   });
 
-/** A host and a port at the start of a URL. Such a URL probably lacks its scheme. */
+/** Matches a URL that starts with a host and a port; the URL probably lacks its scheme. */
 const HOST_AND_PORT =
   /^\s*(?:localhost:\d{1,5}|[a-z0-9-]*\.[a-z0-9.-]*:\d{1,5}(?=$|[/?#])|[a-z0-9-]+:\d{1,5}(?=\/))/i;
 export const looksLikeHost = (value: string): boolean => HOST_AND_PORT.test(value);
 
-/** A pattern that ignores case: patterns of JSON Schema have no flags. */
+/** Patterns of JSON Schema have no flag to ignore case. */
 function inAnyCase(scheme: string): string {
   return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
-/** The maximum length applies to the text without surrounding blanks. With blanks, the text may be 4 times as long. */
+/** The maximum length excludes surrounding blanks. Including blanks, the limit is 4 times as high. */
 export const bizType = text(MAX_LENGTH.bizType * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.bizType))
   .meta({ maxLength: MAX_LENGTH.bizType });
 
-/** Words of a search, on one line. The limits are those of `bizType`, with another maximum length. */
 export const searchWords = key(MAX_LENGTH.searchWords * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.searchWords))
   .meta({ maxLength: MAX_LENGTH.searchWords });
 
-/** A status in upper snake case. An empty status means the same as an absent field (contract 4.2). */
 export const bizStatus = z
   .string()
   // If the value is too long, `abort` skips the match with STATUS: the value can be as long as the whole body.
@@ -95,11 +88,10 @@ export const bizStatus = z
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // A longer value is not parsed: parsing many nested brackets, in a value as long as the body, would take too long.
+  // Does not parse a value that is too long: the value can be as long as the whole body.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 
-/** Makes a field optional. `null` means the same as an absent field. */
 export const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -118,7 +110,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** `sourceUpdatedAt` of a push. With a time far in the future, all later pushes of the same matter would be stale. */
+/** `sourceUpdatedAt`: a time far in the future would make all later pushes of the matter stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

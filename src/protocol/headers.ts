@@ -2,40 +2,37 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Unix time in seconds. The signature covers the unchanged text of the header. */
+/** Unix time in seconds. */
 export const TIMESTAMP = /^\d{1,12}$/;
 /** Maximum seconds between X-Timestamp and the time of the service (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
 /** HMAC-SHA256 in hex, either case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
 /**
- * 1 to 255 printable characters, without blanks at the ends (contract 2.2). HTTP strips such blanks from a header, but
- * a line of a batch keeps them. So a key with such blanks would differ between a single push and a batch.
+ * 1 to 255 printable characters, without blanks at the ends (contract 2.2). HTTP strips blanks at the ends of a header,
+ * but JSON keeps the blanks of a batch line's `key`.
  */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** No cache may store a response, and no browser may guess its type. */
 export const API_HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
-/** @returns a strong ETag: different bytes have different ETags */
+/** @returns a strong ETag */
 export function etagOf(bytes: Buffer): string {
   const digest = createHash('sha256').update(bytes).digest('base64url');
   return `"${digest.slice(0, 27)}"`;
 }
 
-/** The form of a Host header: a host, or an IPv6 address in brackets, and optionally a port. */
+/** Captures the IPv6 address (in brackets) or the host name of a Host header. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 
 /**
- * Protects the answers to unsigned requests against DNS rebinding. In this attack, a foreign page makes its own host
- * name resolve to this server, and reads the answers. The Host header then has the foreign host name.
+ * Protects answers to unsigned requests against DNS rebinding: the host name of a foreign page resolves to this server,
+ * and the page reads the answers.
  *
- * @param header the Host header; undefined in a request of HTTP/1.0, which no browser sends
- * @param ownNames host names of this service, from the settings
- * @returns whether the host is an IP address, localhost, or one of `ownNames`
+ * @param header undefined in a request of HTTP/1.0; browsers do not use HTTP/1.0
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;
@@ -45,5 +42,4 @@ export function isAcceptedHost(header: string | undefined, ...ownNames: string[]
   return host !== '' && (isIP(host) === 4 || ['localhost', ...ownNames.map(plain)].includes(host));
 }
 
-/** Lower case, without the dot at the end that a host name can have. */
 const plain = (name: string) => name.toLowerCase().replace(/\.$/, '');

@@ -1,7 +1,4 @@
-/**
- * A list of external ids as NDJSON, parsed while it arrives. Each line is a JSON string or an object with the field
- * `externalId`. Only the ids are kept in memory.
- */
+/** Parses a list of external ids (NDJSON) while the list arrives, and keeps only the ids in memory. */
 import { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
 import { externalId } from './fields';
@@ -10,21 +7,14 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/**
- * Maximum length of a line in characters. The limit is far longer than an id, because an object can have fields besides
- * `externalId`.
- */
+/** Characters; longer than an id, because an object can have fields besides `externalId`. */
 const MAX_LINE_LENGTH = 16_384;
-/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
 
-/** Parses chunks. Only `end` throws errors, because the signature must be verified before an error is reported. */
+/** `take` throws no errors: the service verifies the signature before `end` reports an error. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
-  /**
-   * @returns the ids without duplicates
-   * @throws PushError INVALID_ENCODING, or VALIDATION_FAILED naming `(body)` or lines
-   */
+  /** @throws PushError INVALID_ENCODING, or VALIDATION_FAILED naming `(body)` or lines */
   end(): ReadonlySet<string>;
 }
 
@@ -40,7 +30,6 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
     listed += 1;
     tooMany = listed > maxLines;
     if (tooMany) ids.clear();
-    // No further line is parsed: there are too many lines, or enough problems to report.
     if (tooMany || problems.length === MAX_PROBLEMS) return;
     const { id, wrong } = readLine(line);
     if (id !== undefined) ids.add(id);
@@ -58,9 +47,9 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Splits UTF-8 into lines. Ignores the chunk with the first invalid byte, and all later chunks. */
+/** Ignores the chunk with the first invalid byte, and all later chunks; `end` reports the error. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // The decoder drops a leading byte order mark, which is allowed, as in a batch.
+  // The decoder drops a leading byte order mark, which a list may have.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -84,7 +73,6 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
   return {
     take: (chunk: Uint8Array) => take(decode(chunk)),
-    /** @throws PushError INVALID_ENCODING */
     end: () => {
       take(decode());
       if (broken) throw broken;
@@ -93,7 +81,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
 }
 
-/** The schema of a line, only for the OpenAPI document. `readLine` parses lines faster than this schema would. */
+/** Only for the OpenAPI document: `readLine` parses lines faster than this schema. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
   .meta(describe('One line of the list of ids', '业务主键列表的一行'));
@@ -115,7 +103,7 @@ function readLine(line: string): Line {
 const FIELD = 'externalId';
 const MAX_ID = 128;
 const WITHOUT_CONTROLS = /^\P{Cc}+$/u;
-/** A fast check that accepts nearly all valid ids. The schema `externalId` would take too long for a million ids. */
+/** Accepts nearly all valid ids without the schema `externalId`, which would take too long for a million ids. */
 const isPlainId = (id: string) =>
   id.length <= MAX_ID && WITHOUT_CONTROLS.test(id) && id.isWellFormed() && id.trim() !== '';
 
@@ -128,7 +116,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Maximum body of a query with a list of ids, names or rows, in bytes. BODY_LIMIT does not apply to such a query. */
+/** Maximum bytes of a query body with a list of ids, names or rows; the setting BODY_LIMIT does not apply. */
 export const LARGE_QUERY_LIMIT = 1024 * 1024;
-/** Maximum body of `matters/orphans` in bytes: enough for a million ids. */
+/** Maximum bytes of the body of `matters/orphans`: 67 bytes for each of a million lines. */
 export const ID_LIST_LIMIT = 64 * 1024 * 1024;

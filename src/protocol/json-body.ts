@@ -1,18 +1,17 @@
-/** Parses bytes as a JSON object. Rejects invalid UTF-8, and bodies with too many values or levels. */
+/** Parses a body as a JSON object with a limited number of values and levels. */
 import type { z } from 'zod';
 import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
 import { localizedOf, TEXTS, unusedText } from './texts';
 
 const BYTE_ORDER_MARK = '\ufeff';
-// `ignoreBOM` keeps a leading byte order mark in the text, so that the error can name it.
+// `ignoreBOM` keeps a leading byte order mark in the text, so that the error can name the mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels,
- *   also in unused fields
+ * @param outerLevels levels of `raw` around the body of the push; the maximum depth does not include these levels
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);
@@ -25,12 +24,7 @@ export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   return body as JsonObject;
 }
 
-/**
- * Converts the errors of a failed validation to problems with Chinese and English texts.
- *
- * @param max maximum number of problems
- * @param at path of the validated value in the body
- */
+/** @param at path of the validated value in the body */
 export function fieldErrors(
   { issues }: z.ZodError,
   max = Number.POSITIVE_INFINITY,
@@ -48,13 +42,11 @@ export function fieldErrors(
   return problems.slice(0, max);
 }
 
-/** Maximum characters of a field name in answers and in the log. */
 const MAX_NAME_LENGTH = 64;
 
-/** A high surrogate whose low surrogate was cut off. Strict JSON parsers reject an answer with a lone surrogate. */
+/** A high surrogate at the end of a shortened name; strict JSON parsers reject a lone surrogate. */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
-/** The name of an unknown field, as errors and warnings show it. */
 export const shownName = (name: string) =>
   name.length > MAX_NAME_LENGTH
     ? `${name.slice(0, MAX_NAME_LENGTH).replace(HALF_AT_END, '')}…`
@@ -83,30 +75,20 @@ function parse(text: string): unknown {
 }
 
 /**
- * Maximum depth of a body (contract 4.11). This limit and the two limits below are checked before `JSON.parse`, which
- * could create half a million lists from a body of 1 MiB. The limits leave room for unused fields.
+ * Maximum depth of a body (contract 4.11). `structureProblem` checks this limit and the next two limits before
+ * `JSON.parse`, which could create half a million lists from 1 MiB.
  */
 export const MAX_JSON_DEPTH = 32;
-/** Maximum number of objects and lists. The largest push without unknown fields has about 1,000 of them. */
+/** Maximum number of objects and lists; the largest push without unknown fields has about 1,000. */
 export const MAX_BRACKETS = 2_500;
-/**
- * Maximum number of commas, which separate fields and list elements. The largest query, a `matters/diff` of 1,000
- * lines, has 5,000 commas.
- */
+/** Maximum number of commas; the largest query, a `matters/diff` of 1,000 lines, has 5,000. */
 export const MAX_COMMAS = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/**
- * Checks the three limits above. Reads each byte once, and does not check that the bytes are valid JSON.
- *
- * @param raw UTF-8
- * @param outerLevels levels of `raw` that enclose the body of the push; the maximum depth does not include them
- * @param field the value of `field` in the returned problem
- * @returns the first exceeded limit as a problem
- */
+/** Checks the three limits above, but not whether `raw` is valid JSON. @param outerLevels as in `parseJsonBody` */
 export function structureProblem(
   raw: Uint8Array,
   outerLevels = 0,

@@ -1,7 +1,4 @@
-/**
- * For each field: names that other systems use for the field, in lower case and without punctuation. `likelyName`
- * suggests the field for these names.
- */
+/** By field: names that other systems use for the field, in lower case and without punctuation. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   deadlineAt: ['dueat', 'due', 'duedate', 'duetime', 'deadline', 'deadlinetime', 'expireat'],
   externalId: ['id', 'bizid', 'bizkey', 'businesskey', 'businessid', 'extid', 'outerid'],
@@ -22,13 +19,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   partyRole: ['role', 'type', 'partytype'],
 };
 
-/** Maximum length of a name that gets a suggestion. Comparing a longer name letter by letter would take too long. */
+/** Maximum characters of a name that gets a suggestion, because `editDistance` is slow for long names. */
 const MAX_COMPARED = 40;
 
-/**
- * @param known names of the accepted fields
- * @returns the accepted field that `name` probably means; undefined if no field is similar
- */
+/** @returns the element of `known` that `name` probably means; undefined if no element is similar */
 export function likelyName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED) return undefined;
   const wanted = plain(name);
@@ -37,10 +31,8 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   const same = names.find((it) => plain(it) === wanted);
   const alias = same ?? names.find((it) => ALIASES[it]?.includes(wanted));
   if (alias !== undefined) return alias;
-  // A suggestion differs from the name in at most three letters, and in at most a third of the letters of the name.
   const maxEdits = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
-    // The number of edits is at least the difference in length, so this filter saves most calculations.
     .filter((it) => Math.abs(plain(it).length - wanted.length) <= maxEdits)
     .map((it) => ({ it, edits: editDistance(wanted, plain(it)) }))
     .filter(({ edits }) => edits <= maxEdits)
@@ -50,7 +42,6 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** The minimum number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

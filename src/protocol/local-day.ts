@@ -1,17 +1,16 @@
-/** Days and hours in a time zone. A day can have 23 or 25 hours, and some zones have offsets of half an hour. */
+/** Days and hours in a time zone. All instants are epoch milliseconds. */
 import { DateTime } from 'luxon';
 import { DATE } from './time';
 
 export interface LocalDay {
   /** Form yyyy-MM-dd. */
   readonly date: string;
-  /** The first instant of the day, epoch milliseconds. */
   readonly start: number;
-  /** The first instant of the next day, epoch milliseconds. */
+  /** The first instant of the next day. */
   readonly end: number;
 }
 
-/** @returns undefined if the text is not a date yyyy-MM-dd, or if a change of the zone's offset skipped the date */
+/** @returns undefined if the text is no date yyyy-MM-dd, or if the time zone skipped the date (Samoa: 2011-12-30) */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
@@ -19,7 +18,6 @@ export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   return day?.date === text ? day : undefined;
 }
 
-/** The local day that contains an instant. */
 export function dayAt(instant: number, timeZone: string): LocalDay {
   const moment = DateTime.fromMillis(instant, { zone: timeZone });
   const next = moment.startOf('day').plus({ days: 1 });
@@ -30,15 +28,13 @@ export function dayAt(instant: number, timeZone: string): LocalDay {
   };
 }
 
-/** Returns `hourAt` for a fixed time zone. */
 export const hourIn = (timeZone: string) => (instant: number) => hourAt(instant, timeZone);
 
-/** The start of the local hour that contains an instant, in epoch milliseconds. */
 export function hourAt(instant: number, timeZone: string): number {
   return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
 }
 
-/** The first instant of a day. If clocks change at midnight, midnight can occur twice or never. */
+/** If clocks go back to midnight, midnight occurs twice, and the day starts at the first midnight. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();
   return Math.min(...candidates.map((candidate) => candidate.toMillis()));

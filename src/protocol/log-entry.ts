@@ -1,7 +1,6 @@
 /**
- * The fields of a push-log entry (contract 5.3). The table ENTRY_FIELDS describes each field once: stored form,
- * readers, and meaning in English and Chinese. The database schema, the answer to push-logs/query, the OpenAPI document
- * and `matterctl log` use ENTRY_FIELDS.
+ * The fields of a push-log entry (contract 5.3). The database schema, the answer to push-logs/query, the OpenAPI
+ * document and `matterctl log` use ENTRY_FIELDS.
  */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';
@@ -116,7 +115,6 @@ export const ENTRY_FIELDS = {
     'Until when the caller waits for the confirmation: ISO-8601 in UTC',
     '调用方等待确认的截止时间：ISO-8601，UTC',
   ),
-  /** When the push was added to its partition. */
   queuedAt: optionalField(INSTANT, ...BY_QUEUE),
   /** When a worker started to process the push. */
   startedAt: optionalField(INSTANT, ...BY_QUEUE),
@@ -199,29 +197,24 @@ export const ENTRY_FIELDS = {
   worker: operatorField(TEXT),
   /** The operator who resent the push. */
   operator: operatorField(TEXT),
-  /**
-   * Digest of client, operation, idempotency key and body of a queued or persisted push. With this digest, the service
-   * finds the prior result of a retry.
-   */
+  /** Digest of client, operation, idempotency key and body; only in the entries of queued and persisted pushes. */
   idempotencyFingerprint: internalField(TEXT),
-  /** The reason, if the state is REFUSED or EXPIRED. The queries for failures search this field. */
+  /** Copy of the reason in REFUSED and EXPIRED entries, for the index `failures`. */
   failure: internalField(TEXT),
-  /** When the database removes the entry. If the field is absent, the entry is removed after PUSH_LOG_RETENTION. */
+  /** When MongoDB removes the entry; absent: after PUSH_LOG_RETENTION. */
   expireAt: internalField(INSTANT),
 } as const;
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** Returns the description of an entry field as `meta`, for schemas that have a field of the same name. */
+/** The description of an entry field, as `meta` for a field with the same meaning in another schema. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });
 
-/** An entry as clients see it. A missing stored field is null. An instant is ISO-8601 in UTC. */
 export const entryView = z.object(shapeFor('clients'));
 export type EntryView = Answer<typeof entryView>;
 
-/** An entry as operators see it. */
 export const operatorEntryView = z.object(shapeFor('clients', 'operators'));
 export type OperatorEntryView = Answer<typeof operatorEntryView>;
 

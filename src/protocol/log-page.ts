@@ -1,10 +1,10 @@
-/** The schemas of `data` in the answer to `push-logs/query`, and of the diagnosis of a rejected signature. */
+/** The schemas of `data` in the answer to `push-logs/query`. */
 import { z } from 'zod';
 import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
 import { describe } from './language';
 import { entryView, fieldChange } from './log-entry';
 
-/** The schemas of a diagnosis. @param causes all codes of docs/signature-causes.md */
+/** @param causes all codes of docs/signature-causes.md */
 export function diagnosisSchemas(causes: readonly string[]) {
   const finding = z
     .object({
@@ -87,7 +87,7 @@ export type Diagnosis = Answer<ReturnType<typeof diagnosisSchemas>['Diagnosis']>
 export type Finding = Answer<ReturnType<typeof diagnosisSchemas>['Finding']>;
 export type Difference = Answer<typeof bodyDifference>;
 
-/** The schemas of `data` in the answer to push-logs/query. @param causes all codes of docs/signature-causes.md */
+/** @param causes all codes of docs/signature-causes.md */
 export function logPageSchemas(causes: readonly string[]) {
   const diagnoses = diagnosisSchemas(causes);
   const entry = entryView

@@ -1,4 +1,4 @@
-/** The schema of the body of `push-logs/query`, which searches the push log. */
+/** The body of `push-logs/query`, which searches the push log. */
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { describe } from './language';
@@ -8,7 +8,6 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans, maximumIf, notBoth } from './schema-rules';
 import { TEXTS, zodMessage } from './texts';
 
-/** Maximum entries of a page with `includeBody`. */
 const MAX_WITH_BODIES = 50;
 const DEFAULT_PAGE = 50;
 
@@ -28,7 +27,7 @@ const FILTER = describe(
   '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 );
 
-/** The schema of the body. @param timeZone the zone of local date-times in the body (PORTAL_TIME_ZONE) */
+/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
 export function logQuerySchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z

@@ -1,6 +1,6 @@
 /**
- * The states of a logged push. A push is `QUEUED` until it is settled; every other state is final. This file does not
- * load zod, so that `matterctl` starts fast.
+ * The states of a logged push; every state except QUEUED is final. This file must not import zod, because `matterctl`
+ * imports this file and must start fast.
  */
 export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
 export type LogState = (typeof LOG_STATES)[number];

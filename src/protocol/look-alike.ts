@@ -1,23 +1,21 @@
 /**
- * Finds characters of an id that people overlook: zero-width characters, and blanks at the ends (contract 1.2). Two ids
- * that differ only in such characters look alike, but name different matters. Pure; the console uses this module too.
+ * Finds characters of an id that people overlook: zero-width characters, and blanks at the ends (contract 1.2). The
+ * console bundles this file, so this file must run in a browser.
  */
 
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** Removes zero-width characters, and blanks at the ends. Ids that look alike have the same result. */
+/** Ids that look alike have the same result. */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
-/** A character of an id that people overlook. */
 export interface InvisibleCharacter {
-  /** Position of the character in the id, from 1. */
+  /** From 1, in Unicode characters. */
   readonly position: number;
   /** For example `U+3000`. */
   readonly codePoint: string;
 }
 
-/** @returns the first character of the id that people overlook, or undefined */
 export function findInvisibleCharacter(id: string): InvisibleCharacter | undefined {
   if (lookAlike(id) === id) return undefined;
   const characters = [...id];

@@ -42,7 +42,6 @@ export const changesPage = z
   .meta(describe('Matters in the order in which they changed', '按变更顺序排列的事项'));
 export type ChangesPage = Answer<typeof changesPage>;
 
-/** The values that the ledger has for the matter of a differing line of `matters/diff`. */
 export const heldView = z
   .object({
     matterId: matterId().meta(MATTER.matterId),
@@ -55,11 +54,9 @@ export const heldView = z
 export type HeldView = Answer<typeof heldView>;
 
 /**
- * - MISSING: the ledger does not have the matter.
  * - DELETED: the matter is deleted only in the ledger.
- * - NOT_DELETED: the matter is deleted only in the line.
- * - STALE_HERE: `sourceUpdatedAt` is older in the ledger than in the line.
- * - NEWER_HERE: `sourceUpdatedAt` is newer in the ledger than in the line.
+ * - NOT_DELETED: the matter is deleted only in the source system.
+ * - STALE_HERE: `sourceUpdatedAt` is older in the ledger than in the source system.
  * - STATUS_DIFFERS: `bizStatus` or `externalStatusCode` differs.
  */
 const difference = z.enum([

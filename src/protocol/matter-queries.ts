@@ -1,4 +1,4 @@
-/** The bodies of the queries about matters. Source systems use these queries to compare their data with the ledger. */
+/** The bodies of `matters/get`, `matters/query`, `matters/diff` and `matters/digest`. */
 import { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
 import * as fields from './fields';
@@ -11,17 +11,14 @@ import { absentMeans } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 import { FORMS } from './time';
 
-/** Maximum ids in the body of `matters/get`. */
 const MAX_IDS = 500;
-/** Maximum lines in the body of `matters/diff`. */
 const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Creates the parser of each body. The parser of `matters/diff` is a generator that yields after each line, because
- * parsing a thousand lines without a pause would block the process.
+ * The parser of `matters/diff` yields after each line, because parsing 1,000 lines at once would block the process.
  *
- * @throws (the parsers) PushError VALIDATION_FAILED
+ * @throws (each parser) PushError VALIDATION_FAILED
  */
 export function createMatterQueryReaders(timeZone: string) {
   const { get, query, digest } = matterQuerySchemas(timeZone);
@@ -34,7 +31,7 @@ export function createMatterQueryReaders(timeZone: string) {
   };
 }
 
-/** The schemas of the bodies. @param timeZone the zone of local date-times in the bodies (PORTAL_TIME_ZONE) */
+/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the bodies */
 export function matterQuerySchemas(timeZone: string) {
   return {
     get: getSchema,
@@ -52,7 +49,7 @@ const getSchema = z
   })
   .meta(describe('Ids of matters', '事项的业务主键'));
 
-/** Optional filters of `matters/query`. A matter must match all filters of a query. */
+/** A matter must match all filters of a query. */
 const searchFields = {
   externalIdPrefix: fields
     .nullIsAbsent(fields.externalId)
@@ -110,7 +107,6 @@ function querySchema(timeZone: string) {
   );
 }
 
-/** The time of a change in the ledger, which cannot be before 1970. */
 const changeInstant = (timeZone: string) =>
   fields.anyInstant(timeZone).refine((value) => value >= 0, zodMessage(TEXTS.before1970));
 
@@ -151,7 +147,7 @@ function diffRow(timeZone: string) {
   });
 }
 
-/** The schema of the body of `matters/diff`, only for the OpenAPI document. `readDiff` parses the body. */
+/** Used only for the OpenAPI document, because `readDiff` parses the body of `matters/diff`. */
 function diffSchema(timeZone: string) {
   return z
     .object({
@@ -222,7 +218,6 @@ function digestSchema(timeZone: string) {
     );
 }
 
-/** A day in the time zone of the portal. */
 const day = (timeZone: string) =>
   z
     .string()

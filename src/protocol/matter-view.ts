@@ -65,9 +65,7 @@ export const MATTER = {
     'When the matter last changed in the ledger: ISO-8601 in UTC',
     '台账中的最后变更时间：ISO-8601，UTC',
   ),
-  /** Description of instants in answers. */
   shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
-  /** Description of `sourceUpdatedAt` in a push. */
   pushedTime: describe(
     'When the source system last changed the matter. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
@@ -79,7 +77,6 @@ const STATUS: Bilingual = [
   '办理状态，大写下划线格式。任何值都会保存；门户不认识的值按未办结处理并返回警告。空字符串等同于未传。',
 ];
 
-/** Description of `bizStatus` in the body of each operation. */
 export const PUSHED_STATUS = {
   upsert: describe(
     `${STATUS[0]} A new matter without the field gets PENDING; null sets PENDING.`,
@@ -113,7 +110,6 @@ export const partyView = z
   .meta(describe('A party of a matter', '事项的参与人'));
 export type PartyView = Answer<typeof partyView>;
 
-/** A matter in answers. Absent values are null. Instants are ISO-8601 in UTC, except `deadlineAt`: local time. */
 export const matterView = z
   .object({
     systemCode: z.string().meta(MATTER.systemCode),
@@ -168,7 +164,6 @@ export const matterAnswer = matterView
   );
 export type MatterAnswer = Answer<typeof matterAnswer>;
 
-/** @returns the matter without the fields of TEXTS_OF_MATTER */
 export function withoutTexts(matter: MatterView): MatterAnswer {
   const { title, summary, content, payloadJson, ...others } = matter;
   return others;

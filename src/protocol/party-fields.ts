@@ -1,4 +1,4 @@
-/** The body fields that change the parties of a matter, and the rules that relate these fields (contract 4.7). */
+/** The fields of a body that change the parties of a matter (contract 4.7). */
 import { z } from 'zod';
 import { type PartyRef, type PartyRemoval, partyKey } from '../domain/matter';
 import { MAX_PARTIES } from '../domain/parties';
@@ -17,7 +17,7 @@ export const partyBodySchema = z
   })
   .meta(describe('A party of a matter, as it is pushed', '推送的参与人'));
 
-/** The username is not looked up in the directory, so that a user who has left can be removed. */
+/** Nothing checks that the user exists, so that a push can remove a user who has left the portal. */
 export const partyRemovalBodySchema = z
   .object({
     username: fields.username.meta(
@@ -35,16 +35,14 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * An optional list. The schema checks the length before the elements, so that too many elements cause only one error.
- * `unchecked` has the input type of an element, so that the input type of the list is exact. A test compares the input
- * type with the types of `@matter-push/client`.
+ * Checks the length before the elements, so that a list that is too long causes only one error. `unchecked` has the
+ * input type of an element, because a test compares the input types of schemas with the types of `@matter-push/client`.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
   return fields.nullIsAbsent(z.array(unchecked).max(MAX_PARTIES).pipe(z.array(element)));
 };
 
-/** The fields of an upsert that change parties. A status change has only `removeParties`. */
 export const PARTY_FIELDS = {
   replaceParties: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
@@ -95,10 +93,7 @@ export function checkRemovals(
   }
 }
 
-/**
- * JSON Schema of the rule that `removeParties` is empty if `replaceParties` is true. The rule that removals must not
- * contradict `parties` is missing, because JSON Schema cannot compare two lists.
- */
+/** The `replaceParties` rule of `checkRemovals` as JSON Schema. JSON Schema cannot express the `parties` rule. */
 export const NO_REMOVAL_IF_REPLACED = {
   not: {
     properties: {

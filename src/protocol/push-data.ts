@@ -1,4 +1,4 @@
-/** `data` in the answers to a single push and to the dry run of a push. */
+/** `data` in the answers to a single push (contract 2.4) and to the dry run of a push. */
 import { z } from 'zod';
 import { OUTCOMES } from '../domain/decide';
 import { type Answer, matterId } from './answer-shape';
@@ -6,7 +6,6 @@ import { describe } from './language';
 import { MATTER } from './matter-view';
 import { warning } from './warnings';
 
-/** `data` of a successful push (contract 2.4). */
 export const pushData = z
   .object({
     matterId: matterId().meta(MATTER.matterId),
@@ -32,7 +31,6 @@ export const pushData = z
   .meta(describe('The result of a push', '推送结果'));
 export type PushData = Answer<typeof pushData>;
 
-/** `data` of a dry run without errors. */
 export const verified = z
   .object({
     valid: z.literal(true).meta(describe('The push is valid', '校验通过')),

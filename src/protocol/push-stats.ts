@@ -20,7 +20,7 @@ const FILTER = describe(
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
-/** The schema of the body. @param timeZone the zone of local date-times in the body (PORTAL_TIME_ZONE) */
+/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
 export function statsSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -90,12 +90,11 @@ export const statsRow = z
   );
 export type StatsRow = Answer<typeof statsRow>;
 
-/** `data` in the answer to push-logs/stats. */
 export const pushStats = z
   .object({
     timeZone: z.string().meta(describe('The time zone of days and hours', '日期所用的时区')),
     by: z.enum(STATS_BUCKETS).meta(BY),
-    /** The window from `from` to `to` consists of whole minutes, hours or days, depending on `by`. */
+    /** The window consists of whole minutes, hours or days, depending on `by`. */
     from: shownInstant().meta(
       describe('The start of the counted window: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
     ),

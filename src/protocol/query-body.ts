@@ -7,7 +7,6 @@ import { describe } from './language';
 import { absentMeans } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
-/** Maximum rows of one page. */
 const MAX_PAGE = 500;
 
 export const pageSize = (fallback: number, max = MAX_PAGE) =>
@@ -16,10 +15,8 @@ export const pageSize = (fallback: number, max = MAX_PAGE) =>
     .meta(absentMeans(fallback));
 
 const name = z.string().min(1).max(64);
-/** Maximum names in one filter. */
 const MAX_NAMES = 50;
 
-/** A filter: one name, or a list of names of which one must match. */
 export const oneOrMoreNames = nullIsAbsent(
   z.union([name, z.array(name).min(1).max(MAX_NAMES)], {
     error: zodMessage(TEXTS.names(MAX_NAMES)),
@@ -33,22 +30,16 @@ export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   ),
 );
 
-/** A list. The schema checks the length before the elements, so that too many elements cause only one error. */
+/** Checks the length before the elements, so that a list that is too long causes only one error. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
-/** Description of the start and the end of a window. */
 export const WINDOW = describe(
   'A time in any form of `sourceUpdatedAt`; the window includes its start, not its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 
-/**
- * Adds the rule that the start of a window is before the end, if both are present.
- *
- * @param from name of the field with the start
- * @param to name of the field with the end
- */
+/** Adds the rule that the field `from` is before the field `to`, if both fields are present. */
 export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
   return schema.refine((value) => isOrdered(value, from, to), {
     path: [to],
@@ -56,7 +47,7 @@ export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: 
   });
 }
 
-/** Parses the body of a query. @throws PushError VALIDATION_FAILED naming every invalid field */
+/** @throws PushError VALIDATION_FAILED naming every invalid field */
 export function readQuery<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body, bilingualErrors);
   if (parsed.success) return parsed.data;

@@ -1,8 +1,8 @@
-/** The catalogue of error reasons with codes and messages. Callers rely on this catalogue (contract 3.2 and 8). */
+/** The error reasons with codes and messages, on which client programs rely (contract 3.2 and 8). */
 import type { Text } from './language';
 
 interface ReasonText {
-  /** The envelope's code, which is also the HTTP status. */
+  /** `code` in the answer, and the HTTP status. */
   readonly code: number;
   readonly text: Text;
   /** Whether the same request can succeed later. */
@@ -21,7 +21,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // The reason in the envelope of an answer 207 (`partialEnvelope`). Each failed line has a reason of its own.
+  // The reason of an answer 207 as a whole; each failed line has a reason of its own.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,7 +37,7 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because a correct caller can cause this error: two operations with the same body in the same second have
+  // Retryable, because correct clients can cause this error: two operations with the same body in the same second have
   // the same signature.
   SIGNATURE_REUSED: retryable(
     401,
@@ -168,24 +168,16 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/**
- * Code and message for a reason that this version does not know, because a newer version wrote the reason to the push
- * log or to a reply. A retry is safe, because the push had no effect.
- */
+/** For an unknown reason, which a newer version of the service wrote to the push log or to a reply. */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
-/** Whether this version knows the reason (see UNKNOWN_REASON). */
 export function isReason(text: unknown): text is Reason {
   return typeof text === 'string' && Object.hasOwn(REASONS, text);
 }
 
 export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
-/** The reasons of requests whose signature or timestamp was checked and is wrong. */
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/**
- * The reasons of rejections that a sender can cause without a secret. A client id is enough, and a client id is not
- * secret.
- */
+/** Reasons that an attacker can cause with only a client id, which is not secret. */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -1,4 +1,4 @@
-/** Validates the bodies of pushes (contract 4.1 to 4.4) and converts the bodies to operations of the domain. */
+/** Validates the body of a push (contract 4.1 to 4.4) and converts the body to an `Operation`. */
 import { z } from 'zod';
 import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
@@ -10,23 +10,22 @@ import { checkRemovals, NO_REMOVAL_IF_REPLACED, PARTY_FIELDS } from './party-fie
 import { absentMeans, requiredIf } from './schema-rules';
 import { bilingualErrors, TEXTS, zodMessage } from './texts';
 
-/** The time zone and the clock for the validation of times. */
 export interface ContractSettings {
   /** IANA time zone of local date-times. */
   readonly timeZone: string;
-  /** The current time, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly clock: () => number;
 }
 
-/** A validated body. `externalId` is undefined if the service assigns the id. */
 export interface ParsedBody {
   readonly operation: Operation;
+  /** Undefined if the service assigns the id. */
   readonly externalId: string | undefined;
 }
 
 export type BodyParser = (body: unknown) => z.ZodSafeParseResult<ParsedBody>;
 
-/** Creates the parser of each operation. A parser reports every problem of a body, not only the first one. */
+/** A parser reports every problem of a body, not only the first one. */
 export function createBodyParsers(settings: ContractSettings): Record<OperationName, BodyParser> {
   const schemas = bodySchemas(settings);
   return {
@@ -37,7 +36,6 @@ export function createBodyParsers(settings: ContractSettings): Record<OperationN
   };
 }
 
-/** The schemas of the bodies, by operation. */
 export function bodySchemas(settings: ContractSettings) {
   return {
     upsert: upsertSchema(settings),
@@ -61,7 +59,6 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         ),
       title: fields.title.meta(MATTER.title),
       ...contentFields(timeZone),
-      // Null resets the status to the default of a new matter.
       bizStatus: fields.bizStatus
         .nullish()
         .transform((value) => (value === null ? 'PENDING' : value))
@@ -124,7 +121,6 @@ function toUpsert(body: UpsertBody): ParsedBody {
   };
 }
 
-/** The optional content fields of an upsert. The value null clears a field. */
 const contentFields = (timeZone: string) =>
   ({
     summary: fields.text(MAX_LENGTH.summary).nullable().optional().meta(MATTER.summary),
@@ -153,7 +149,6 @@ const contentFields = (timeZone: string) =>
     payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
-/** The common fields of the operations `status` and `reopen`. */
 const statusFields = (
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
@@ -223,9 +218,8 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Returns the condition `when` of a rule for several fields: the rule runs if none of the fields `names` has an error.
- * Without a condition, zod would skip the rule after an error in any field. Then the answer would not name every
- * problem.
+ * `when` for a rule that needs only the fields in `names` to be valid. Without `when`, zod skips the rule if any field
+ * is invalid, and the answer does not name every problem.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
@@ -236,7 +230,6 @@ function unlessInvalid(...names: readonly string[]) {
 
 const areListsValid = unlessInvalid('parties', 'removeParties');
 
-/** The condition of `checkRemovals`: the push has `removeParties`, and neither list of parties has an error. */
 function whenRemoving(payload: z.core.ParsePayload): boolean {
   const { value } = payload;
   if (typeof value !== 'object' || value === null || !('removeParties' in value)) return false;

@@ -8,17 +8,13 @@ import { bounded } from './query-body';
 import { absentMeans } from './schema-rules';
 import { TEXTS, zodMessage } from './texts';
 
-/** Maximum pushes of one request. */
 export const MAX_RESENT = 100;
 
-/** Maximum values for invalid fields (`set`) in one request. */
+/** Maximum elements of `set` in one request. */
 export const MAX_VALUES = 20;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/;
-/**
- * The path of a field of a body, at most four levels deep. `[]` stands for every element of a list. A name begins with
- * a letter, so that `__proto__` is rejected.
- */
+/** `[]` stands for every element of a list. A name must begin with a letter, so that `__proto__` is rejected. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
 /** `set` must not name this field: one value would turn the pushes of many matters into pushes of one matter. */
 const NOT_SETTABLE = 'externalId';
@@ -57,7 +53,6 @@ const fieldValue = z
     ...describe('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
     oneOf: [{ required: ['value'] }, { required: ['remove'] }],
   });
-/** A new value for an invalid field of stored bodies, or the removal of the field. */
 export type FieldValue = z.output<typeof fieldValue>;
 
 const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues }) => {
@@ -71,7 +66,7 @@ const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues 
   }
 });
 
-/** Unknown fields are rejected, because a misspelt `dryRun` must not send the pushes. */
+/** Rejects unknown fields: if the service ignored a misspelt `dryRun`, the service would send the pushes. */
 export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
@@ -96,7 +91,6 @@ export const resendSchema = z
   })
   .meta(describe('Logged pushes to send again', '要重发的推送'));
 
-/** The result of one push. */
 export const resendResult = batchResult
   .extend({
     line: batchResult.shape.line.meta(
@@ -121,7 +115,6 @@ export const resendResult = batchResult
   .meta(describe('The result for one request id', '一次重发的结果'));
 export type ResendResult = Answer<typeof resendResult>;
 
-/** `data` in the answer to `push-logs/resend`. */
 export const resendData = z
   .object({
     ...totals,

@@ -1,18 +1,17 @@
 /**
- * JSON Schema for the OpenAPI document that zod does not create: defaults, and rules that combine several fields.
- * Refinements of zod enforce these rules.
+ * Adds JSON Schema to the OpenAPI document, because zod does not create defaults and rules that combine several fields.
+ * Refinements of zod enforce the rules at run time.
  */
 
 /**
- * Stands for the keyword `default`, which zod omits for a schema with a transform. `openapi/json-schema.ts` renames
- * ABSENT_MEANS to `default`.
+ * Stands for `default`, because zod omits `default` if the schema has a transform. `openapi/json-schema.ts` renames
+ * `x-absent-means` to `default`.
  */
 export const ABSENT_MEANS = 'x-absent-means';
 
-/** Documents the value that the service uses if the field is absent. */
 export const absentMeans = (value: unknown) => ({ [ABSENT_MEANS]: value });
 
-/** If `field` has `value`, the field `needed` must be present with the JSON type `type`. Null counts as absent. */
+/** If `field` has `value`, the field `needed` must be present with the JSON type `type`. */
 export const requiredIf = (field: string, value: unknown, needed: string, type: string) => ({
   if: { properties: { [field]: { const: value } }, required: [field] },
   // biome-ignore lint/suspicious/noThenProperty: it is the keyword of JSON Schema
@@ -26,7 +25,7 @@ export const maximumIf = (field: string, limited: string, maximum: number) => ({
   then: { properties: { [limited]: { maximum } } },
 });
 
-/** At most one of two fields (texts or lists) may be present. Null counts as absent. */
+/** At most one of the two fields may have a text or a list as its value. */
 export const notBoth = (one: string, other: string) => ({
   not: {
     properties: { [one]: { type: TEXT_OR_LIST }, [other]: { type: TEXT_OR_LIST } },

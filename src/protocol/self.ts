@@ -1,4 +1,4 @@
-/** Body and answer of `clients/me`, the query of a client about its own settings. */
+/** Body and answer of `clients/me`, with which a client queries its own settings. */
 import { z } from 'zod';
 import { type Answer, count, instant } from './answer-shape';
 import { describe } from './language';
@@ -165,7 +165,6 @@ const pause = z.object({
     .meta(describe('The reason that the operator entered', '运维人员填写的原因')),
 });
 
-/** `data` in the answer to clients/me. */
 export const clientSelf = z
   .object({
     clientId: z.string().meta(describe('The calling client', '当前 client_id')),

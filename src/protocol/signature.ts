@@ -2,7 +2,7 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { SIGNATURE } from './headers';
 
-/** Signs a body as a caller does, for tools and tests. @returns lower-case hex */
+/** For tools and tests. @returns lower-case hex */
 export function sign(
   secret: string,
   clientId: string,
@@ -12,12 +12,12 @@ export function sign(
   return digest(secret, clientId, timestamp, rawBody).toString('hex');
 }
 
-/** Whether a value has the form of a signature: 64 hex digits, either case. */
+/** 64 hex digits in upper or lower case. */
 export function isSignatureForm(value: string): boolean {
   return SIGNATURE.test(value);
 }
 
-/** Whether the secret signed the body. `signature` must pass `isSignatureForm`; otherwise this function can throw. */
+/** @param signature must pass `isSignatureForm`; otherwise this function can throw */
 export function verify(
   secret: string,
   clientId: string,
@@ -28,12 +28,12 @@ export function verify(
   return matches(digest(secret, clientId, timestamp, rawBody), signature);
 }
 
-/** Starts a digest for a body that arrives in parts. */
+/** The caller adds the body, in one or several parts. */
 export function startDigest(secret: string, clientId: string, timestamp: string): Hmac {
   return createHmac('sha256', secret).update(`${clientId}\n${timestamp}\n`);
 }
 
-/** Compares a digest with a signature in constant time. `signature` must pass `isSignatureForm`. */
+/** Compares in constant time. @param signature must pass `isSignatureForm` */
 export function matches(expected: Buffer, signature: string): boolean {
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }

@@ -167,7 +167,7 @@ export const TEXTS = {
   ),
 } as const;
 
-/** Texts about a field that the operation does not use. @param isRejected false: the field is ignored */
+/** @param isRejected true: the service rejects the field; false: the service ignores the field */
 export function unusedText(isRejected: boolean) {
   const zh = isRejected ? '' : '，已忽略';
   const en = isRejected ? '' : ', ignored';
@@ -186,28 +186,27 @@ export function unusedText(isRejected: boolean) {
   };
 }
 
-/** Separates the two languages in a message of zod, which is one string. No text contains this character. */
+/** Separates Chinese and English in a zod message, which is one string. */
 const BETWEEN = '\u0000';
 
 const chinese = z.locales.zhCN().localeError;
 const english = z.locales.en().localeError;
 
-/** Converts a text to a message of a zod schema. */
 export const zodMessage = ({ zh, en }: Text): string => zh + BETWEEN + en;
 
-/** Options for `safeParse`: the Chinese and English default messages of zod. Messages of a schema take precedence. */
+/** Options for `safeParse`: the default messages of zod in Chinese and English. */
 export const bilingualErrors = {
   error: (issue: z.core.$ZodRawIssue) => {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
-    // The field is missing. For an enum, the text of zod is added, because this text lists the accepted values.
+    // For a missing enum, the message of zod is added, because the message lists the accepted values.
     if (issue.code === 'invalid_type') return zodMessage(required);
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },
 };
 
-/** Splits a message of a failed parse into the Chinese and the English text. */
+/** The inverse of `zodMessage`. */
 export function localizedOf(message: string): ReturnType<typeof localized> {
   const [zh = '', en = zh] = message.split(BETWEEN);
   return localized({ zh, en });

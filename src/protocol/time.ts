@@ -1,20 +1,23 @@
-/** Converts the time forms of contract 4.6 to epoch milliseconds and back. Pure; the console uses this module too. */
+/**
+ * Converts the time forms of contract 4.6 to epoch milliseconds and back. The console bundles this file, so this file
+ * must run in a browser.
+ */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date without a time, which is rejected. Read as epoch seconds, the digits would mean a day in the 1970s. */
+/** A date such as 20261125 is rejected, because the digits as epoch seconds would be a day in the 1970s. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** Local time as yyyyMMddHHmmss. 14 digits are never epoch milliseconds, which have 13 digits until late 2286. */
+/** Local time as yyyyMMddHHmmss. Epoch milliseconds have at most 13 digits until the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
-/** The usual form of a time with an offset. Days 29 to 31 are not included (see `parseDateTime`). */
+/** Excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March. */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Numbers below this limit are epoch seconds (until the year 5138). Other numbers are milliseconds (from 1973). */
+/** Smaller numbers are epoch seconds (until the year 5138), other numbers are epoch milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
-/** The start of the year 0. ISO-8601 writes earlier years with a sign, which the service does not accept. */
+/** The start of the year 0. */
 const FIRST_INSTANT = -62_167_219_200_000;
 /** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
@@ -23,7 +26,6 @@ export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
-  // Eight digits are excluded, because they can be a date. Fourteen digits are yyyyMMddHHmmss.
   instantText: {
     pattern: [
       String.raw`^(\d{1,7}|\d{9,13}|\d{15})$`,
@@ -44,12 +46,7 @@ export const FORMS = {
   },
 } as const;
 
-/**
- * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), 14 digits yyyyMMddHHmmss,
- * ISO-8601 with offset, or local date-time in the portal's zone.
- *
- * @returns epoch milliseconds; undefined if the value has none of these forms
- */
+/** @returns epoch milliseconds; undefined if the value has none of the forms of contract 4.6 */
 export function parseInstant(value: string | number, timeZone: string): number | undefined {
   const text = String(value);
   if (DIGITS.test(text)) {
@@ -64,7 +61,6 @@ export function parseInstant(value: string | number, timeZone: string): number |
   return instant === undefined || instant < FIRST_INSTANT ? undefined : instant;
 }
 
-/** Whether the value is a calendar date in eight digits: `20261125`. */
 export function isDateDigits(value: unknown): boolean {
   const [, year, month, day] = DATE_DIGITS.exec(String(value)) ?? [];
   return year !== undefined && isCalendarDate(Number(year), Number(month), Number(day));
@@ -75,15 +71,14 @@ function isCalendarDate(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** Whether the local time of an instant has a year of 1970 to 9999. `deadlineAt` must have such a year. */
+/** Whether the instant is valid for `deadlineAt`, whose local year must be 1970 to 9999. */
 export function isWritableInstant(instant: number, timeZone: string): boolean {
   const year = new Date(localAt(instant, timeZone)).getUTCFullYear();
   return year >= 1970 && year <= 9999;
 }
 
-/** Parses an ISO-8601 date-time. A text without an offset is local time of the portal. */
+/** @returns epoch milliseconds; a text without an offset is local time */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
-  // Fast path for most pushes. It excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March.
   if (USUAL_FORM.test(text)) return Date.parse(text);
   const found = DATE_TIME.exec(text);
   if (!found) return undefined;
@@ -103,23 +98,20 @@ export function parseDateTime(text: string, timeZone: string): number | undefine
   return local - (offset[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** Formats an instant as ISO-8601 local time of the portal, like `deadlineAt`. */
+/** ISO-8601 local time without an offset, the form of `deadlineAt`. */
 export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
 /**
- * Formats an instant so that `parseDateTime` returns the same instant: as local time if possible, otherwise in UTC.
- * When clocks are set back, one hour of local time occurs twice.
+ * Returns local time, or UTC if `parseDateTime` would read the local time as another instant. When clocks are set back,
+ * one hour of local time occurs twice.
  */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
   return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
 }
 
-/**
- * Converts local time to an instant. When clocks change, a local time can occur twice or never. For such a local time,
- * the result depends on the current offset of the time zone, as in luxon.
- */
+/** When clocks change, a local time can occur twice or never: then the result is the same as in luxon. */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
   const first = local - guessed;
@@ -129,18 +121,18 @@ function instantOf(local: number, timeZone: string): number {
   return local - (second === third ? second : Math.min(second, third));
 }
 
-/** @returns the epoch milliseconds at which UTC shows the date and time that the zone shows at `instant` */
+/** @returns the local date and time of `instant`, read as UTC, in epoch milliseconds */
 export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 
 const UTC_DAY = 86_400_000;
-/** Maximum number of cached offsets of one zone. With one offset per day, the cache covers more than a century. */
+/** Maximum cached offsets of one zone: one offset per day, for more than a century. */
 const MAX_DAYS = 40_000;
 
 interface Zone {
   /** Writes month, day, year, era, hour, minute and second, in this order. */
   readonly format: Intl.DateTimeFormat;
-  /** Offsets by UTC day; null if the offset changes within the day. */
+  /** Milliseconds by UTC day; null if the offset changes within the day. */
   readonly offsets: Map<number, number | null>;
 }
 
@@ -165,11 +157,7 @@ function zoneOf(timeZone: string): Zone {
   return zone;
 }
 
-/**
- * Local time minus UTC, in milliseconds. The offset of each UTC day is cached, because calculating an offset for each
- * time value of a push and for each matter of `matters/digest` would take too long. For a UTC day in which the offset
- * changes, the offset of each instant is calculated.
- */
+/** Local time minus UTC, in milliseconds. The offset of each UTC day is cached, because `exactOffset` is slow. */
 function offsetAt(instant: number, timeZone: string): number {
   const { format, offsets } = zoneOf(timeZone);
   const day = Math.floor(instant / UTC_DAY);
@@ -197,12 +185,7 @@ function exactOffset(instant: number, format: Intl.DateTimeFormat): number {
   );
 }
 
-/**
- * The epoch milliseconds of a date and time in UTC.
- *
- * @param month from 1
- * @param clock hour, minute and second
- */
+/** @param month from 1 @param clock hour, minute and second */
 function utc(year: number, month: number, day: number, ...clock: number[]): number {
   const [hour = 0, minute = 0, second = 0] = clock;
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second);

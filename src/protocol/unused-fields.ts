@@ -9,7 +9,6 @@ import { bodySchemas } from './requests';
 import { unusedText } from './texts';
 import type { LocalizedWarning } from './warnings';
 
-/** Maximum number of reported fields. */
 const MAX_REPORTED = 20;
 
 const SCHEMAS = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
@@ -20,7 +19,6 @@ const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
   reopen: fieldsOf('reopen'),
   delete: fieldsOf('delete'),
 };
-/** For each list of a body: the fields of its elements. */
 const LISTS: readonly (readonly [list: string, fields: ReadonlySet<string>])[] = [
   ['parties', new Set(Object.keys(partyBodySchema.shape))],
   ['removeParties', new Set(Object.keys(partyRemovalBodySchema.shape))],
@@ -29,11 +27,8 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
- * Finds fields that are unknown or that the operation does not use, also in the elements of lists.
- *
- * @param isRejected true: the service rejects these fields; false: the service ignores these fields
- * @param ofLine for a line of a batch: the names of the fields of the line other than `op`, `key` and `body`
- * @returns warnings about the first 20 of these fields
+ * @param isRejected true: the service rejects unused fields; false: the service ignores unused fields
+ * @param ofLine names of the fields of a batch line, except `op`, `key` and `body`
  */
 export function unusedFields(
   body: JsonObject,

@@ -5,7 +5,6 @@ import * as fields from './fields';
 import { describe } from './language';
 import { bounded } from './query-body';
 
-/** Maximum usernames in one body. */
 const MAX_USERNAMES = 1_000;
 
 export const usersCheckSchema = z
@@ -31,7 +30,6 @@ export const checkedUser = z
   .meta(describe('One name', '一个登录名'));
 export type UserState = Answer<typeof checkedUser>['state'];
 
-/** `data` in the answer to users/check. */
 export const checkedUsers = z
   .object({
     allEnabled: z

@@ -10,7 +10,7 @@ const wrapper = z.object({ operation: z.enum(OPERATIONS), push: z.looseObject({}
 
 export interface VerifyBody {
   readonly operation: OperationName;
-  /** The body of the push, not validated yet. */
+  /** Not validated yet. */
   readonly push: JsonObject;
 }
 
@@ -18,11 +18,11 @@ export interface VerifyBody {
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // The dry run must validate the push exactly as sent, so the result does not contain the copy that zod makes.
+  // Returns the push from `body`, not the copy that zod makes: the dry run must validate the push exactly as sent.
   return { operation, push: body.push as JsonObject };
 }
 
-/** The whole body as one schema, for the OpenAPI document. */
+/** Only for the OpenAPI document. */
 export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
   z
     .union(
@@ -34,8 +34,8 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // Otherwise `meta` would copy `allOf` of the push body. In the OpenAPI document, `push` is a reference to
-            // the schema of the push body, which already has `allOf`.
+            // The document shows `push` as a reference to the push body, which already has `allOf`. Without this line,
+            // `meta` would add a copy of `allOf` to `push`.
             allOf: undefined,
           }),
         }),

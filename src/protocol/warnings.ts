@@ -13,7 +13,7 @@ export const fieldError = z
   .meta(describe('A problem and its field', '问题及其位置'));
 export type FieldError = Answer<typeof fieldError>;
 
-/** Stable codes: client programs can rely on these codes. Later versions can add codes. */
+/** Stable codes for client programs; later versions may add codes. */
 const WARNING_KINDS = [
   'UNKNOWN_FIELD',
   'FIELD_NOT_APPLICABLE',
@@ -53,7 +53,6 @@ export type Warning = Answer<typeof warning>;
 /** A warning in Chinese and English, as the push log stores it. */
 export interface LocalizedWarning extends Warning, LocalizedText {}
 
-/** The warning about a TODO without an ASSIGNEE. */
 export const NO_ASSIGNEE: LocalizedWarning = {
   field: 'parties',
   message: '没有 ASSIGNEE，该待办不会出现在任何人的待办列表中',

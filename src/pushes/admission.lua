@@ -1,11 +1,11 @@
--- Admits requests: checks that the client is within its rate, and that no other request has used the signature.
--- admission.ts documents the command.
+-- Checks that the client is within its rate, and that no other request has used the signature. `run` in admission.ts
+-- describes the answer.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
--- KEYS has two keys per request: the key of the remembered signatures, and the key of the rate. After the first four
--- values, ARGV has five values per request: signature, use, interval, burst and number of pushes. The use is a digest
--- that identifies the request. The interval is the milliseconds for one push; 0: no limit.
+-- KEYS, per request: remembered signatures, rate.
+-- ARGV, after four values, per request: signature, use (a digest that identifies the request), interval (milliseconds
+-- for one push; 0: no limit), burst, number of pushes.
 local key_position = 0
 local function take_keys()
   key_position = key_position + 2
@@ -16,9 +16,9 @@ local take = arguments_after(4)
 local now = now_ms()
 
 local ADMITTED, REUSED = 0, -1
--- By key of the rate: the time at which the bucket will be empty.
+-- By Redis key of a rate: the time at which the leaky bucket will be empty.
 local empty_at, answers = {}, {}
--- By key of the remembered signatures: the requests whose signatures are checked.
+-- By Redis key of remembered signatures: the signatures to check.
 local signed = {}
 while key_position < #KEYS do
   local seen, rate = take_keys()
@@ -29,7 +29,7 @@ while key_position < #KEYS do
     local capacity = burst * interval
     local max_capacity = math.max(burst, largest_batch) * interval
     local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
-    -- A bucket that was filled while the rate was lower can exceed the maximum, and is reduced to the maximum.
+    -- A bucket that was filled while the rate was lower can exceed `max_capacity`.
     if at > now + max_capacity then
       at = now + max_capacity
       empty_at[rate] = at
@@ -56,8 +56,7 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- Remembers the first use of each signature and the time of the first use. Later uses change neither. A request reuses
--- a signature if the first use differs from the use of the request, and is at least `grace` milliseconds old.
+-- A signature is reused if the first request with the signature had another use, at least `grace` milliseconds ago.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

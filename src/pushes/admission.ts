@@ -1,7 +1,6 @@
 /**
- * Admission of authenticated requests, before their bodies are validated (contract 3.2). A Redis script checks that the
- * signature was not used for another request, and that the client is within its rate. Concurrent requests share one
- * round trip.
+ * Checks the rate of the client and the reuse of signatures before the bodies are validated (contract 3.2). Concurrent
+ * requests share one round trip to Redis.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate';
@@ -13,11 +12,9 @@ import { PushError, type RateState, rateLimited } from '../protocol/errors';
 import type { RedisKeys } from '../queue/keys';
 import { queueCall } from './availability';
 
-/** The fields that admission needs of a push or of a signed query. */
 export interface AdmissibleRequest {
   readonly caller: Caller;
   readonly path: string;
-  /** Absent for a query, and for a push without a key. */
   readonly idempotencyKey?: string | undefined;
   /** Lower-case hex. */
   readonly signature: string;
@@ -27,8 +24,8 @@ export interface AdmissibleRequest {
 
 /**
  * @param timeout milliseconds for the answer of Redis
- * @param pushes number of pushes that the rate counts for the request; 1 by default
- * @returns the remaining rate of the client; undefined if there is no limit
+ * @param pushes number of pushes that count against the rate; 1 by default
+ * @returns the rate limit and the remaining requests; undefined if there is no limit
  * @throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export type Admit = (
@@ -38,16 +35,16 @@ export type Admit = (
 ) => Promise<RateState | undefined>;
 
 export interface RateLimit {
-  /** Pushes per second; 0: no limit. */
+  /** Requests per second; 0: no limit. Each push of a batch or resend counts as a request. */
   readonly rate: number;
-  /** Maximum pushes that the client may send at once. */
+  /** Maximum requests at once. */
   readonly burst: number;
 }
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: for this many milliseconds after the first use of a signature, other requests may use the
-   * signature too. 'off': other requests may always use the signature.
+   * SIGNATURE_GRACE: other requests may use a signature until this many milliseconds after its first use; 'off': no
+   * limit.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
@@ -57,23 +54,19 @@ export interface AdmissionSettings {
 }
 
 /**
- * Milliseconds for which signatures are remembered. A timestamp can differ by 300 s from the clock of a web process,
- * and the clock of a web process can be wrong by 300 s. So all uses of one timestamp lie within 1,200 s. This value
- * adds a minute.
+ * Milliseconds for which Redis remembers signatures: 1,200 s and a margin of one minute. A web process accepts a
+ * timestamp within ±300 s of its clock, and the clock of a web process is assumed to be right within ±300 s.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
 /**
- * Maximum signatures that are remembered for one client and minute: enough for 8,300 requests a second. Further
- * signatures are not checked for reuse. Only the client that sends so many requests lacks this protection.
+ * Maximum signatures that Redis remembers for one client and minute: enough for 8,300 requests a second. The reuse of
+ * further signatures is not detected.
  */
 const MAX_REMEMBERED = 500_000;
 
-/**
- * Minimum milliseconds between the starts of two concurrent round trips. If no round trip is running, the next round
- * trip starts at once.
- */
+/** Minimum milliseconds between the starts of two concurrent round trips, so that more requests share a round trip. */
 const HEAD_START = 20;
 
 interface AdmissionRequest {
@@ -84,7 +77,7 @@ interface AdmissionRequest {
 
 /**
  * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted if the bucket is empty,
- * and fills the bucket above its capacity. Then requests are rejected until the bucket has drained below its capacity.
+ * and fills the bucket above its capacity.
  */
 export function createAdmit(
   redis: RedisConnection,
@@ -94,9 +87,8 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
-   * Returns two numbers for each request. `wait`: 0 if the request is admitted, -1 if the signature was reused,
-   * otherwise the milliseconds until the request would be within the rate. `remaining`: the number of pushes that the
-   * client may send at once after this request.
+   * `wait`: 0 if the request is admitted, -1 if the signature was reused, otherwise the milliseconds until the request
+   * is within the rate. `remaining`: the number of pushes that the client may send at once after this request.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({

@@ -1,7 +1,4 @@
-/**
- * Records pushes in the push log, and applies the valid pushes. Single pushes, parts of batches and resends use this
- * file.
- */
+/** Records pushes (single pushes, parts of batches, resends) in the push log, and queues the valid pushes. */
 import type { Reach } from '../concurrency/reach';
 import type { Clock } from '../concurrency/timing';
 import type { OperationName } from '../domain/operation';
@@ -24,7 +21,6 @@ import {
 import type { PushToQueue, QueueAndWait } from './queue-and-wait';
 import type { ValidPush } from './validate';
 
-/** A push that is being processed. */
 export interface Push {
   readonly requestId: string;
   readonly systemCode: string;
@@ -36,11 +32,8 @@ export interface Push {
   entry: LogEntry;
   /** Undefined: the push is invalid. */
   readonly valid: ValidPush | undefined;
-  /** Undefined until the answer is known. */
   answer: PushAnswer | undefined;
-  /** The idempotency fingerprint; undefined if the push has none. */
   readonly fingerprint: string | undefined;
-  /** True after the entry was written to the push log. */
   isRecorded: boolean;
 }
 
@@ -49,18 +42,17 @@ export interface PushSource extends EntrySource {
   readonly line?: number;
 }
 
-/** The result of the validation of a push. */
 export interface Validated {
   readonly checked: ValidPush | PushError;
   /** Undefined if the line, or the whole batch, is unreadable. */
   readonly operation: OperationName | undefined;
-  /** The externalId in an invalid body, if the externalId can be read. */
+  /** Set for an invalid body with a readable externalId. */
   readonly externalId?: string | undefined;
-  /** Returns the idempotency fingerprint of an entry; see `Idempotency.fingerprintOf`. */
+  /** See `Idempotency.fingerprintOf`. */
   readonly fingerprintOf: (entry: LogEntry) => string | undefined;
 }
 
-/** Creates the push of a request or of a line. @param timeout milliseconds that the caller waits */
+/** @param timeout milliseconds that the caller waits */
 export function newPush(
   source: PushSource,
   { checked, operation, externalId, fingerprintOf }: Validated,
@@ -96,8 +88,8 @@ export interface ApplyDependencies {
 }
 
 /**
- * Appends the entries of pushes to the push log. A push that is not recorded gets an error as its answer:
- * OPERATION_FAILED if the entry is too large or cannot be encoded, otherwise DATABASE_UNAVAILABLE.
+ * A push that cannot be recorded is answered with OPERATION_FAILED if its entry is too large or cannot be encoded,
+ * otherwise with DATABASE_UNAVAILABLE.
  *
  * @param timeout milliseconds
  */
@@ -125,13 +117,14 @@ export async function recordPushes(
     const finalizeAll = () => {
       for (const { entry } of pushes) finalizeEntry(deps, entry, error.reason);
     };
-    // The write can still be running. The entries can be finalized only after the write has ended.
+    // The write can still run after the timeout. If an entry were finalized before the write, the write would add the
+    // entry as QUEUED afterwards.
     void written.then(finalizeAll, finalizeAll);
   }
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** Finalizes the entry of a failed append: the entry can exist in spite of the error, and must not stay QUEUED. */
+/** A failed append can have written the entry in spite of the error, and the entry must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -141,13 +134,13 @@ function finalizeEntry(
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 
-/** The earlier lines of a batch on which later lines of the same matter depend. */
+/** The lines of a batch on which later lines of the same matter depend. */
 export class LineOrder {
   /** The request id of the last queued line of each matter, by externalId. */
   readonly last = new Map<string, string>();
   /**
-   * The externalId of each matter with a line that failed with a retryable error before queueing. Later lines of the
-   * matter are skipped (contract 7.2).
+   * The externalIds of lines that failed with a retryable error before they were queued. Later lines with the same
+   * externalId are skipped (contract 7.2).
    */
   readonly failed = new Set<string>();
 }
@@ -156,15 +149,14 @@ export interface ApplyOptions {
   /** Epoch milliseconds. */
   readonly deadline: number;
   readonly order: LineOrder;
-  /** Called when the reply of a push arrives. */
   readonly onSettled?: (settlement: Settlement) => void;
 }
 
 /**
- * Rejects each valid line after a failed line of the same matter (`LineOrder.failed`). Queues the other valid pushes
- * without an answer, waits for their final states, and sets their answers.
+ * Queues the valid pushes that have no answer yet, and sets their answers. A line after a failed line of the same
+ * matter is not queued (`LineOrder.failed`).
  *
- * @returns the number of pushes that were queued
+ * @returns the number of queued pushes
  */
 export async function applyPushes(
   deps: ApplyDependencies,
@@ -179,7 +171,7 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // This includes STILL_QUEUED of a resend: after a later line of the matter took effect, a resend is impossible.
+      // STILL_QUEUED counts too: if a later push of the matter took effect, further resends of this push would fail.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));
@@ -203,7 +195,7 @@ export async function applyPushes(
 
 const isValid = (push: Push): push is Push & { valid: ValidPush } => push.valid !== undefined;
 
-/** Rejects a push that is recorded but not queued, and finalizes the entry of the push. */
+/** For a push that is recorded but not queued. */
 export async function rejectRecorded(
   { finalizer, clock }: Pick<ApplyDependencies, 'finalizer' | 'clock'>,
   push: Push,

@@ -1,4 +1,4 @@
-/** Calls to MongoDB and Redis with a timeout. A failed or late call rejects with a PushError. */
+/** Calls to MongoDB and Redis with a timeout. */
 import { withTimeout } from '../concurrency/timing';
 import { isOutOfMemory } from '../infra/redis/commands';
 import { PushError } from '../protocol/errors';
@@ -9,8 +9,8 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
 }
 
 /**
- * @throws PushError QUEUE_UNAVAILABLE if the call fails or takes longer than `timeout` milliseconds. QUEUE_MEMORY_FULL
- *   if Redis rejected the call without an effect, because the memory of Redis is full (`maxmemory`)
+ * @throws PushError QUEUE_MEMORY_FULL if Redis is at `maxmemory`; QUEUE_UNAVAILABLE after any other error, or if the
+ *   call takes longer than `timeout` milliseconds
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => {
@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** Adds the timeout, and converts the error of the call. A PushError is kept, because its reason is more exact. */
+/** Keeps a PushError of the call, because the reason of the PushError is more exact than the reason from `errorOf`. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

@@ -1,27 +1,23 @@
 /**
- * Keeps batches from delaying the single pushes of other clients (contract 7.4). While other clients send single
- * pushes, the window limits how many batch lines of a client are in flight. The other lines wait before they are
- * recorded. If no other client sends single pushes, all lines of a batch start at once. Each web process only considers
- * the pushes that this process receives.
- *
- * docs/notes/batch-window.md compares this window with a window that adapts to the speed of the workers.
+ * Limits how many batch lines of a client are in flight, so that batches do not delay single pushes of other clients
+ * (contract 7.4, docs/notes/batch-window.md).
  */
 
 /**
- * The window: maximum lines of a client in flight while other clients send single pushes. If the other clients have
- * more than WINDOW single pushes in flight, the maximum is the number of their single pushes.
+ * Maximum lines of a client in flight while other clients send single pushes. If the other clients have more than
+ * WINDOW single pushes in flight, the maximum is the number of these single pushes.
  */
 const WINDOW = 32;
 /** Number of parts in the window: one part is recorded while the other part is applied. */
 const PARTS = 2;
 /**
- * Minimum lines of a part, except the last part of a batch. If fewer lines fit into the window, the part waits, because
- * each part costs round trips to MongoDB and Redis.
+ * Minimum lines of a part, except the last part of a batch. Smaller parts would cost too many round trips to MongoDB
+ * and Redis.
  */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight, because they probably wait for a dead
- * worker or a slow server. The next lines must start, because the batch must end by its deadline.
+ * Milliseconds after which the lines of a part no longer count as in flight. Without this limit, lines that wait for a
+ * dead worker would block the next lines until the deadline of the batch.
  */
 const MAX_PART_TIME = 500;
 /** A client counts as sending single pushes until this many milliseconds after its last single push has ended. */
@@ -31,24 +27,21 @@ const ACTIVE_TIME = 10_000;
 export interface Part {
   /** At least one. */
   readonly lines: number;
-  /** Called when the lines are no longer in flight. A second call has no effect. */
+  /** Must be called when the lines are no longer in flight. A second call has no effect. */
   release(): void;
 }
 
-/** The access of one request to the window. A single push does not wait. */
 export interface WindowAccess {
   /**
-   * Waits until the next lines of the batch fit into the window. If several batches of one client wait, the batch that
-   * has waited longest comes first.
+   * Waits until the next lines of the batch fit into the window.
    *
    * @param timeout milliseconds after which all remaining lines of the batch start
    */
   take(timeout: number): Promise<Part>;
-  /** Called once, when the request has ended. */
+  /** Must be called once, when the request has ended. */
   leave(): void;
 }
 
-/** The single pushes of one client. */
 interface Singles {
   inFlight: number;
   /** When the last single push ended, by `clock`. */
@@ -69,16 +62,13 @@ export class BatchWindow {
   private readonly waiting = new Set<WaitingBatch>();
   /** Lines in flight, by client. */
   private readonly inFlight = new Map<string, number>();
-  /**
-   * Number of batch lines that have not started yet. A single push does not wait for these lines, so the load shedder
-   * subtracts this number when it checks a single push.
-   */
+  /** Number of batch lines that have not started yet. */
   linesWaiting = 0;
 
   /** @param clock monotonic, milliseconds */
   constructor(private readonly clock: () => number) {}
 
-  /** Called when a request arrives. @param lines number of lines of a batch, at least one; undefined: a single push */
+  /** @param lines number of lines of a batch, at least one; undefined: a single push */
   enter(clientId: string, lines?: number): WindowAccess {
     return lines === undefined ? this.enterSingle(clientId) : this.enterBatch(clientId, lines);
   }
@@ -122,7 +112,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, the timer starts all lines of the batch. `grant` could start fewer lines.
+      // If no time is left, the timer must start all lines, because `grant` could start fewer lines.
       if (timeout > 0) this.grant();
     });
   }
@@ -157,7 +147,6 @@ export class BatchWindow {
     }
   }
 
-  /** Maximum lines of the next part of a client; no limit if no other client sends single pushes. */
   private roomOf(clientId: string): number {
     const since = this.clock() - ACTIVE_TIME;
     let others: number | undefined;

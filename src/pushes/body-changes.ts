@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. A value that is set at many places can make the body too large. So the size
- * of the changed body is computed before the changed body is written as JSON.
+ * Sets and removes fields of a parsed body. The size is checked before the JSON is written, because a value that is set
+ * at many places can make the JSON very large.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -24,8 +24,8 @@ export class BodyChange {
   }
 }
 
-/** A change at a place of a body. A place is for example `parties[3].username`. */
 export interface PlacedChange {
+  /** Such as `parties[3].username`. */
   readonly place: string;
   readonly change: BodyChange;
 }
@@ -33,12 +33,9 @@ export interface PlacedChange {
 const NULL_BYTES = 'null'.length;
 
 /**
- * Makes the changes in a body.
- *
- * @param body this object is modified
- * @param changes a change in a missing object, or of a missing list element, is ignored. A missing field of an existing
- *   object is added
- * @returns the changed body as JSON
+ * @param body is modified
+ * @param changes a change in a missing object or list element is ignored; a missing field of an existing object is
+ *   added
  * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body would have more than `maxBytes` bytes
  */
 export function changedBody(
@@ -50,7 +47,6 @@ export function changedBody(
   for (const { place, change } of changes) setPlace(body, place, change, shortened);
   for (const list of shortened) list.splice(0, list.length, ...list.filter((it) => it !== REMOVED));
   let valueBytes = 0;
-  // To compute the size, `null` is written for each new value, and the bytes of the value are added.
   const withoutValues = JSON.stringify(body, (key, value) => {
     if (!(value instanceof BodyChange)) return keepInfinite(key, value);
     valueBytes += value.bytes - NULL_BYTES;
@@ -65,10 +61,7 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/**
- * Keeps an infinite number as text. JSON.stringify would write `null`, which many fields accept. So the invalid number
- * 1e999 could become a valid value.
- */
+/** Writes an infinite number such as 1e999 as text: `JSON.stringify` would write `null`, which many fields accept. */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
@@ -78,8 +71,8 @@ const REMOVED = Symbol('removed');
 type Container = Record<string | number, unknown>;
 
 /**
- * Puts the `BodyChange` object at the place, instead of the new value. So no other change can modify the new value,
- * which many bodies share.
+ * Puts `change` at the place, not `change.value`: many bodies share the value, and a later change must not modify the
+ * value.
  */
 function setPlace(
   body: object,
@@ -93,7 +86,7 @@ function setPlace(
   if (last === undefined || !isContainer(holder)) return;
   if (Array.isArray(holder) !== (typeof last === 'number')) return;
   if (Array.isArray(holder)) {
-    // A list never becomes longer.
+    // A change must not make a list longer.
     if (!Object.hasOwn(holder, last)) return;
     holder[last as number] = change.isRemoval ? REMOVED : change;
     if (change.isRemoval) shortened.add(holder);
@@ -101,7 +94,7 @@ function setPlace(
   else holder[last] = change;
 }
 
-/** @param place such as `parties[3].username` @returns undefined if the body does not have the place */
+/** @returns undefined if the body does not have the place */
 export const valueAt = (body: JsonObject, place: string): unknown => valueIn(body, stepsOf(place));
 
 function valueIn(body: object, path: readonly (string | number)[]): unknown {

@@ -1,15 +1,10 @@
 /**
  * Idempotency (contract 5.1): a retry gets the outcome of its first attempt and is not applied again.
  *
- * - The *fingerprint* is a digest of client, operation, idempotency key and body. Two pushes with the same
- *   fingerprint are attempts of the same push.
- * - The *first attempt* of a fingerprint is the earliest persisted push within REPLAY_WINDOW. If a retry is
- *   no longer valid, for example because a user was disabled, `web` answers the retry from the log entry of the
- *   first attempt.
- * - The *prior result* is the result of the first attempt. A worker answers a valid retry with the prior result, after
- *   the worker has applied the earlier pushes of the same matter.
- * - A push *reuses* a key if the first queued push with the key had another body. The push that reuses the key counts
- *   as a new push, and its log entry is marked KEY_REUSED.
+ * - The *fingerprint* is a digest of client, operation, idempotency key and body.
+ * - The *first attempt* is the earliest persisted push with the same fingerprint within REPLAY_WINDOW. The *prior
+ *   result* is the result of the first attempt.
+ * - A push *reuses* a key if the first queued push with the key had another body. Such a push counts as a new push.
  */
 import { createHash } from 'node:crypto';
 import type { Reach } from '../concurrency/reach';
@@ -37,9 +32,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates the externalId of a push without an externalId. Pushes with the same key and body get the same id. With the
- * same key but another body, the id differs: the push must not overwrite the matter of the first push. Without a key,
- * only pushes with the same signature get the same id.
+ * Creates the externalId of a push that has none. The id depends on the body, because a push with the same key and
+ * another body must not overwrite the matter of the first push.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -61,11 +55,10 @@ export interface IdempotencyDependencies {
   readonly lookups: LogLookups;
   readonly database: Reach;
   readonly clock: Clock;
-  /** IDEMPOTENT_REPLAY. False: a retry is applied again. */
+  /** IDEMPOTENT_REPLAY; false: workers apply a retry again. */
   readonly replays: boolean;
 }
 
-/** Idempotency in `web`. */
 export interface Idempotency {
   /** @returns undefined if the push has no key or IDEMPOTENT_REPLAY is off */
   fingerprintOf(entry: LogEntry): string | undefined;
@@ -94,13 +87,11 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   };
 }
 
-/** Whether a logged push was accepted, or was answered as a retry of an accepted push. */
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * The fingerprint of the resends of a logged push. A failed push with a key keeps its fingerprint. For a failed push
- * without a key, all resends share a new fingerprint. If an attempt with the fingerprint took effect, a resend gets the
- * outcome of that attempt. For a push that took effect, a resend has no fingerprint, and is applied again.
+ * All resends of a failed push share one fingerprint, so that at most one resend takes effect. A resend of a push that
+ * took effect has no fingerprint, so that workers apply the push again.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -108,12 +99,10 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 }
 
 /**
- * Finds the prior results of pushes that a worker is about to apply, by fingerprint. The first read includes results
- * that the majority of the database members has not confirmed. The matters that the worker has loaded can contain the
- * effects of these results. Without these results, the worker would apply a push twice.
+ * Finds the prior results of pushes that a worker is about to apply. The `local` read also finds results that the
+ * MongoDB majority has not confirmed. Without these results, the worker could apply a push twice.
  *
- * @returns undefined if the majority has not confirmed all of the results. A MongoDB election could undo an unconfirmed
- *   result, and the commit of the worker would not detect this loss
+ * @returns the results by fingerprint; undefined if a MongoDB election could still undo one of the results
  */
 export async function findPriorResults(
   lookups: LogLookups,
@@ -127,7 +116,6 @@ export async function findPriorResults(
   return confirmed.size < newest.size ? undefined : toPriorResults(confirmed);
 }
 
-/** @param entries of first attempts, by fingerprint */
 export const toPriorResults = (entries: ReadonlyMap<string, LogEntry>): Map<string, PriorResult> =>
   new Map(
     [...entries].map(([fingerprint, { _id, result, matterId = 0n }]) => [
@@ -136,14 +124,12 @@ export const toPriorResults = (entries: ReadonlyMap<string, LogEntry>): Map<stri
     ]),
   );
 
-/** The idempotency key of a push, with the client and operation within which the key identifies the push. */
 export function keyOwnerOf(push: PushMessage): KeyOwner {
   const { systemCode, clientId, operation, idempotencyKey } = push;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   return { systemCode, clientId, operation: operation.op, ...key };
 }
 
-/** Whether the first queued push with the key of this push had another body. */
 export function isKeyReused(push: PushMessage, uses: KeyUses): boolean {
   const first = uses.firstBody(keyOwnerOf(push));
   return first !== undefined && first !== push.bodyHash;

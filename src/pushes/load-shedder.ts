@@ -1,20 +1,14 @@
 /**
- * Load shedding: a push that would wait too long behind other pushes is rejected before any work, instead of timing out
- * after all the work. Each web process limits the number of its pushes in flight. While pushes pile up, the limit
- * follows from the rate at which workers processed pushes of this process in the last seconds. If workers process no
- * push of this process, the limit falls to MIN_CONCURRENCY within seconds.
+ * Load shedding: before any work, a web process rejects a push that would wait too long behind other pushes. While
+ * pushes pile up, the limit of pushes in flight follows the rate at which workers process pushes of this web process.
  */
 import { PushError } from '../protocol/errors';
 
-/** Permits a push, or the lines of a batch, to be in flight. A push is in flight from receipt to answer. */
+/** Permits a push, or the lines of a batch, to be in flight, which means: between receipt and answer. */
 export interface Permit {
-  /**
-   * Reports that one of the pushes has ended.
-   *
-   * @param isProcessed whether a worker processed the push; the rate of the workers counts only processed pushes
-   */
+  /** Ends one push. @param isProcessed whether a worker processed the push; the rate counts only processed pushes */
   end(isProcessed: boolean): void;
-  /** Ends all remaining pushes of the permit. A second call has no effect. */
+  /** Ends all remaining pushes; a second call has no effect. */
   release(): void;
 }
 
@@ -29,22 +23,17 @@ export interface LoadShedderOptions {
   readonly clock: () => number;
 }
 
-/**
- * The minimum of the limit, even if workers process nothing. The minimum is low because each web process has its own
- * limit: several processes together must not overload a slow database.
- */
+/** Minimum of the limit: low, because all web processes together must not overload a slow database. */
 const MIN_CONCURRENCY = 128;
-/** For a client below its fair share, the limit is multiplied by this factor. */
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push counts in the measured rate about a third as much as a push that was
- * processed just now. If a worker dies, other workers take over before the measured rate falls to almost zero.
+ * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate. If a worker dies,
+ * other workers take over before the measured rate falls to almost zero.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
 const MIN_BUSY = 500;
 
-/** A request in flight. */
 interface InFlight {
   readonly since: number;
   readonly clientId: string;
@@ -55,24 +44,17 @@ interface InFlight {
 export class LoadShedder {
   /** In the order of arrival. */
   private readonly inFlight = new Set<InFlight>();
-  /** Pushes of all requests in flight. */
   private pushes = 0;
   private readonly byClient = new Map<string, number>();
-  /**
-   * Pushes that workers processed, and the milliseconds in which pushes were in flight. Both decay exponentially
-   * (MEMORY).
-   */
   private processed = 0;
+  /** Milliseconds in which pushes were in flight. */
   private busy = 0;
   private measuredAt: number;
-  /**
-   * Milliseconds: half of the timeout. The limit is the number of pushes that workers can process in this time, at the
-   * measured rate.
-   */
+  /** The limit is the number of pushes that workers can process in `maxWait` milliseconds at the measured rate. */
   private readonly maxWait: number;
   /**
-   * Milliseconds: a tenth of the timeout. While the oldest push in flight is younger than `latencyFloor`, pushes do not
-   * pile up, and the limit is MAX_IN_FLIGHT.
+   * While the oldest push in flight is younger than `latencyFloor` milliseconds, pushes do not pile up, and the limit
+   * is MAX_IN_FLIGHT.
    */
   private readonly latencyFloor: number;
 
@@ -112,8 +94,7 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // The age of the oldest push only decides which limit applies. An old push alone is no reason to reject this
-    // request: perhaps only the partition of the old push is blocked.
+    // An old push alone is no reason to reject this request: perhaps only the partition of the old push is blocked.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));
@@ -146,8 +127,8 @@ export class LoadShedder {
   }
 
   /**
-   * Updates `processed` and `busy`. Called before every change of `inFlight`. Time without pushes in flight does not
-   * count, because such time does not show how fast workers are.
+   * Must be called before every change of `inFlight`. Time without pushes in flight does not count, because such time
+   * does not show how fast workers are.
    */
   private measure(): void {
     const now = this.options.clock();

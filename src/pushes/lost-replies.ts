@@ -1,8 +1,4 @@
-/**
- * Pushes without a reply of a worker. `PushFinalizer` writes the final state of a push that no worker has settled.
- * `startLostReplyLookup` finds the final state of a push whose reply was lost, for example because the worker died
- * after its commit.
- */
+/** Settles pushes without a reply of a worker, and finds the final states of pushes whose reply was lost. */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -17,7 +13,7 @@ export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
   readonly finalize: Finalize;
-  /** Process name, which is stored in the entries. */
+  /** Process name, which `finalize` stores in the entries. */
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -26,19 +22,15 @@ export interface PushFinalizerDependencies {
 
 /** Minimum timeout of a database call in `finalize`, milliseconds. */
 const MIN_WAIT = 100;
-/** Milliseconds between two retries of unconfirmed writes. */
+/** Milliseconds. */
 const RETRY_INTERVAL = 500;
-/** Maximum pushes in one write. */
 const MAX_BATCH = 500;
-/**
- * Maximum pushes with an unconfirmed write that this process retries. If the log entries of further pushes exist,
- * workers expire these entries later.
- */
+/** Maximum pushes whose unconfirmed writes this process retries. Workers later expire the entries of further pushes. */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
- * Writes the final states of pushes that no worker has settled. If a worker settles a push first, the final state of
- * the worker counts. Unconfirmed writes are retried in the background, so that no entry stays QUEUED or missing.
+ * Writes the final states of pushes that no worker has settled. Unconfirmed writes are retried in the background, so
+ * that no entry stays QUEUED or missing.
  */
 export class PushFinalizer {
   /** By request id. */
@@ -48,7 +40,6 @@ export class PushFinalizer {
 
   constructor(private readonly deps: PushFinalizerDependencies) {
     const { tracing, logger } = deps;
-    // Many pushes often expire at the same time, and then share one write and one read.
     this.batcher = createBatcher({
       run: this.write,
       maxBatch: MAX_BATCH,
@@ -65,12 +56,10 @@ export class PushFinalizer {
 
   /**
    * @param until epoch milliseconds; the timeout of the database call is at least MIN_WAIT
-   * @returns the final state of the push; undefined if the database does not confirm this state in time
+   * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
-    // The call fails if the database is unavailable. The call returns undefined if the final state is not confirmed,
-    // for example because an open transaction locks the entry. The write is retried later in both cases.
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
       // If `push` has no `entry`, keeps the `entry` of an earlier call for the same push.
@@ -79,10 +68,7 @@ export class PushFinalizer {
     return finalState;
   }
 
-  /**
-   * Ends the retries in the background, and retries up to MAX_BATCH pushes once more. Workers later expire the pushes
-   * that stay unconfirmed.
-   */
+  /** Retries up to MAX_BATCH pushes once more. Workers later expire the pushes that stay unconfirmed. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();
@@ -98,7 +84,7 @@ export class PushFinalizer {
     let pushes = 0;
     for (const [index, push] of batch.entries()) {
       this.unconfirmed.delete(push.id);
-      // The push moves to the end of the map: pushes with locked entries must not block the retries of other pushes.
+      // Moves the push to the end, because pushes with locked entries must not block the retries of other pushes.
       if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
       else pushes += 1;
     }
@@ -108,9 +94,8 @@ export class PushFinalizer {
 }
 
 /**
- * Finalizes all pushes that wait for a reply. Called while Redis is unreachable, because no reply can arrive. A push
- * that a worker has settled keeps its final state. If the database does not confirm a final state, the push keeps
- * waiting.
+ * To be called while Redis is unreachable, because no reply can arrive. If the database does not confirm the final
+ * state of a push, the push keeps waiting.
  */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
@@ -127,11 +112,10 @@ export async function finalizeWaiting(
   );
 }
 
-/** Milliseconds between two lookups of lost replies. */
+/** Milliseconds. */
 const LOOKUP_INTERVAL = 400;
 /** Minimum milliseconds that a push waits for its reply before the first lookup. */
 const LOOKUP_AGE = 1_000;
-/** Maximum number of pushes in one lookup. */
 const MAX_LOOKUPS = 1_000;
 
 export interface LostReplyDependencies {
@@ -155,8 +139,7 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // If more than MAX_LOOKUPS pushes wait, a random slice is looked up. In a fixed slice, pushes that wait for a slow
-  // worker could fill every lookup.
+  // The slice is random: in a fixed slice, pushes that wait for a slow worker could fill every lookup.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {

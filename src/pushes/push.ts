@@ -1,7 +1,7 @@
 /**
- * The types that represent a push, and conversions between them. A push passes through the types in this order:
+ * A push passes through these types:
  *
- * - `PushRequest`: a signed HTTP request that carries one push, or a batch of pushes.
+ * - `PushRequest`: a signed HTTP request with one push, a batch of pushes, or a resend.
  * - `LogEntry` (storage/push-log/entry.ts): the push-log entry of one push.
  * - `Push` (apply.ts): a push that `web` processes, with its log entry.
  * - `PushMessage` (queue/records.ts): a valid push in its partition.
@@ -38,22 +38,20 @@ import {
 } from '../storage/push-log';
 import type { ValidPush } from './validate';
 
-/** A signed HTTP request that carries one push, or a batch of pushes. The body has not been parsed. */
 export interface PushRequest extends SignedRequest, PushHeaders {
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   readonly path: string;
   readonly rawBody: Uint8Array;
-  /** The digest of a large body, so that the body is hashed only once. Undefined for a small body. */
+  /** Set for a large body, so that the body is hashed only once. */
   readonly digest?: BodyDigest | undefined;
   /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
   /** Called with the remaining rate of the client after admission. */
   readonly onAdmitted: (rate: RateState | undefined) => void;
-  /** Measures the stages of the request for the access log. Set if LOG_REQUESTS is on. */
+  /** For the access log; set if LOG_REQUESTS is on. */
   readonly stages?: StageTimes | undefined;
 }
 
-/** The fields from which the log entry of a request, or of one line, is made. */
 export interface EntrySource {
   readonly requestId: string;
   readonly caller: {
@@ -71,22 +69,19 @@ export interface EntrySource {
   readonly logged?: RequestFields | undefined;
 }
 
-/** The answer to one push. */
 export interface PushResult {
-  /** Also the id of the log entry of the push. */
+  /** Also the id of the log entry. */
   readonly requestId: string;
-  /** The number of the line; undefined for a single push, and for a batch that is rejected as a whole. */
+  /** Undefined for a single push, and for a batch or resend that is rejected as a whole. */
   readonly line: number | undefined;
-  /** Undefined for an unreadable line, and for a batch that is rejected as a whole. */
+  /** Undefined for an unreadable line, and for a batch or resend that is rejected as a whole. */
   readonly operation: OperationName | undefined;
-  /** Undefined if the externalId is unknown. */
   readonly externalId: string | undefined;
   readonly answer: PushAnswer;
-  /** True if the push has a log entry, or if `logRejection` received it (rejections.ts). */
+  /** True if the push has a log entry, or if `logRejection` received the push (rejections.ts). */
   readonly isRecorded: boolean;
 }
 
-/** Success, or the error that the caller receives. */
 export type PushAnswer = AcceptedPush | PushError;
 
 export interface AcceptedPush {
@@ -95,11 +90,10 @@ export interface AcceptedPush {
   readonly replayed: boolean;
 }
 
-/** The outcome of an accepted push in metrics, counts, logs and traces. */
 export const outcomeOf = ({ data, replayed }: AcceptedPush) =>
   replayed ? 'REPLAYED' : data.outcome;
 
-/** Creates the QUEUED log entry of a request or a line. @param timeout milliseconds that the caller waits */
+/** @param timeout milliseconds that the caller waits */
 export function newEntry(source: EntrySource, timeout: number): LogEntry {
   const { caller, operation, idempotencyKey, receivedAt, rawBody, digest, logged } = source;
   const { clientId, systemCode, secretId } = caller;
@@ -120,7 +114,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Completes the entry of a valid push. Writing the fingerprint later would cause a second update of an index. */
+/** The entry has the fingerprint from the start, because a later write would update the fingerprint index again. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -132,7 +126,6 @@ export function queuedEntry(
   return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
 }
 
-/** Adds the externalId from the body of an invalid push, if the externalId is known. */
 export const withExternalId = (entry: LogEntry, externalId: string | undefined): LogEntry =>
   externalId === undefined ? entry : { externalId, ...entry };
 
@@ -151,7 +144,6 @@ export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): Lo
   };
 }
 
-/** The entry of a request that is rejected before it is queued. */
 export function rejectedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
   const { reason, errors, warnings } = error;
   return {
@@ -166,10 +158,7 @@ export function rejectedEntry(entry: LogEntry, error: PushError, now: number): L
 /** Milliseconds that the entry of an unauthenticated request is kept: one day, for the signature diagnosis. */
 const UNAUTHENTICATED_RETENTION = 86_400_000;
 
-/**
- * The entry of a request that fails authentication. If the signature or the timestamp is wrong, the entry contains a
- * hash of the signature, for the signature diagnosis.
- */
+/** If the signature or the timestamp is wrong, the entry contains a hash for the signature diagnosis. */
 export function unauthenticatedEntry(
   entry: LogEntry,
   error: PushError,
@@ -186,7 +175,6 @@ export function unauthenticatedEntry(
   };
 }
 
-/** Creates the queue message of a valid push. @param replyTo the reply channel of this process */
 export function messageOf(
   { requestId, systemCode }: { readonly requestId: string; readonly systemCode: string },
   { clientId, bodyHash, idempotencyKey, idempotencyFingerprint }: LogEntry,
@@ -202,7 +190,7 @@ export function messageOf(
   };
 }
 
-/** Converts the final state of a push into its answer. @param settlement undefined if the final state is unknown */
+/** @param settlement undefined if the final state is unknown */
 export function answerOf(
   settlement: Settlement | undefined,
   systemCode: string,
@@ -216,7 +204,6 @@ export function answerOf(
   return { data, replayed: settlement.state === 'REPLAYED' };
 }
 
-/** Adds the warning NO_ASSIGNEE if `unseen` is true: no user has the matter in a list. */
 function withUnseen(
   warnings: readonly LocalizedWarning[],
   unseen: boolean,
@@ -225,7 +212,7 @@ function withUnseen(
   return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
 }
 
-/** The field of each reason that concerns one field. The answer names this field in `errors`. */
+/** The field that the answer names in `errors`, by reason. */
 const FIELDS: Partial<Record<Reason, string>> = {
   EXTERNAL_ID_RESERVED: 'externalId',
   TOO_MANY_PARTIES: 'parties',
@@ -241,7 +228,6 @@ function errorOf(reason: Reason, systemCode: string, externalId: string): PushEr
   return new PushError(reason, { errors: [problem(field, error.text)] });
 }
 
-/** Whether a worker accepted the push, or rejected the push with a code below 500. */
 export function wasProcessed(settlement: Settlement | undefined): boolean {
   if (!settlement || settlement.state === 'EXPIRED') return false;
   return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;

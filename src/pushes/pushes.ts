@@ -1,14 +1,6 @@
 /**
- * Entry point of `src/pushes/`: all processing of pushes in `web`. Workers import `idempotency.ts`, and the tools of
- * operators import `resend.ts`. All other files are private.
- *
- * - `submit` admits, validates, records and applies the pushes of a signed request: a single push or a batch. It
- *   returns one `PushResult` per push, at the latest shortly after the deadline of the request.
- * - `resend` sends logged pushes of a client again through `submit`.
- * - `checkBody` and `checkLines` only validate, for dry runs.
- * - `admit` checks the reuse of signatures and the rate of the client, also for queries.
- *
- * Errors are `PushError`s with a reason of the error catalogue. Times are milliseconds.
+ * Entry point of `src/pushes/`, which processes pushes in the web process. Files outside this folder, except tests,
+ * import only this file, `idempotency.ts` and `resend.ts`.
  */
 import type { RedisConnection } from '../infra/redis/connect';
 import { createBodyParsers } from '../protocol/requests';
@@ -55,12 +47,14 @@ export interface Pushes {
   readonly submit: Submit;
   readonly resend: ClientResend;
   readonly checkBody: CheckBody;
-  /** For `checkLines`. */
   readonly batchReader: BatchReader;
   readonly admit: Admit;
 }
 
-/** Settings of the process. `pushTimeout` is the setting PUSH_TIMEOUT; the other names follow the same rule. */
+/**
+ * Named like the settings of the process: `pushTimeout` is PUSH_TIMEOUT. Timeouts are in milliseconds, body limits in
+ * bytes.
+ */
 export interface PushSettings extends AdmissionSettings {
   readonly pushTimeout: number;
   readonly batchTimeout: number;
@@ -80,10 +74,8 @@ export interface PushesDependencies extends ApplyDependencies {
   readonly users: UserDirectory;
   readonly lookups: LogLookups;
   readonly bodies: Bodies;
-  /** Finds the later push that resolved a failed push. A queued later push counts too: it can resolve the failure. */
   readonly findMended: FindMended;
   readonly logRejection: LogRejection;
-  /** Creates ascending request ids for the lines of a batch. Each id contains the time and the process of `batchId`. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly checkReady: SubmitDependencies['checkReady'];
 }

@@ -1,7 +1,6 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. Writes a final state for each push that has no reply
- * at the deadline (`PushFinalizer`). If a worker dies between its commit and its reply, `startLostReplyLookup` delivers
- * the final state from the push log.
+ * Queues recorded pushes and waits for the replies of the workers. `PushFinalizer` writes EXPIRED for each push that
+ * has no reply at its deadline.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -26,13 +25,11 @@ export interface PushToQueue {
 }
 
 /**
- * Queues pushes and waits for their final states, at most until FINALIZE_GRACE milliseconds after the deadline.
+ * Waits at most until FINALIZE_GRACE milliseconds after the deadline. The promise never rejects.
  *
- * @param pushes in the order in which they are queued
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
- * @returns the final state of each push; undefined if the push has no reply and the database confirms no final state.
- *   The promise never rejects
+ * @returns the final state of each push; undefined if the push has no reply and the database confirms no final state
  */
 export type QueueAndWait = (
   pushes: readonly PushToQueue[],
@@ -52,7 +49,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** A reply can have one of these reasons, or the state EXPIRED, even if the push log has lost the entry of the push. */
+/** A worker can reply with one of these reasons, or with the state EXPIRED, for a push whose log entry is lost. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -60,16 +57,15 @@ const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'SKIPPED_AFTER_FAILURE',
 ];
 
-/** Whether a reply shows that the push log has the final state. */
+/** Whether the push log certainly has the final state that the reply contains. */
 function isLogged(reply: Settlement | undefined): boolean {
   if (!reply || reply.state === 'EXPIRED') return false;
   return reply.state !== 'REFUSED' || !ENDS_WITHOUT_ENTRY.includes(reply.reason);
 }
 
 /**
- * Writes the final states that the push log possibly does not have. A push with a reply gets the state of the reply,
- * and a push without a reply gets EXPIRED. If the push log already has a final state, that state counts. If the
- * database does not confirm EXPIRED, a worker can still apply the push.
+ * Writes EXPIRED for each push without a reply, and the state of each reply for which `isLogged` is false. If the push
+ * log already has a final state, the caller gets that final state.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -88,10 +84,7 @@ function finalizeOthers(
 
 const EXPIRED = { state: 'EXPIRED' } as const;
 
-/**
- * Appends pushes to their partitions, and rejects each push that Redis does not confirm as queued. The promise never
- * rejects.
- */
+/** Must not reject, because `createQueueAndWait` does not handle a rejection of this promise. */
 async function enqueue(
   deps: QueueAndWaitDependencies,
   pushes: readonly PushToQueue[],
@@ -118,10 +111,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * Rejects a push that Redis did not confirm as queued. If a worker has already settled the push, the caller gets the
- * final state of the worker. If the push is certainly not queued, the caller gets the rejection even while the database
- * is unavailable. After an error, the push can be in its partition. Then the caller gets the rejection only if the
- * database confirms the rejection.
+ * If `result` is an error, the partition can contain the push, and a worker can apply the push. Then the caller gets
+ * QUEUE_UNAVAILABLE only if the database confirms this final state.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -1,7 +1,4 @@
-/**
- * Validates the lines of a batch or of its dry run (contract 7). The validation runs in time slices (`TimeSlice`). The
- * users of all lines are looked up together.
- */
+/** Validates the lines of a batch, or of a dry run of a batch (contract 7). */
 import type { PushHeaders } from '../auth/auth-headers';
 import { TimeSlice } from '../concurrency/turns';
 import { derivedKey, MAX_KEY_LENGTH } from '../protocol/batch';
@@ -32,27 +29,21 @@ export interface BatchReader {
   readonly limits: BatchLimits;
 }
 
-/** A line with the result of its validation. */
 export interface CheckedLine {
   readonly line: RawLine;
   /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** The idempotency key of the line. If the line has none: a key that is derived from the key of the batch. */
+  /** The idempotency key of the line, or else a key that is derived from the idempotency key of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
-  /**
-   * True if an earlier line of the batch has the same operation and key. Then this line is rejected, and is not
-   * answered as a retry.
-   */
+  /** Whether an earlier line of the batch has the same operation and key. */
   readonly isRepeated: boolean;
 }
 
-/**
- * Maximum length of the key of a batch. The derived key of a line consists of this key, a slash and the line number.
- */
+/** The derived key of a line consists of the key of the batch, a slash and the line number. */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
-/** Checks the headers, which apply to all lines. @throws PushError VALIDATION_FAILED if a header is invalid */
+/** @throws PushError VALIDATION_FAILED if a header is invalid */
 export function checkBatchHeaders({ headerErrors, idempotencyKey = '' }: PushHeaders): void {
   const tooLong = problem('X-Idempotency-Key', TEXTS.batchKey(MAX_BATCH_KEY));
   const errors =
@@ -60,7 +51,6 @@ export function checkBatchHeaders({ headerErrors, idempotencyKey = '' }: PushHea
   if (errors.length > 0) throw new PushError('VALIDATION_FAILED', { errors });
 }
 
-/** @returns one result for each line, in order */
 export async function checkLines(
   { checkBodies, limits }: BatchReader,
   lines: readonly RawLine[],
@@ -69,7 +59,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Starts a new turn of the event loop, because splitting the batch into lines has used time of the current turn.
+  // Splitting the batch into lines has already used time of this turn of the event loop.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -97,7 +87,6 @@ interface LineWithKey {
   readonly error: PushError | undefined;
 }
 
-/** @param lineByKey the number of the first line with each operation and key; this function adds new pairs */
 function readWithKey(
   line: RawLine,
   limits: BatchLimits,
@@ -119,18 +108,15 @@ function repeatedKey(earlierLine: number): PushError {
   return new PushError('VALIDATION_FAILED', { errors });
 }
 
-/**
- * Validates many bodies. Each PushError has at most `maxProblems` problems, by default MAX_PROBLEMS. Without this
- * limit, a batch could cause a million problems. Only an UNKNOWN_USER error can have more problems (MAX_USER_PROBLEMS).
- */
+/** @param maxProblems maximum problems in each PushError except UNKNOWN_USER; by default MAX_PROBLEMS */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /**
- * Maximum unknown users that all bodies of a batch report together. Exception: each body can report up to MAX_PROBLEMS
- * unknown users, even above this maximum.
+ * Limit for the unknown users that all bodies of a batch report together. Beyond this limit, a body still reports its
+ * first MAX_PROBLEMS unknown users.
  */
 const MAX_USER_PROBLEMS = 10_000;
 
@@ -159,7 +145,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   };
 }
 
-/** Maximum usernames in one query of the database: a batch of 8 MiB can contain hundreds of thousands of names. */
+/** Maximum usernames in one MongoDB query, because a batch of 8 MiB can contain hundreds of thousands of usernames. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

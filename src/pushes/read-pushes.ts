@@ -20,17 +20,17 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates ascending request ids for the lines of a batch. Each id contains the time and the process of `batchId`. */
+  /** Creates ascending request ids, which differ from `batchId` only in the counter (`push-log/request-id.ts`). */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
 export interface ReadTimes {
-  /** Milliseconds that the caller waits: in all (`timeout`) and from now on (`left`). */
+  /** Milliseconds: `timeout` from the receipt of the request to the deadline, `left` from now to the deadline. */
   readonly timeout: number;
   readonly left: number;
 }
 
-/** @returns the pushes; the answer of an invalid push is its error. @throws PushError DATABASE_UNAVAILABLE */
+/** An invalid push does not throw: the error is the `answer` of the push. @throws PushError DATABASE_UNAVAILABLE */
 export async function readPushes(
   deps: ReadDependencies,
   request: PushRequest,
@@ -67,12 +67,11 @@ async function readSingle(
 const NO_FINGERPRINT = () => undefined;
 
 /**
- * Maximum bytes of an unreadable batch that is recorded with its body. A larger batch is recorded without its body,
- * because the client can send the same megabytes again and again.
+ * Maximum bytes of an unreadable batch whose body is recorded. Without this limit, a client that sends an unreadable
+ * batch again and again could fill the database.
  */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
-/** An unreadable batch is recorded as one push. */
 function unreadableBatch(request: PushRequest, checked: PushError, timeout: number): Push {
   const validated = { checked, operation: undefined, fingerprintOf: NO_FINGERPRINT };
   const push = newPush(request, validated, timeout);
@@ -80,8 +79,8 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 }
 
 /**
- * Creates the pushes of the lines of a batch. The pushes do not refer to the parsed JSON, which is larger than the
- * batch. So the parsed JSON does not stay in memory while the batch waits for replies.
+ * The pushes must not refer to the parsed JSON. Otherwise the parsed JSON, which is larger than the batch, would stay
+ * in memory while the batch waits for replies.
  */
 async function readLines(
   deps: ReadDependencies,
@@ -116,10 +115,6 @@ async function readLines(
   return pushes;
 }
 
-/**
- * Assigns an externalId to a valid line that has none. For a line without a key, the externalId is derived from the
- * signature of the batch and the line number (`assignId`).
- */
 function withId(
   { line, key: idempotencyKey, checked }: CheckedLine,
   { caller, signature }: PushRequest,
@@ -132,6 +127,5 @@ function withId(
   return { operation, warnings, externalId };
 }
 
-/** Reads the externalId of an invalid line. Undefined: the externalId is missing or unreadable. */
 const readableIdOf = ({ line, read }: CheckedLine) =>
   read ? externalIdOf(read.body) : externalIdIn(line.bytes);

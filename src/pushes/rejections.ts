@@ -1,7 +1,6 @@
 /**
- * The rejection log records, at a bounded rate, requests that are rejected before their pushes are recorded
- * (contract 5.3). These are requests of known clients that fail authentication, and push requests that `submit` rejects
- * as a whole, for example because of load.
+ * The rejection log records requests that are rejected before their pushes are recorded (contract 5.3). The number of
+ * entries per client is limited (BURST, INTERVAL).
  */
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { Clock } from '../concurrency/timing';
@@ -25,43 +24,37 @@ import {
 import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
-/**
- * Maximum entries of one client that a web process logs in a burst. The maximum is high, because a developer who
- * corrects a signature causes many rejections.
- */
+/** Maximum entries of one client that a web process logs in a burst. */
 const BURST = 100;
-/**
- * Milliseconds after which one more entry of the client can be logged. In 24 hours, a web process logs at most 1,440
- * entries of a client in addition to BURST.
- */
+/** Milliseconds between two entries of one client after the burst is used up. */
 const INTERVAL = 60_000;
 /**
- * Maximum bytes of a stored body. Anyone who knows a client id can cause rejections, but must not be able to fill the
+ * Maximum bytes of a stored body. Anyone who knows a client id can cause rejections, and larger bodies could fill the
  * disk.
  */
 const MAX_BODY = 16 * 1024;
 
 /**
- * Each entry is recorded after a random delay of up to this many milliseconds. Without a delay, recording would slow
- * down the answer to a known client, and so reveal that the client exists.
+ * Maximum milliseconds of the random delay before an entry is recorded. Without the delay, recording would slow down
+ * the answers to known clients, and this slowness would reveal which clients exist.
  */
 const SPREAD = 1_000;
 
 export interface LoggedRejection {
   readonly clientId: string;
-  /** Creates the entry. Called only for an entry that is recorded. */
+  /** Called only if the rejection is recorded. */
   readonly entry: () => LogEntry;
   readonly body?: Uint8Array | undefined;
-  /** The push that is counted as unrecorded if the entry is dropped. Absent: the request was not a push. */
+  /** Counted as unrecorded if the entry is dropped; absent if the request was not a push. */
   readonly push?: PushEnded | undefined;
 }
 
-/** Records a rejection in the background, or drops the rejection. Never throws. */
+/** Never throws: a rejection that cannot be recorded is dropped. */
 export type LogRejection = (rejection: LoggedRejection) => void;
 
 export interface RejectionLog {
   readonly record: LogRejection;
-  /** Records the pending entries now. Resolves when each entry is recorded or dropped. */
+  /** Records or drops all pending entries without further delay. */
   stop(): Promise<void>;
 }
 
@@ -102,7 +95,6 @@ export function createRejectionLog({
       await pushLog.append(entry(), body);
     } catch (error) {
       drop(push);
-      // All clients share one folded log line, because the cause is a server and not a client.
       log(NOT_RECORDED, { clientId, error: String(error) });
     }
   };
@@ -129,9 +121,8 @@ export function createRejectionLog({
   return { record, stop };
 }
 
-/** @returns a function that takes one entry from the allowance of a client; false if the allowance is used up */
 function createAllowance(clock: Clock): (clientId: string) => boolean {
-  /** The time at which the whole burst is available again, by client. */
+  /** Epoch milliseconds at which the whole burst is available again, by client id. */
   const fullAt = new Map<string, number>();
   return (clientId) => {
     const now = clock();
@@ -145,7 +136,6 @@ function createAllowance(clock: Clock): (clientId: string) => boolean {
 /** A signed request that fails authentication. */
 export interface RejectedRequest {
   readonly requestId: string;
-  /** The operation in the log entry of the request. */
   readonly operation: string;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
@@ -158,9 +148,8 @@ export interface RejectedRequest {
 }
 
 /**
- * Records a failed authentication of a known client. Requests of unknown clients are not recorded.
- *
- * @returns the rejected push as a `PushEnded`; undefined if the client is unknown or the request is no push
+ * Records a failed authentication of a known client. @returns undefined if the client is unknown or the request is no
+ * push
  */
 export function recordRejection(
   logRejection: LogRejection,
@@ -175,7 +164,7 @@ export function recordRejection(
   const push: PushEnded | undefined = isPush
     ? { ...{ clientId, systemCode, operation, receivedAt, answer: error }, ...UNPARSED }
     : undefined;
-  // The entry is written after the request has ended. A large body must not stay in memory until then.
+  // A large body must not stay in memory during the delay before the entry is written (SPREAD).
   const body = digest ? undefined : rawBody;
   const source = { ...request, rawBody: body ?? EMPTY, caller: { clientId, systemCode } };
   const entry = () => unauthenticatedEntry(newEntry(source, 0), error, headers, receivedAt);
@@ -195,22 +184,16 @@ export interface RejectRequestDependencies {
   readonly clock: Clock;
 }
 
-/** The lines of a batch (`Submission.lines` in submit.ts), and the milliseconds that the caller waits. */
+/** See `Submission` in submit.ts. */
 export interface RejectedSubmission {
   readonly lines: readonly RawLine[] | PushError | undefined;
   readonly timeout: number;
 }
 
-/**
- * Reasons that show that the database writes slowly. To save writes, a request with such a reason is recorded without
- * its body.
- */
+/** A request with one of these reasons is recorded without its body, because the database is probably slow. */
 const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
 
-/**
- * Records an authenticated request that is rejected as a whole, before its pushes are recorded. If `cause` is not a
- * PushError, the answer is INTERNAL_ERROR, and the request is not recorded.
- */
+/** Records an authenticated request that is rejected as a whole, before its pushes are recorded. */
 export function rejectRequest(
   { logRejection, clock }: RejectRequestDependencies,
   request: PushRequest,
@@ -228,7 +211,7 @@ export function rejectRequest(
   const now = clock();
   const newRejected = (named?: string) =>
     rejectedEntry(withExternalId(newEntry(request, timeout), named), answer, now);
-  // The entry of a batch names no externalId, so the megabytes of the batch are not parsed.
+  // A batch is not parsed for an externalId, because a batch can have megabytes.
   const batchEntry = lines && newRejected();
   const entry = () => batchEntry ?? newRejected(externalIdIn(rawBody));
   const keepsBody = !digest && !SLOW_WRITES.has(answer.reason);

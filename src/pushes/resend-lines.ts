@@ -5,21 +5,16 @@ import { answerOf, type PushAnswer, type PushResult } from './push';
 import type { Planned, Skipped } from './resend-plan';
 import type { ValidPush } from './validate';
 
-/** The result for one request id of a resend request. */
 export interface ResentLine {
   /** Place of the request id in the request, from 1. */
   readonly line: number;
   readonly resentFrom: string;
-  /** Whether the push is sent again; in a dry run, whether it would be sent again. */
+  /** In a dry run: whether the push would be sent. */
   readonly sent: boolean;
-  /**
-   * - If `sent` is true: the id of the new push. In a dry run: `resentFrom`.
-   * - If `sent` is false: the id of the push that took effect, or of a later push that resolved the failure or is still
-   *   queued. Without such a push: `resentFrom`.
-   */
+  /** The id of the new push, or `SkippedPush.by` if no push is sent. If neither exists: `resentFrom`. */
   readonly requestId: string;
   readonly externalId: string | undefined;
-  /** In a dry run, the answer for a valid push that would be sent is a ValidPush. */
+  /** A ValidPush only in a dry run, if the push would be sent. */
   readonly answer: PushAnswer | ValidPush;
 }
 
@@ -27,17 +22,17 @@ export interface ResentLine {
 export interface RequestedPush {
   readonly planned: Planned;
   /**
-   * The places (from 1) in the request at which an id of this push stands. The request can name several ids of one
-   * push, because each attempt of the push has its own id.
+   * Places in the resend request, from 1. A push can have several places, because each attempt of the push has its own
+   * request id.
    */
   readonly lines: readonly number[];
-  /** If the push is sent: the result of its validation. */
+  /** Set only if the kind of `planned` is `push`. */
   readonly checked?: ValidPush | PushError | undefined;
-  /** If the push is not sent: the log entry of the push `planned.by`. */
+  /** The log entry of the push with the request id `planned.by`. */
   readonly effect?: LogEntry | undefined;
 }
 
-/** @param results the results of the pushes that were sent; absent in a dry run */
+/** @param results absent in a dry run */
 export function linesOf(
   requestIds: readonly string[],
   plan: readonly RequestedPush[],
@@ -70,10 +65,6 @@ const endedLine = ({ requestId, externalId, answer }: PushResult) => ({
   answer,
 });
 
-/**
- * The reason in the answer, for some of the reasons in `Skipped`. `plannedLine` derives the answers for the other
- * reasons.
- */
 const REASONS: Partial<Record<Skipped, Reason>> = {
   STILL_QUEUED: 'STILL_QUEUED',
   RESOLVED_SINCE: 'RESOLVED_SINCE',
@@ -90,10 +81,9 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
   const reason = REASONS[why];
   if (reason) return { ...ids, answer: new PushError(reason) };
-  // The client did not sign the push, or the entry is no push. The answer stays PUSH_NOT_FOUND, as for an unknown id.
+  // If the client did not sign the entry, or the entry is no push, `linesOf` keeps PUSH_NOT_FOUND.
   if (by === undefined) return {};
-  // Without a settlement, the push is still queued, or the majority of the database servers has not confirmed the
-  // entry.
+  // Without a settlement, the push `by` is still queued, or the MongoDB majority has not confirmed its entry.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

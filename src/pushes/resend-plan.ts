@@ -16,25 +16,19 @@ import {
 import { hadEffect } from './idempotency';
 import { externalIdIn } from './validate';
 
-/** The log entry of a push, with the body that is sent. */
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
-  /** The body of the entry, or of the attempt that the caller named. */
+  /** The body of `entry`, or of the latest attempt that the resend request names. */
   readonly body: Uint8Array;
-  /** Hash and size of `body`. Undefined if the resend changed the body (`ValuesToSet`). */
+  /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of `entry`, even if `body` is the body of another attempt. If a push with a key has no externalId, the
-   * service derives an externalId from the key and `firstBody`. So all resends of the push change the same matter, even
-   * if their bodies differ. Undefined if the body of `entry` is not stored or not needed.
+   * The body of `entry`; undefined if this body is not stored or not needed. All resends of a push derive a missing
+   * externalId from the idempotency key and `firstBody`, so that all resends change the same matter.
    */
   readonly firstBody: Uint8Array | undefined;
 }
 
-/**
- * The reasons why an entry is not sent again. If several reasons apply, the first reason in `skipReasonsOf` is
- * reported.
- */
 export const SKIPPED = {
   NOT_AUTHENTICATED: 'rejected because of its signature or client',
   NOT_A_PUSH: 'not a push',
@@ -58,32 +52,29 @@ export interface SkippedPush {
   readonly kind: 'skipped';
   readonly entry: LogEntry;
   readonly why: Skipped;
-  /** The request id of the push that took effect, or of a later push that resolved the failure or is still queued. */
+  /** The request id of the push that took effect, or that is still queued and can take effect. */
   readonly by?: string | undefined;
 }
 
 export interface PlanDependencies {
   readonly bodies: Bodies;
   readonly lookups: Pick<LogLookups, 'resent' | 'keyUses'>;
-  /** Finds the later push that resolved a failed push, or that is still queued. */
   readonly findMended: FindMended;
 }
 
 export interface PlanRules {
-  /** Reasons that do not prevent the resend of an entry. */
+  /** Reasons that do not prevent a resend. */
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** The attempt whose body is sent, by entry. If an entry is not in the map, the body of this entry is sent. */
+  /** The attempt whose body is sent, by entry; by default the entry itself. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
 /**
- * Plans which entries are sent again.
- *
  * @param entries the oldest first
  * @returns the plan of each entry, in the order of `entries`
- * @throws PushError BODY_TOO_LARGE, or the driver's error
+ * @throws PushError BODY_TOO_LARGE, or an error of the MongoDB driver
  */
 export async function planResend(
   { bodies, lookups, findMended }: PlanDependencies,
@@ -92,8 +83,7 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // `keyUses` finds retries of any age. If a retry of the caller took effect, a resend would apply the push a second
-    // time. The resend could then overwrite newer values of the matter with old values.
+    // If a retry of a push took effect, a resend could overwrite newer values of the matter with old values.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -113,8 +103,6 @@ export async function planResend(
     if (!body || !isPush(entry)) {
       return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
     }
-    // The entry of a push that was rejected before parsing has no externalId. The named attempt or the body can have
-    // one.
     const externalId = entry.externalId ?? attempt.externalId ?? externalIdIn(body);
     const named = externalId === undefined ? entry : { ...entry, externalId };
     const { bodyHash, bodySize } = attempt;
@@ -126,13 +114,11 @@ export async function planResend(
   });
 }
 
-/** Other pushes that can make the resend of an entry unnecessary. */
 interface Attempts {
   /** The request id of the resend that took effect, by the request id of the original push. */
   readonly sent: ReadonlyMap<string, string>;
-  /** The uses of the idempotency keys of the entries. */
   readonly uses: KeyUses;
-  /** The later push that resolved a failed push, or that is still queued, by the request id of the failed push. */
+  /** By the request id of the failed push. */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 
@@ -143,9 +129,7 @@ function skippedOf(
   attempts: Attempts,
   allowed: readonly Skipped[],
 ): (SkipReason | undefined)[] {
-  /**
-   * Matters with a push that is still queued. A later push of such a matter must wait until the queued push is settled.
-   */
+  /** Matters with a queued push: a later push of the matter must wait until the queued push is settled. */
   const waiting = new Set<string>();
   const skipped = entries.map((entry): SkipReason | undefined => {
     const { systemCode, externalId } = entry;
@@ -167,13 +151,11 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // `sent` and `later` are read concurrently. A resend that ends during these reads can be missing in one of the two
-  // maps.
+  // `sent` and `later` are read concurrently, and a resend that ends during the reads can be missing in `sent`.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // A resend acts in the name of the client. Therefore the client must have signed the push with a secret that has
-    // the permission to push.
+    // A resend acts in the name of the client, so the client must have signed the push with a secret that may push.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
@@ -187,7 +169,6 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   return reasons.filter((reason) => !!reason);
 }
 
-/** Finds for each failed push the later push that resolved the failed push, or that is still queued. */
 async function findLater(
   findMended: FindMended,
   entries: readonly LogEntry[],
@@ -208,7 +189,6 @@ function checkSize(entries: readonly LogEntry[], maxBytes: number): void {
   if (bytes > maxBytes) throw bodiesTooLarge(maxBytes);
 }
 
-/** @param maxBytes maximum bytes of all bodies together */
 export const bodiesTooLarge = (maxBytes: number) =>
   new PushError('BODY_TOO_LARGE', {
     errors: [problem('requestIds', TEXTS.storedBodies(maxBytes))],
@@ -217,7 +197,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // A reason that only a newer version knows can concern the signature. A push with such a reason is not sent again.
+  // A reason that only a newer version of the service knows can mean that the signature was wrong.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

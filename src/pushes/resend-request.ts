@@ -1,6 +1,6 @@
 /**
- * `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). The plan decides which pushes to send.
- * `submit` processes these pushes like the lines of a batch, in the order in which the original pushes were received.
+ * The request `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). `submit` processes the
+ * pushes like the lines of a batch, in the order in which the original pushes were received.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -40,7 +40,7 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** BODY_LIMIT: maximum bytes of one body, including the values that the request sets. */
+  /** BODY_LIMIT: maximum bytes of one body after the request has set values. */
   readonly maxBodyBytes: number;
   /** BATCH_BODY_LIMIT: maximum bytes of all bodies of a request. */
   readonly maxBytes: number;
@@ -49,18 +49,16 @@ export interface ClientResendDependencies extends PlanDependencies {
 export interface ResendAnswer {
   /** One line per request id, in the order of the request. */
   readonly lines: readonly ResentLine[];
-  /** The results of `submit`; empty in a dry run. */
+  /** Empty in a dry run. */
   readonly sent: readonly PushResult[];
 }
 
 /**
  * @param parse parses the body of the request; an invalid body is rejected and recorded like an unreadable batch
- * @throws PushError only in a dry run: if the dry run is not admitted, the caller lacks the permission to push, or the
- *   plan fails. In a real resend, `ResendAnswer` contains these errors
+ * @throws PushError only in a dry run; in a real resend, `ResendAnswer` contains the error
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
-/** The parsed body of the request. */
 export interface ResendBody {
   readonly requestIds: readonly string[];
   readonly dryRun?: boolean | undefined;
@@ -83,8 +81,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // `submit` counts the lines in the rate before the plan exists. Therefore each request id is one line, without
-    // bytes.
+    // `submit` counts the lines before the plan exists, so each request id counts as one line without bytes.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -105,9 +102,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects pushes that another push has overtaken after the plan was made. The other push is a later push of the same
- * matter or key, or a queued push of another resend. Each resend records its pushes before this check. So at least one
- * of two concurrent resends finds the pushes of the other resend.
+ * Rejects a push if another push of its matter or idempotency key was recorded after the plan was made. Each resend
+ * records its pushes before this check, so at least one of two concurrent resends finds the pushes of the other resend.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -129,8 +125,8 @@ async function recheck(
 }
 
 /**
- * @returns the reason to reject the push of `entry`. Undefined: `later` is another resend of the same push, and took
- *   effect. Then `submit` queues the push, and the worker answers the push with the result of `later`
+ * @returns undefined if `later` is another resend of the same push and took effect: the worker then answers with the
+ *   result of `later`
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -170,19 +166,15 @@ async function planRequest(
   });
 }
 
-/** The attempts of one push that the request names. */
+/** The attempts of one push whose request ids are in the resend request. */
 interface Named {
-  /** The places of the request ids of these attempts in the request, from 1. */
+  /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
-  /** The latest of these attempts, whose body is sent. */
+  /** The latest of these attempts. The resend sends the body of this attempt. */
   readonly attempt: LogEntry;
 }
 
-/**
- * @returns the pushes of the caller that the request names, by the log entry of the original push. Exception: for a
- *   push with an idempotency key but without an externalId, the key of the map is the log entry of the latest named
- *   attempt
- */
+/** @returns the named pushes, by the log entry that `planRequest` passes to `planResend` */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -192,11 +184,10 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push, so that all resends together have one effect. If the
-  // log no longer has the original entry, the oldest entry of the same push in `byId` is used.
+  // A resend of a resend counts as a resend of the original push, so that all these resends together take effect at
+  // most once. For each original push, `firstOf` contains the oldest found entry.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
-  // If the request names several attempts of a push without an externalId, only the latest attempt is sent.
   const latestOf = latestAttempts([...firstOf.values()].reverse());
   const named = new Map<LogEntry, Named>();
   for (const [index, id] of requestIds.entries()) {
@@ -211,7 +202,6 @@ async function findNamed(
   return named;
 }
 
-/** Creates the new pushes. Their request ids ascend, like the request ids of the lines of a batch. */
 function pushesOf(
   { newLineIds, timeout }: ClientResendDependencies,
   { requestId: batchId, caller, receivedAt, logged }: PushRequest,
@@ -235,7 +225,8 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // A changed body does not change the fingerprint, so that all resends of a push together have one effect.
+    // The fingerprint does not depend on a changed body, so that all resends of a push together take effect at most
+    // once.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

@@ -1,6 +1,5 @@
 /**
- * Validates stored bodies by the current rules, before the bodies are sent again. Sets or removes invalid fields as the
- * request demands (contract 7.5). Valid fields keep their values.
+ * Validates stored bodies before a resend, and sets or removes invalid fields as the request demands (contract 7.5).
  */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
@@ -13,7 +12,6 @@ import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, type StoredPush } from './resend-plan';
 import { orRejection, type ValidPush } from './validate';
 
-/** A stored push and the result of its validation. */
 export interface CheckedResend {
   readonly planned: { readonly kind: 'push'; readonly push: StoredPush };
   readonly checked: ValidPush | PushError;
@@ -28,14 +26,13 @@ export interface ValuesToSet {
 }
 
 /**
- * Maximum rounds. One round sets values and validates the changed bodies. A body can need several rounds, for example
- * because a validation reports unknown users only after all fields are valid.
+ * Maximum rounds of setting values and validating the changed bodies. A round can find new problems, because unknown
+ * users are reported only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
-/** Maximum problems of one body that one round corrects. The next rounds correct further problems. */
 const PROBLEMS_PER_ROUND = 500;
 
-/** Validates the pushes, and corrects their invalid fields with `values`. @throws PushError BODY_TOO_LARGE */
+/** Changes only invalid fields. @throws PushError BODY_TOO_LARGE */
 export async function checkWithValues(
   checkBodies: CheckBodies,
   pushes: readonly StoredPush[],
@@ -77,7 +74,6 @@ export async function checkWithValues(
   return all.map(({ planned, checked }) => ({ planned, checked: withFewProblems(checked) }));
 }
 
-/** @returns the push with the changed body; undefined if the push is valid or its body stays unchanged */
 function withChanges(
   { planned: { push }, checked }: CheckedResend,
   changes: ReadonlyMap<string, readonly BodyChange[]>,
@@ -99,12 +95,11 @@ function withChanges(
   return body.equals(push.body) ? undefined : { ...push, body, digest: undefined };
 }
 
-/** A change whose `from` equals the value has precedence over a change without `from`. */
 const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** Limits the problems to MAX_PROBLEMS, as in a batch. An error UNKNOWN_USER keeps all problems (see CheckBodies). */
+/** An UNKNOWN_USER error keeps all problems, because `CheckBodies` has its own limit for unknown users. */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;
@@ -112,11 +107,7 @@ function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError 
   return new PushError(reason, { errors: errors.slice(0, MAX_PROBLEMS), warnings });
 }
 
-/**
- * Validates logged pushes by the current rules. The pushes keep their externalIds.
- *
- * @param maxProblems maximum problems of one body; see CheckBodies
- */
+/** Validates logged pushes by the current rules. */
 export async function checkStored(
   checkBodies: CheckBodies,
   pushes: readonly StoredPush[],
@@ -143,9 +134,7 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // A missing externalId is derived from the key and `firstBody`. If the key or `firstBody` is missing, the
-    // externalId is derived from `signature`. The log does not store signatures, so the request id of the original push
-    // replaces the signature.
+    // The request id of the original push replaces the signature, because the log does not store valid signatures.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

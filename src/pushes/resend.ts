@@ -1,8 +1,4 @@
-/**
- * Resends logged pushes for operators. `resend-request.ts` resends pushes for clients. `selectPushes` decides which
- * entries are sent again. `createOperatorResend` returns the function that validates, records and applies a logged push
- * like a new push.
- */
+/** Resends logged pushes for operators; `resend-request.ts` resends logged pushes for clients. */
 
 import { inBatches } from '../concurrency/batcher';
 import { PushError } from '../protocol/errors';
@@ -41,19 +37,14 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly newRequestId: (receivedAt: number) => string;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** The id of this run of the command. One run applies each push at most once. */
+  /** The id of one run of the command; a run applies each push at most once. */
   readonly runId: string;
-  /** The name of the operator, for the log entry. */
   readonly operator: string;
   /** --again: a push without a key is applied once more, even if an earlier resend of this push took effect. */
   readonly again: boolean;
 }
 
-/**
- * Sends a logged push again. `resentFrom` of the new entry is the request id of the original push.
- *
- * @throws PushError if the body is no longer valid, or if the push cannot be recorded
- */
+/** @throws PushError if the body is no longer valid, or if the push cannot be recorded */
 export type OperatorResend = (push: StoredPush) => Promise<PushResult>;
 
 export function createOperatorResend(deps: OperatorResendDependencies): OperatorResend {
@@ -83,10 +74,8 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 }
 
 /**
- * The fingerprint of a resend by an operator. If an answer is lost, the run sends the push again, and the fingerprint
- * prevents a second effect. An operator can repeat the effect of a push that took effect and, with `again`, of a push
- * without a key. The fingerprint of such a resend contains the id of this run (`ofRun`), so that each run can apply the
- * push once.
+ * If an answer is lost, the run sends the push again, and the fingerprint prevents a second effect. `ofRun` contains
+ * the id of the run, so that a later run can apply the push again.
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
@@ -98,22 +87,21 @@ function operatorFingerprint(
 }
 
 export interface SelectDependencies extends PlanDependencies {
-  /** True: entries that were resent before, or that a later push resolved, are selected too. */
+  /** Also selects entries that were resent before, or that a later push resolved. */
   readonly again: boolean;
-  /** True: the operator named the entries by request id, so resends and replayed retries are selected too. */
+  /** The operator named the entries by request id, so resends and replayed retries are selected too. */
   readonly byId: boolean;
 }
 
-/** Number of entries that are planned together, so that their bodies are read with one command. */
+/** Entries that are planned together, so that one MongoDB command reads their bodies. */
 const ENTRIES_PER_PLAN = 100;
 
-/** Yields the plan of each entry, in the order of `entries`. */
 export async function* selectPushes(
   entries: AsyncIterable<LogEntry>,
   { again, byId, ...deps }: SelectDependencies,
 ): AsyncGenerator<Planned> {
   const allowed: readonly Skipped[] = [
-    // An operator, unlike a client, has the permission to apply a push once more.
+    // An operator, unlike a client, may repeat a push that took effect.
     'TOOK_EFFECT',
     ...(again ? (['ALREADY_RESENT', 'RESOLVED_SINCE'] as const) : []),
     ...(byId ? (['A_RESEND', 'ONLY_ANSWERED'] as const) : []),

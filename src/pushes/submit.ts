@@ -1,7 +1,6 @@
 /**
- * The path of a push request in `web`: admit, validate, record, apply. A single push takes the same path as a batch.
- * The lines of a batch share their admission, the lookup of their users, and their appends to the log and to the queue.
- * Apart from that, each line is a push of its own, with its own log entry, idempotency key and answer (contract 7).
+ * The path of a push request in `web`: admit, validate, record, apply. A single push takes the same path as a batch
+ * (contract 7).
  */
 import { type Caller, checkMayPush } from '../auth/authenticate';
 import type { StageTimes } from '../observability/metrics';
@@ -44,35 +43,28 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
   readonly batchTimeout: number;
 }
 
-/**
- * The steps that differ between a push request and a resend. A resend (resend-request.ts) reads its pushes from the
- * push log.
- */
+/** The steps that a resend (resend-request.ts) replaces. */
 export interface SubmitSteps {
-  /** Creates the pushes of a request. In a resend, a line has no push if its push is not sent again. */
+  /** A resend can return fewer pushes than lines, because some pushes are not sent again. */
   readonly read: typeof readPushes;
-  /**
-   * Only for a resend: called after the pushes are recorded and before they are queued. Rejects each push that another
-   * push has overtaken since the push log was read.
-   */
+  /** Only for a resend: rejects pushes after the pushes are recorded and before the pushes are queued. */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
 
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
 /**
- * @returns one result per push, in the order in which `SubmitSteps.read` returns the pushes. For a single push, and for
- *   a batch that is rejected as a whole, there is one result without a line number
+ * @returns one result per push. A single push, and a batch that is rejected as a whole, have one result without a line
+ *   number
  */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
-/** A request that is being processed. */
 interface Submission {
   readonly request: PushRequest;
-  /** The lines of a batch, or the error of an unreadable batch. Undefined: a single push. */
+  /** The lines of a batch, or the error of an unreadable batch; undefined for a single push. */
   readonly lines: readonly RawLine[] | PushError | undefined;
   readonly steps: SubmitSteps;
-  /** Milliseconds that the caller waits. */
+  /** Milliseconds from the receipt of the request to the deadline. */
   readonly timeout: number;
   /** Epoch milliseconds. */
   readonly deadline: number;
@@ -111,16 +103,16 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // This check precedes admission, so that a request that fails this check does not count for the rate. The client can
-  // send such a request again with the same signature.
+  // `checkReady` must come before `admit`, which counts the request for the rate and remembers the signature. After an
+  // error of `checkReady`, the client can send the same request again.
   deps.checkReady();
-  // The batch window counts the request before the load shedder can reject the request. So even rejected single pushes
-  // limit batches. Otherwise batches would use the capacity that load shedding frees for single pushes.
+  // The request enters the batch window before `takePermit`, because the window must also count rejected single pushes.
+  // Otherwise batches would use the capacity that load shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
     permit = takePermit(deps.loadShedder, caller, lineCount);
-    // A batch that is signed with a query-only key counts as one push, because the whole batch is rejected below.
+    // A batch with a query-only key counts as one push, because `checkMayPush` rejects the whole batch.
     const counted = isQueryOnly(caller) ? 1 : count;
     const rate = await deps.admit(request, remainingTime(deps, submission), counted);
     checkMayPush(caller);
@@ -140,16 +132,12 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   }
 }
 
-/** Milliseconds until the deadline. */
 const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) =>
   deadline - clock();
 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
-/**
- * The permit of a request with a query-only key. `checkMayPush` rejects such a request after admission, so the load
- * shedder must not count the request as in flight.
- */
+/** A request with a query-only key must not count as in flight, because `checkMayPush` rejects the request. */
 const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
 
 /** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
@@ -159,10 +147,7 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
   return loadShedder.acquire(caller.clientId, lines);
 }
 
-/**
- * Answers the invalid pushes. An invalid retry gets the outcome of its first attempt, because the same body was valid
- * at the first attempt. All other invalid pushes are rejected.
- */
+/** An invalid retry gets the outcome of its first attempt, because the same body was valid at the first attempt. */
 async function answerInvalid(
   deps: SubmitDependencies,
   submission: Submission,
@@ -198,9 +183,8 @@ interface PartContext {
 }
 
 /**
- * Records and applies the pushes: all at once, or in parts while other clients send single pushes. The next part starts
- * when the previous part is recorded and the batch window has room. The replies to the previous part can arrive later,
- * because partitions keep the order of the pushes.
+ * Records and applies the pushes in parts while other clients send single pushes. A part can start before the replies
+ * to the previous part arrive, because partitions keep the order of the pushes.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
@@ -221,8 +205,8 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
 }
 
 /**
- * Applies the pushes of a part. Reports each reply to the permit at once, so that the load shedder measures the speed
- * of the workers while a long batch is still running.
+ * Reports each reply to the permit at once, so that the load shedder measures the speed of the workers while a long
+ * batch is running.
  */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;

@@ -1,7 +1,4 @@
-/**
- * Validation of pushes (contract 4): converts bytes or JSON to a valid operation, or to an error with the problems.
- * Single pushes, batches and their dry runs use the same checks.
- */
+/** Validation of pushes (contract 4): converts bytes or JSON to a valid operation, or to an error with the problems. */
 import type { Clock } from '../concurrency/timing';
 import type { Operation, OperationName } from '../domain/operation';
 import { type Problem, PushError, problem } from '../protocol/errors';
@@ -16,14 +13,14 @@ import { unusedFields } from '../protocol/unused-fields';
 import type { LocalizedWarning } from '../protocol/warnings';
 import { type AssignedIdSource, assignId } from './idempotency';
 
-/** A valid push. The caller sent its externalId, or the service assigned an externalId. */
+/** A valid push, with the externalId of the body or an externalId that the service assigned. */
 export interface ValidPush {
   readonly operation: Operation;
   readonly externalId: string;
   readonly warnings: readonly LocalizedWarning[];
 }
 
-/** A valid body. If the body has no externalId, the service assigns an externalId later (`assignId`). */
+/** A valid body; `assignId` later assigns a missing externalId. */
 export interface CheckedBody {
   readonly operation: Operation;
   readonly externalId?: string | undefined;
@@ -41,10 +38,8 @@ export interface ValidatorDependencies {
   readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
-/** The data that the validation of a body needs besides the body. */
 export interface BodyContext {
   readonly operation: OperationName;
-  /** Problems of the headers, which are reported together with the problems of the body. */
   readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields: unknown fields are rejected. */
   readonly strictFields?: boolean;
@@ -62,10 +57,9 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
   };
 }
 
-/** The context of a single push, with the values from which a missing externalId is derived. */
 export interface PushContext extends BodyContext, AssignedIdSource {}
 
-/** Validates the bytes of a single push. @throws PushError INVALID_ENCODING, INVALID_JSON, or those of CheckBody */
+/** @throws PushError INVALID_ENCODING or INVALID_JSON, or an error of CheckBody */
 export async function validatePush(
   checkBody: CheckBody,
   rawBody: Uint8Array,
@@ -76,10 +70,6 @@ export async function validatePush(
   return { operation: checked.operation, externalId, warnings: checked.warnings };
 }
 
-/**
- * Parses a body. If the body is nested too deeply or has too many values, the error contains the problems of the
- * headers too.
- */
 function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonObject {
   try {
     return parseJsonBody(rawBody);
@@ -90,7 +80,7 @@ function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonO
   }
 }
 
-/** The unknown usernames, each with a similar known username; undefined if no known username is similar. */
+/** The similar known username of each unknown username; undefined if no known username is similar. */
 export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
 const NONE: UnknownUsers = new Map();
@@ -106,7 +96,6 @@ export async function findUnknownUsers(
   return new Map(unknown.map((name) => [name, similar?.get(name)]));
 }
 
-/** @returns the result of `check`, or the PushError that `check` throws */
 export function orRejection<T>(check: () => T): T | PushError {
   try {
     return check();
@@ -116,7 +105,7 @@ export function orRejection<T>(check: () => T): T | PushError {
   }
 }
 
-/** A body whose fields are valid. The usernames in the body have not been looked up yet. */
+/** A body with valid fields, whose usernames have not been looked up yet. */
 export interface BodyWithUsers extends CheckedBody {
   readonly usernames: readonly string[];
 }
@@ -146,7 +135,6 @@ const MINUTE = 60_000;
 /** The statuses that the portal knows and that do not conclude a matter (contract 1.4). */
 const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
-/** @returns one warning for each field whose value looks wrong */
 const pushWarnings = (
   operation: Operation,
   externalId: string | undefined,
@@ -205,8 +193,8 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * @throws PushError UNKNOWN_USER with every unknown party, or with the first `maxErrors` unknown parties. An unknown
- *   initiator is an error in a draft, and a warning in any other matter
+ * An unknown initiator is an error in a draft, and a warning in any other matter. @throws PushError UNKNOWN_USER with
+ * at most `maxErrors` unknown users
  */
 export function checkUsers(
   { operation, externalId, warnings, usernames }: BodyWithUsers,
@@ -235,11 +223,11 @@ export function checkUsers(
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
-/** Reads the externalId of a body, even if other fields are invalid. Undefined: no valid externalId. */
+/** Checks only `externalId`. @returns undefined if the body has no valid externalId */
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
-/** Reads the externalId of a body that has not been parsed. Undefined: no JSON, or no valid externalId. */
+/** @returns undefined if the body is no JSON, or has no valid externalId */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   const body = orRejection(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);

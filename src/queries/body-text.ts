@@ -2,16 +2,12 @@
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * @returns the body as it was sent; `base64:` and the encoded bytes if the body is not UTF-8; null if the body is not
- *   stored
- */
+/** @returns the body as it was sent; `base64:` and the encoded bytes if the body is not UTF-8; null for no body */
 export function bodyText(body: Uint8Array | undefined): string | null {
   if (!body) return null;
   try {
     return utf8.decode(body);
   } catch {
-    // With `fatal`, the decoder throws if the bytes are not UTF-8.
     return `base64:${Buffer.from(body).toString('base64')}`;
   }
 }

@@ -3,8 +3,6 @@ import { PushError } from '../protocol/errors';
 
 export interface Bulkhead {
   /**
-   * Takes a slot for one query.
-   *
    * @param key identifies the caller
    * @returns a function that releases the slot; a second call has no effect
    * @throws PushError TOO_MANY_QUERIES if all slots, or all slots of this caller, are taken

@@ -1,13 +1,16 @@
-/** Compares one matter of the ledger with the values that its source system expects. Pure. */
+/**
+ * Compares one matter of the ledger with the values that its source system expects. The console (`browser/console`)
+ * bundles this file, so this file must run in a browser.
+ */
 
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';
 
-/** The expected values. An undefined field other than `deleted` is not compared. */
+/** An undefined field other than `deleted` is not compared. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
-  /** The comparison, like the digest, treats null and an empty text as equal. */
+  /** Null and an empty text are equal, as in the digest. */
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;
@@ -20,7 +23,7 @@ export type LedgerValues = Pick<
   'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'
 >;
 
-/** @returns every difference, in the order of `MatterDifference`; empty if all compared fields are equal */
+/** @returns every difference, in the order of `MatterDifference` */
 export function compareWithLedger(
   expected: ExpectedFields,
   stored: LedgerValues | undefined,
@@ -35,7 +38,6 @@ export function compareWithLedger(
   return differences;
 }
 
-/** A matter without `sourceUpdatedAt` counts as older than every instant. */
 function compareAge(
   theirs: number | null | undefined,
   ours: number | null,

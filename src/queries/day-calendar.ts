@@ -1,10 +1,13 @@
-/** Finds the local days of many instants fast. Pure. The console in `browser/console` imports this file too. */
+/**
+ * Converts instants to local days. The console (`browser/console`) bundles this file, so this file must run in a
+ * browser.
+ */
 import { localAt } from '../protocol/time';
 
 const DAY = 86_400_000;
 
 /**
- * The calendar formats each day once, because a digest can have millions of matters.
+ * Formats each day once, because a digest can have millions of matters.
  *
  * @returns a function that converts epoch milliseconds to yyyy-MM-dd
  */

@@ -1,7 +1,4 @@
-/**
- * The query `matters/diff` compares matters of the ledger with expected values. The body of the query has one line for
- * each matter.
- */
+/** The query `matters/diff` compares matters of the ledger with expected values. */
 import type { HeldView, MatterDiff } from '../protocol/matter-answers';
 import type { ComparedMatter, MatterReader } from '../storage/ledger';
 import { compareWithLedger, type ExpectedFields } from './compare';

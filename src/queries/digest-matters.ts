@@ -1,6 +1,6 @@
 /**
- * The query `matters/digest` counts and hashes the matters of a system in buckets. A bucket has the matters with the
- * same bizType and the same day of `sourceUpdatedAt`. Deleted matters do not count.
+ * The query `matters/digest` counts and hashes the matters of a system in buckets (`BucketDigest`), without deleted
+ * matters.
  */
 
 import { PushError, problem } from '../protocol/errors';
@@ -12,9 +12,8 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Limits of concurrent digests, for each system and in total, because a digest can read all matters of a system. */
+/** Maximum concurrent digests of one system and of all systems, because a digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Maximum buckets in an answer. */
 const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {
@@ -22,14 +21,11 @@ export interface DigestQuery {
   /** Only matters whose `sourceUpdatedAt` is from `fromDay` to `toDay`, both days included. */
   readonly fromDay?: LocalDay | undefined;
   readonly toDay?: LocalDay | undefined;
-  /** True: concluded matters do not count. */
+  /** True leaves out concluded matters. */
   readonly open?: boolean | undefined;
 }
 
-/**
- * @returns a query that throws PushError TOO_MANY_QUERIES while MAX_CONCURRENT digests run, and PushError
- *   VALIDATION_FAILED if there are more than MAX_BUCKETS buckets
- */
+/** @returns a query that throws PushError TOO_MANY_QUERIES (MAX_CONCURRENT) or VALIDATION_FAILED (MAX_BUCKETS) */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {

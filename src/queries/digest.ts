@@ -1,15 +1,11 @@
 /**
- * The digest of a set of matters: count and hash. If the source system and the ledger have the same matters in the same
- * state, both compute the same digest. The order of the matters has no effect. A program in any language can compute
- * the hash as follows:
+ * The digest of a set of matters: count and hash. Source systems compute the same hash, so the computation must not
+ * change:
  *
  * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +
  *   (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
  * - The hash of a matter is the first 8 bytes of SHA-256(line).
- * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits. The hash of the empty set
- *   is `0000000000000000`.
- *
- * The digest detects accidental differences. It does not protect against deliberate collisions.
+ * - The hash of a set is the XOR of the hashes of its matters, as 16 lower-case hex digits.
  */
 import { hash } from 'node:crypto';
 import type { Matter } from '../domain/matter';
@@ -20,9 +16,7 @@ export type DigestLine = Pick<
   'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
 >;
 
-/**
- * The digest of the matters added so far. Two halves of 32 bits hold the hash, because arithmetic with BigInt is slow.
- */
+/** Two halves of 32 bits hold the hash, because arithmetic with BigInt is slow. */
 interface Sum {
   count: number;
   high: number;
@@ -31,13 +25,9 @@ interface Sum {
 
 const emptySum = (): Sum => ({ count: 0, high: 0, low: 0 });
 
-/**
- * Computes the digest of all matters, and the digest of each bucket. A bucket has the matters with the same bizType and
- * day.
- */
+/** A bucket has the matters with the same bizType and the same day of `sourceUpdatedAt`. */
 export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
-  /** Number of buckets so far. */
   size(): number;
   total(): Digest;
   /** Sorted by bizType, then by day, in the order of UTF-16 units; null is first. */

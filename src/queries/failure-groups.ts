@@ -1,47 +1,37 @@
-/**
- * Groups failed pushes for the query `push-logs/failures`: by subject (usually the matter, see `FailedSubject`), and by
- * reason and invalid field.
- */
+/** Groups failed pushes for the query `push-logs/failures`: by subject, and by reason and invalid field. */
 import { renderAll } from '../protocol/envelope';
 import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol/failures';
 import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
 /**
- * The failed pushes of one matter. If the pushes name no matter: the failed pushes of one idempotency key. If a push
- * names no matter and has no key: this push alone.
+ * The failed pushes of one matter, or (without an externalId) of one idempotency key, or (without a key) one failed
+ * push.
  */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The later push that resolved the newest failed push; null if there is no such push. */
+  /** The later push that resolved the newest failed push; null if no push has resolved the newest failed push. */
   readonly mended: Mended | null;
 }
 
-/** Maximum failed pushes that a group shows as examples. */
 const MAX_SAMPLES = 3;
-/** Maximum groups of an answer. Callers can send any number of unknown field names, and each name makes a group. */
+/** Maximum groups of an answer: each unknown field name in a push makes a group, and callers choose the field names. */
 const MAX_GROUPS = 200;
-/** A position in a list, such as `[0]`. */
 const LIST_PLACE = /\[\d+\]/g;
 
-/**
- * The name of the subject to which a failed push belongs: the external id of its matter. Without an external id:
- * client, operation and idempotency key. Without an external id and a key: the request id of the push.
- */
 export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): string {
   const { externalId, idempotencyKey: key } = entry;
   if (externalId !== undefined) return JSON.stringify([externalId]);
   return JSON.stringify(key === undefined ? [null, String(_id)] : [clientId, operation, key]);
 }
 
-/** Whether the subject is a batch that was rejected as a whole, or a resend request that was rejected as a whole. */
 export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
 /**
- * Whether the subject still counts as failed, because no later push has resolved its newest failed push. A batch that
- * was rejected as a whole never counts, because the log does not show whether the caller sent the batch again.
+ * Excludes batches that were rejected as a whole, because the log does not show whether the caller sent the batch
+ * again.
  */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
@@ -74,10 +64,7 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
   };
 }
 
-/**
- * Finds the cause of MATTER_NOT_FOUND: the last failed upsert, which should have created the matter. Earlier failed
- * upserts are not the cause, because the caller may have corrected their errors.
- */
+/** The cause of MATTER_NOT_FOUND is the last failed upsert, which should have created the matter. */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
   const upsert = entries.find(({ operation }) => operation === 'upsert');
@@ -91,7 +78,7 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
 }
 
 /**
- * Groups failed pushes by reason and field. A push with several invalid fields is in several groups.
+ * A push with several invalid fields is in several groups.
  *
  * @returns the largest groups first, and the number of groups that are left out because of MAX_GROUPS
  */
@@ -122,7 +109,7 @@ function toGroup(
 ): FailureGroup {
   const [reason, field] = JSON.parse(name) as [string, string | null];
   const entries = [...group.values()].flat();
-  // Newest first: request ids ascend in the order of receipt.
+  // Request ids ascend in the order of receipt.
   entries.sort((a, b) => (String(a._id) < String(b._id) ? 1 : -1));
   const [newest, oldest] = [entries[0], entries.at(-1)] as [LogEntry, LogEntry];
   const ofGroup = [...group].map(([{ mended }, own]) => ({ entries: own, mended }));
@@ -139,7 +126,6 @@ function toGroup(
   };
 }
 
-/** The fields that an entry reports as invalid, each once, without positions in lists. */
 function fieldsOf({ problems = [] }: LogEntry): string[] {
   return [...new Set(problems.map(({ field }) => field.replace(LIST_PLACE, '[]')))];
 }

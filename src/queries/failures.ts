@@ -1,7 +1,4 @@
-/**
- * The query `push-logs/failures` lists failed pushes with their reasons. It also shows whether a later push resolved
- * ("mended") a failed push.
- */
+/** The query `push-logs/failures` lists failed pushes, and the later pushes that resolved ("mended") failed pushes. */
 import type { Clock } from '../concurrency/timing';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import { ALL_REASONS, UNAUTHENTICATED_REASONS } from '../protocol/errors';
@@ -44,16 +41,13 @@ const MAX_CHECKED = 5_000;
 /** The position in a cursor: the request id of the last push of a page. */
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * The reasons of a query without `reason`. The list omits the reasons that a request without a valid signature can
- * cause. Otherwise an attacker who knows a client id could send many such requests, and so hide the failed pushes of
- * this client.
+ * Omits the reasons that a request without a valid signature can cause. Otherwise an attacker who knows a client id
+ * could hide the failed pushes of the client among many rejected requests.
  */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**
- * Creates the query. A row of a page is a subject: usually a matter with its failed pushes (`FailedSubject`). A page
- * covers the next failed pushes, newest first, up to `maxChecked` pushes and `limit` subjects. The filter `stillFailed`
- * can leave a page empty, so only `nextCursor: null` marks the last page.
+ * The filter `stillFailed` can leave a page empty, so only `nextCursor: null` marks the last page.
  *
  * @returns a query that throws PushError VALIDATION_FAILED with the invalid fields
  */
@@ -95,12 +89,8 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
   };
 }
 
-/** The failed pushes of one page. */
 interface FailuresPage {
-  /**
-   * Failed pushes by the name of their subject (`subjectOf`). Subjects are in the order of their newest push, newest
-   * first. The pushes of each subject are newest first too.
-   */
+  /** Failed pushes by `subjectOf`; the subjects, and the pushes of each subject, are sorted newest first. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly continueAfter: string | undefined;

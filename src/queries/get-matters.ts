@@ -1,4 +1,4 @@
-/** The query `matters/get` returns the matters whose external ids the body of the query lists. */
+/** The query `matters/get` returns matters by external id. */
 
 import { PushError, problem } from '../protocol/errors';
 import type { GotMatters } from '../protocol/matter-answers';
@@ -9,12 +9,12 @@ import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
 /**
- * Maximum weight of an answer in characters (`weight.ts`). Without this maximum, 500 matters with contents of full
- * length would make an answer of hundreds of megabytes.
+ * Maximum characters of an answer (`weight.ts`): a query can name 500 matters, whose contents can have hundreds of
+ * megabytes.
  */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 
-/** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed the maximum weight */
+/** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed MAX_WEIGHT */
 export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {
   return async (
     systemCode: string,

@@ -30,15 +30,11 @@ export interface LogQueryDependencies {
   readonly timeZone: string;
 }
 
-/** Maximum entries that a query with `count` counts. */
 const COUNT_BOUND = 10_000;
 /** The position in a cursor: the request id of the last push that a page covers. */
 const POSITION = /^[0-9a-f]{24}$/;
 
-/**
- * @returns a query that lists the newest entries first by default. A page can have fewer entries than its limit, so
- *   only `nextCursor: null` marks the last page
- */
+/** A page can have fewer entries than its limit, so only `nextCursor: null` marks the last page. */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
   const schema = logQuerySchema(deps.timeZone);
@@ -48,8 +44,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // A cursor is valid only for the filter and the order of the query that returned the cursor. `cursorQuery` omits
-    // the default order, because cursors from versions without `oldestFirst` must stay valid.
+    // `cursorQuery` omits the default order, because cursors from versions without `oldestFirst` must stay valid.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);
@@ -93,17 +88,15 @@ async function toViews(
   }));
 }
 
-/** Removes the differences from a diagnosis for query keys without access to bodies: the differences quote the body. */
+/** Query keys without access to bodies must not see the differences, because the differences quote the body. */
 const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
   ...diagnosis,
   findings: findings.map(({ difference, ...finding }) => finding),
 });
 
 /**
- * The signature diagnosis of an entry. A diagnosis can take a tenth of a second, so only a query for one request id
- * gets a diagnosis. Only the client of the entry gets the diagnosis, because the diagnosis uses the secret of this
- * client. Otherwise another client of the system could sign requests with guessed secrets and learn how close the
- * guesses are.
+ * Only the client of the entry gets the diagnosis, which uses the secret of this client. Otherwise another client of
+ * the system could use diagnoses to test guesses of this secret.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

@@ -20,8 +20,7 @@ export interface MatterQueriesDependencies {
 }
 
 /**
- * The parts of a signed query that these queries use. All clients of a system get the same answer. Exception: a query
- * key without access to bodies gets answers without the texts of matters, such as titles.
+ * All clients of a system get the same answer, except that query keys without access to bodies get no texts of matters.
  */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
@@ -31,8 +30,7 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
 ) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
 
 /**
- * @returns queries that throw PushError VALIDATION_FAILED with the invalid fields of the body, or SCOPE_NOT_ALLOWED
- *   with a field that the query key may not use
+ * @returns queries that throw PushError VALIDATION_FAILED, or SCOPE_NOT_ALLOWED if the query key may not use a field
  */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);

@@ -1,26 +1,18 @@
-/**
- * Converts the filter of a log query to a query of the push counts (`storage/push-log/read-counts.ts`). The counts
- * include pushes without a log entry.
- */
+/** Converts the filter of a log query to a query of the push counts, which include pushes without a log entry. */
 import { ALL_REASONS } from '../protocol/errors';
 import type { CountQuery, LogFilter } from '../storage/push-log';
 
-/** An instant after every push. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/**
- * Whether the push counts can answer a query with this filter. The counts cannot select pushes by request id, batch,
- * matter, idempotency key or client.
- */
+/** The push counts cannot select pushes by request id, batch, matter, idempotency key or client. */
 export function isCountable(filter: LogFilter): boolean {
   const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
   return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
 /**
- * The query for the number of pushes that match a filter and have no log entry. The window begins at a whole minute,
- * because the counts are kept by minute. All pushes without a log entry were rejected. So a filter for accepted pushes,
- * or for a state other than REFUSED, finds none of these pushes.
+ * The window begins at a whole minute, because the counts are kept by minute. All pushes without a log entry were
+ * rejected, so a filter for accepted pushes finds none of these pushes.
  */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;

@@ -1,16 +1,14 @@
 /**
- * The query `matters/orphans` returns orphans: open matters of the ledger that are not in a list from their source
- * system. In this file, drafts count as open.
+ * The query `matters/orphans` returns open matters and drafts of the ledger that are not in a list from their source
+ * system.
  */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
 
 /**
- * Yields orphans in groups, sorted by external id. A group can be empty. The return value of the generator has the
- * numbers of listed ids, open matters and orphans.
+ * Yields groups of orphans, sorted by external id; a group can be empty.
  *
  * @param listed the external ids that the source system lists
- * @param hasTitles whether the orphans contain their titles
  */
 export type FindOrphans = (
   systemCode: string,
@@ -18,10 +16,7 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/**
- * Number of open matters that are checked for one group. The HTTP route sends each group separately, and limits the
- * time for reading each group from the database.
- */
+/** Number of open matters that are read for one group. The HTTP route limits the time for reading one group. */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

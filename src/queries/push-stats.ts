@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Length of the window of a query without `from`, in milliseconds, by the length of the buckets. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
-/** Maximum length of the window in milliseconds, by the length of the buckets. One additional bucket is allowed. */
+/** Maximum length of the window in milliseconds, by the length of the buckets; one additional bucket is allowed. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
@@ -33,7 +33,6 @@ export interface StatsDependencies {
   readonly clock: Clock;
 }
 
-/** The sum of the counts that one row of the answer shows. */
 interface Sum {
   /** Start of the bucket, epoch milliseconds. */
   readonly start: number;
@@ -41,7 +40,7 @@ interface Sum {
   readonly result: string;
   pushes: number;
   notRecorded: number;
-  /** Histogram of durations: number of pushes in each range of durations (`infra/durations.ts`). */
+  /** Number of pushes in each range of durations (`infra/durations.ts`). */
   readonly times: Record<string, number>;
 }
 
@@ -58,7 +57,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read stopped at its limit, the oldest bucket can be incomplete, so the answer leaves this bucket out.
+    // The read can stop at its limit within the oldest bucket, so the answer leaves this incomplete bucket out.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {
@@ -75,10 +74,7 @@ export function createStatsQuery({
 
 type StartOf = (at: number) => number;
 
-/**
- * @returns a function that returns the start of the bucket of an instant. The function caches each result, because
- *   computations with a time zone are slow
- */
+/** Caches each start, because computations with a time zone are slow. */
 function createStartOf(by: StatsBucket, timeZone: string): StartOf {
   if (by === 'minute') return (at) => Math.floor(at / MINUTE) * MINUTE;
   const known = new Map<number, number>();
@@ -92,7 +88,7 @@ function createStartOf(by: StatsBucket, timeZone: string): StartOf {
 const startOfDay = (at: number, timeZone: string) => dayAt(at, timeZone).start;
 const lengthOf = (by: StatsBucket) => ({ minute: MINUTE, hour: HOUR, day: DAY })[by];
 
-/** The window of a query, extended to whole buckets. @throws PushError VALIDATION_FAILED if the window is too long */
+/** Extends the window to whole buckets. @throws PushError VALIDATION_FAILED if the window is too long */
 function windowOf(
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
   by: StatsBucket,
@@ -108,15 +104,11 @@ function windowOf(
   return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };
 }
 
-/**
- * The start of the next bucket. A day can have 25 hours, so an instant 26 hours after the start of a day is always in
- * the next day.
- */
+/** A day has at most 25 hours, so 26 hours after the start of a day, the next day has begun. */
 function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
   return startOf(start + lengthOf(by) + (by === 'day' ? 2 * HOUR : 0));
 }
 
-/** Adds up the counts of each bucket, operation and result. @returns the sums, oldest bucket first */
 function sumUp(counts: readonly PeriodCount[], startOf: StartOf): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { operation, result, pushes = 0, unrecorded = 0, times = {}, ...count } of counts) {

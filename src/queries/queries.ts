@@ -1,8 +1,4 @@
-/**
- * Entry point of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). A
- * function gets an authenticated query and returns the field `data` of the answer. The compiler checks that each query
- * has a function.
- */
+/** Entry point of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import { createMutex } from '../concurrency/turns';
@@ -72,10 +68,7 @@ export function createQueries(deps: QueriesDependencies): Queries {
   };
 }
 
-/**
- * Milliseconds of processor time that this process has used. Unlike wall time, processor time does not depend on other
- * processes.
- */
+/** In milliseconds. Unlike wall time, processor time does not depend on other processes. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -9,16 +9,15 @@ import { toMatterView } from './presenters/matter';
 import { weightOf } from './weight';
 
 /**
- * A change is committed, or has failed, within this many milliseconds after its `updatedAt`. A worker sets `updatedAt`
- * before the commit. Therefore a change can become visible after other changes that have a later `updatedAt`. The
- * watermark (`firstWatermark`) ensures that the caller gets such a change.
+ * A worker sets `updatedAt` at most this many milliseconds before the commit. Therefore a change can become visible
+ * after changes with a later `updatedAt` (see `firstWatermark`).
  */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that a query without a search reads for one page, including matters of other bizTypes. */
+/** Maximum matters that a query without a search (`searchOf`) reads for one page, including other bizTypes. */
 const MAX_SCANNED = 5_000;
 /**
- * Maximum weight of a page in characters (`weight.ts`). Without this maximum, 500 matters with contents of full length
- * would make a page of hundreds of megabytes.
+ * Maximum characters of a page (`weight.ts`): a page can have 500 matters, whose contents can have hundreds of
+ * megabytes.
  */
 const MAX_WEIGHT = 16 * 1024 * 1024;
 /** The position in a cursor: updatedAt and matterId of the last matter, and the watermark (see `firstWatermark`). */
@@ -33,7 +32,6 @@ interface ChangesQuery extends MatterFilter {
   readonly cursor?: string | undefined;
 }
 
-/** A page of matters. */
 interface MatterPage {
   readonly matters: readonly MatterView[];
   /** Position of the last matter that this page covers; undefined if this is the last page. */
@@ -55,8 +53,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A cursor is valid only for the query that returned the cursor. Without a search, `cursorQuery` has no element for
-    // the search, because cursors from versions without searches must stay valid.
+    // `cursorQuery` has no element for a missing search, because cursors from versions without searches must stay
+    // valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -75,8 +73,8 @@ export function createQueryMatters(
 }
 
 /**
- * The conditions and order of a search. Undefined if the query is no search. A query is a search if `newestFirst` is
- * true, or if it has a condition other than `updatedFrom`, `updatedTo` and `bizType`.
+ * @returns undefined if the query has only the conditions `updatedFrom`, `updatedTo` and `bizType`, in the default
+ *   order
  */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
@@ -86,7 +84,6 @@ function searchOf(query: ChangesQuery) {
   return isSearch ? { ...search, newestFirst: newestFirst ?? false } : undefined;
 }
 
-/** Reads a page of a query that is no search. */
 function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: string) {
   return async (
     systemCode: string,
@@ -113,9 +110,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The watermark, which the caller sends as `updatedFrom` of the next query for changes. The watermark is usually
- * COMMIT_LAG before the request for the first page, and is the same for all pages. So the next query also returns
- * changes that were committed too late for the pages of this query. The next query can return some matters again.
+ * The caller sends the watermark as `updatedFrom` of the next query. The watermark is usually COMMIT_LAG before now, so
+ * the next query also returns changes that were committed too late for this query.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -136,11 +132,6 @@ function readPosition(position: string): { after: ChangePosition; watermark: num
 /** Maximum matters of one read, because matters can be large. */
 const MATTERS_PER_READ = 50;
 
-/**
- * Reads a page of a search.
- *
- * @param maxWeight a page ends with the matter that brings the weight of the page to this maximum
- */
 function createReadSearch(
   reader: Pick<MatterReader, 'search' | 'byIds'>,
   timeZone: string,
@@ -165,7 +156,7 @@ function createReadSearch(
           return { matters, next: positionBefore(positions, position), examined };
         }
         const matter = byId.get(position.matterId);
-        // An operator removed the matter from the database after the search had found its position.
+        // An operator has removed the matter from MongoDB since the search found its position.
         if (!matter) continue;
         weight += weightOf(matter);
         matters.push(toMatterView(matter, timeZone));
@@ -175,7 +166,6 @@ function createReadSearch(
   };
 }
 
-/** The position before `position`; undefined for the first position. */
 const positionBefore = (positions: readonly ChangePosition[], position: ChangePosition) =>
   positions[positions.indexOf(position) - 1];
 

@@ -1,4 +1,7 @@
-/** The query `clients/me` describes the client that sends the query. The query `users/check` checks usernames. */
+/**
+ * The signed queries `clients/me` (data about the sending client) and `users/check` (whether users exist and are
+ * enabled).
+ */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import { PushError } from '../protocol/errors';
@@ -22,7 +25,6 @@ import {
 } from '../storage/directory';
 import type { AnswerQuery } from './signed-query';
 
-/** Creates the query `users/check`. */
 export function createUsersCheck(mongo: Connection): AnswerQuery<CheckedUsers> {
   const check = createCheckUsers(mongo);
   return async ({ body }) => {
@@ -37,9 +39,8 @@ export function createUsersCheck(mongo: Connection): AnswerQuery<CheckedUsers> {
   };
 }
 
-/** The settings that `clients/me` shows. */
 export interface SelfSettings {
-  /** RATE_LIMIT and RATE_BURST: the rate of a client without a rate of its own. 0 pushes per second: no limit. */
+  /** RATE_LIMIT and RATE_BURST: the default rate of a client. 0 pushes per second means no limit. */
   readonly rate: ClientRate;
   readonly queryKeyRate: ClientRate;
   /** PORTAL_TIME_ZONE */
@@ -49,11 +50,7 @@ export interface SelfSettings {
   readonly limits: ServiceLimits;
 }
 
-/**
- * Creates the query `clients/me`.
- *
- * @returns a query that throws PushError SIGNATURE_MISMATCH if the client was removed after authentication
- */
+/** @returns a query that throws PushError SIGNATURE_MISMATCH if the client was removed after authentication */
 export function createClientSelf(
   mongo: Connection,
   { rate: defaultRate, queryKeyRate, ...settings }: SelfSettings,

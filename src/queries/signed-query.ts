@@ -1,18 +1,15 @@
 import type { Caller } from '../auth/authenticate';
 import type { Language } from '../protocol/language';
 
-/** A signed query of an authenticated client. The answer contains only data of the client's system. */
+/** The answer of a signed query must not contain data of other systems than `systemCode`. */
 export interface SignedQuery
   extends Pick<Caller, 'systemCode' | 'clientId' | 'secretId' | 'queryKey'> {
-  /** The language of the answer. */
   readonly language: Language;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Answers a signed query.
- *
- * @returns `data` of the answer.
- * @throws PushError VALIDATION_FAILED with the invalid fields
+ * @returns the field `data` of the answer
+ * @throws PushError VALIDATION_FAILED with the invalid fields of the body
  */
 export type AnswerQuery<Data = unknown> = (query: SignedQuery) => Promise<Data>;

@@ -1,9 +1,8 @@
 /** The weight of a matter is its approximate size in an answer, in characters. */
 import type { Matter } from '../domain/matter';
 
-/** Estimated characters of all short fields together. */
+/** Estimated characters of all short fields of a matter together. */
 const FRAME = 1_000;
-/** Estimated characters of one party. */
 const PARTY = 120;
 
 export function weightOf(matter: Matter): number {

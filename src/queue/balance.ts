@@ -1,51 +1,38 @@
 /**
- * Sharing and sweeping assign partitions to workers. A worker owns a partition while pushes arrive in the partition.
- * Sharing divides the owned partitions evenly between the live workers. Each worker computes its own share from the
- * last heartbeats of all workers; there is no leader. The sweep finds partitions that no worker processes.
+ * Assigns partitions to workers: sharing divides the partitions evenly between live workers, and the sweep finds
+ * partitions that no worker processes.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/**
- * Milliseconds between two heartbeats of a worker, randomly extended by up to half. After each heartbeat the worker
- * adjusts its share.
- */
+/** Milliseconds between two heartbeats of a worker, randomly extended by up to half. */
 export const SHARE_EVERY = 500;
 
-/** The worker whose share is adjusted. */
 interface BalancedWorker {
   load(): { readonly partitions: number };
   isPaused(): boolean;
   adjustShare(release: number, max?: number): void;
 }
 
-/** Adjusts the share of a worker at each of its heartbeats. @param id of the worker */
+/** Each worker computes its own share from the last heartbeats of all workers; there is no leader. */
 export function createSharing(worker: BalancedWorker, id: string) {
   const shareNow = createDampedShare(id);
   let alive: ReadonlyMap<string, number> = new Map();
   let hasLeft = false;
   return {
     interval: SHARE_EVERY,
-    /**
-     * Number of partitions that the worker owns. Undefined while the worker is paused or stopping, because the worker
-     * then takes no partitions.
-     */
+    /** Undefined while the worker is paused or stopping, because the worker then takes no partitions. */
     ownedPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
-    /** @param workers number of owned partitions by worker id, only for live workers that take partitions */
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
       if (!alive.has(id)) return;
       const { release, max } = shareNow(alive);
       worker.adjustShare(release, max);
     },
-    /**
-     * Ids of the live workers that were neither paused nor stopping at their last heartbeat. Empty before the first
-     * heartbeat of this worker.
-     */
+    /** Ids of the live workers that take partitions; empty before the first heartbeat of this worker. */
     alive: (): Iterable<string> => alive.keys(),
-    /** Ends the participation of this worker. The other workers then divide the partitions among themselves. */
     leave: (): void => {
       hasLeft = true;
     },
@@ -53,31 +40,20 @@ export function createSharing(worker: BalancedWorker, id: string) {
 }
 
 export interface Share {
-  /** Partitions to release now. */
   readonly release: number;
-  /**
-   * Maximum partitions of the worker until its next heartbeat. Undefined: no limit, because every worker has enough
-   * partitions.
-   */
+  /** Maximum partitions of the worker until its next heartbeat; undefined: no limit. */
   readonly max: number | undefined;
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if the worker with the fewest partitions is too far below the average. The difference
- * must be at least TOLERANCE partitions, and at least the fraction TOLERATED_PART of the average. The average and this
- * fraction are rounded down to whole partitions.
+ * Workers release partitions only if the worker with the fewest partitions is far enough below the average. The minimum
+ * distance is TOLERANCE partitions or the fraction TOLERATED_PART of the average, whichever is larger.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
-/**
- * Computes the share of one worker.
- *
- * @param id of this worker
- * @param owned number of owned partitions by worker id, only for live workers that take partitions
- * @returns no releases and no limit if `owned` does not contain this worker
- */
+/** @param owned number of owned partitions by worker id, only for live workers that take partitions */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   const ranks = [...owned].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);
@@ -86,7 +62,6 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   const tolerated = Math.max(TOLERANCE, Math.floor(floor * TOLERATED_PART));
   const rank = ranks.findIndex(([name]) => name === id);
   if (rank === -1 || floor - fewest < tolerated) return NO_CHANGE;
-  // The workers with the most partitions keep the remainder of the division.
   const share = floor + (rank < total % ranks.length ? 1 : 0);
   const release = Math.max(0, (owned.get(id) ?? 0) - share);
   // Workers that already have their share must not take released partitions.
@@ -94,13 +69,8 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
 }
 
 /**
- * Applies `shareOf` at each heartbeat of one worker. The numbers in `owned` are up to one heartbeat old, and a released
- * partition has no owner for a moment. Therefore the worker releases no partition at the first heartbeat with an uneven
- * distribution, and none at the heartbeat after a release. Otherwise the worker would release about twice as many
- * partitions as necessary.
- *
- * @param id of this worker
- * @returns a function to call once for each heartbeat
+ * The worker releases partitions only at the second of two consecutive heartbeats with an uneven distribution, because
+ * the numbers in `owned` can be outdated. After a release, the count starts again.
  */
 export function createDampedShare(id: string): (owned: ReadonlyMap<string, number>) => Share {
   let mayRelease = false;
@@ -117,30 +87,22 @@ export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {
   readonly partitions: Pick<Partitions, 'findDue'>;
-  /** Receives the due partitions: the partitions that the sweep has found. */
   readonly worker: { notify(partitions: readonly number[]): void };
-  /** Number of shards of the queue. */
   readonly shards: number;
-  /** The id of this worker, as in `createSharing`. Redis stores this id with the partitions that the worker owns. */
   readonly id: string;
-  /** @returns ids of the live workers that take partitions; empty while the ids are unknown */
+  /** @returns ids of the live workers that take partitions; empty if the ids are unknown */
   readonly alive: () => Iterable<string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /**
- * The sweep finds partitions whose pushes no worker processes, and partitions of dead workers. If this worker holds the
- * job of a found partition, the sweep starts a batch. Otherwise the sweep schedules the job of the partition.
- *
- * A partition can need the sweep after a lost wake-up message, after a failed job, or after a crash between appending a
- * push and scheduling the job. In a failover, Redis can also lose the job or the owner of a partition, but keep the
- * pushes.
- *
- * Each shard has its own loop, so that an unavailable Cluster node delays only the sweeps of the shards on this node.
+ * Finds partitions that need a worker, and reports these partitions to `worker`. The sweep is necessary after a lost
+ * wake-up message, a failed job, a failover of Redis, or a crash before a job was scheduled.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   const { partitions, worker, shards, id, alive, logger, metrics } = options;
+  // Each shard has its own loop, so that an unavailable Cluster node delays only the sweeps of the shards on this node.
   const loops = Array.from({ length: shards }, (_, shard) =>
     startPollLoop(
       async () => {

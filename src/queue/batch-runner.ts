@@ -1,7 +1,7 @@
 /**
  * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies,
- * and removes the pushes. A batch covers many partitions, because the cost of a batch for the database and Redis
- * hardly depends on its number of pushes.
+ * and removes the pushes. One batch covers many partitions, because the cost of a batch hardly depends on its number of
+ * pushes.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -11,59 +11,43 @@ import type { Partitions } from './commands/partitions';
 import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
-/**
- * Maximum milliseconds of one batch. A longer batch is abandoned: its partition jobs fail, and its session is replaced.
- * The next batch ends the open transaction of the abandoned batch. If the abandoned batch still tries to commit, the
- * commit fails: the batch can no longer use its session, or another batch has changed the same documents.
- */
+/** Maximum milliseconds of one call of `processBatch`; then the worker abandons the batch. */
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches, so that the second batch collects more pushes. */
 const HEAD_START = 50;
-/**
- * Number of batches that a worker runs at a time. While one batch waits for its commit, the worker reads the next batch
- * and folds the pushes of the next batch (`domain/fold.ts`).
- */
+/** While the database commits one batch, the worker can already read and compute the next batch. */
 export const CONCURRENT_BATCHES = 2;
 /**
- * Applies the pushes of a batch.
- *
  * @returns a reply for each push whose final state is known
- * @throws if the outcome of some pushes is unknown. Then the partition jobs fail, and a later batch reads the
- *   partitions again
+ * @throws if the outcome of some pushes is unknown; a later batch then reads the partitions again
  */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
-  /** Returns the text that stands for this worker as an owner (`ownerText`). */
+  /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** Id of the database session in which the batch at an index commits. Concurrent batches have different indexes. */
+  /** @returns the id of the database session for a batch; concurrent batches have different indexes */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
-  /** Called when a batch is abandoned: the next batch at this index must not use the same session. */
+  /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
   readonly onAbandoned: (index: number) => void;
-  /** Maximum milliseconds of one batch; 8,000 by default. */
   readonly processingTimeout?: number;
-  /** BATCH_LIMIT: maximum pushes of one batch. Measurements showed no gain from values above the default. */
+  /** BATCH_LIMIT: maximum pushes of one batch. */
   readonly batchLimit: number;
   readonly metrics?: Metrics;
 }
 
-/** How many pushes a partition still holds. `LOST`: another worker owns the partition. */
+/** Number of pushes that remain in the partition. `LOST`: another worker owns the partition. */
 type RunResult = number | 'LOST';
 
 export class BatchRunner {
-  /** Partitions that are requested at about the same time share a batch. */
   private readonly batches: Batcher<WantedPartition, RunResult | Error>;
   private readonly freeIndexes = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
   private readonly metrics: Metrics;
-  /** Milliseconds that the last batch took. */
   private lastBatchMs = 0;
-  /** Maximum pushes of the next batch. */
   private batchLimit: number;
-  /** Number of pushes in all running batches. */
   private pushes = 0;
-  /** The signal of this controller is aborted from `abandon` until `resume`. */
   private abandonment = new AbortController();
 
   /** @param held returns the number of partitions whose jobs are active in this worker */
@@ -75,30 +59,26 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // A batch needs room for one push of each partition, so the limit for pushes also limits partitions.
+      // A batch needs room for one push of each partition, so the limit for pushes also limits the number of
+      // partitions.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
     });
   }
 
-  /**
-   * Applies the first pushes of a partition, in one batch with pushes of other partitions.
-   *
-   * @throws the error of the batch, even if another partition of the batch caused the error
-   */
+  /** @throws the error of the batch, even if another partition of the batch caused the error */
   async run(wanted: WantedPartition): Promise<RunResult> {
     const result = await this.batches.add(wanted);
     if (result instanceof Error) throw result;
     return result;
   }
 
-  /** The number of running batches, and of their pushes. */
   load(): { readonly batches: number; readonly pushes: number } {
     return { batches: CONCURRENT_BATCHES - this.freeIndexes.length, pushes: this.pushes };
   }
 
-  /** Abandons the running batches. Until `resume`, new batches fail with BatchAbandoned too. */
+  /** Running batches and new batches fail with BatchAbandoned until `resume`. */
   abandon(): void {
     this.abandonment.abort();
   }
@@ -108,9 +88,8 @@ export class BatchRunner {
   }
 
   /**
-   * Maximum partitions of one batch. If the last batch took at most HEAD_START milliseconds, the next batch can contain
-   * all partitions, because one large batch costs less than two small batches. After a slower batch, the maximum is
-   * half of the partitions, so that a second batch can run at the same time.
+   * After a batch that took longer than HEAD_START, the next batch contains at most half of the held partitions,
+   * rounded up. Two batches can then run at the same time.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
@@ -119,7 +98,6 @@ export class BatchRunner {
 
   private runNext(wanted: readonly WantedPartition[]): Promise<(RunResult | Error)[]> {
     const index = this.freeIndexes.shift();
-    // The batcher runs at most CONCURRENT_BATCHES at a time.
     assert(index !== undefined);
     return this.runBatch(wanted, index).finally(() => this.freeIndexes.unshift(index));
   }
@@ -148,10 +126,6 @@ export class BatchRunner {
     return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }
 
-  /**
-   * @throws the error of `processBatch`, ProcessingTimeout or BatchAbandoned. After ProcessingTimeout or
-   *   BatchAbandoned, a late result of `processBatch` is ignored
-   */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
     const { processBatch, onAbandoned, processingTimeout = PROCESSING_TIMEOUT } = this.options;
     const { signal } = this.abandonment;
@@ -160,7 +134,7 @@ export class BatchRunner {
     try {
       const work = unlessAbandoned(processBatch(batch), signal);
       const replies = await withTimeout(work, processingTimeout, () => {
-        // The next batch is smaller, because the database is probably too slow for as many pushes as in this batch.
+        // The next batch is smaller, because the database is probably too slow for a batch of this size.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`the batch did not end within ${processingTimeout} ms`);
       });
@@ -175,7 +149,6 @@ export class BatchRunner {
   }
 }
 
-/** @throws BatchAbandoned once the signal is aborted */
 function unlessAbandoned<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abandon = () => reject(new BatchAbandoned());
@@ -184,12 +157,11 @@ function unlessAbandoned<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Processing a batch took too long. */
 class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
 }
 
-/** The worker was paused and has abandoned its batches. */
+/** The worker was paused before the batch was complete. */
 export class BatchAbandoned extends Error {
   override readonly name = 'BatchAbandoned';
 }

@@ -1,4 +1,4 @@
--- Writes the heartbeat of a process. heartbeat.ts documents the heartbeat.
+-- Writes the heartbeat of a process (heartbeat.ts).
 local records, heartbeats, workers, layout = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, record, own_layout, owned_partitions = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local forget_after, max_processes, gone_after = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])

@@ -1,7 +1,6 @@
 /**
- * The worker's side of the queue. A worker takes partition jobs, and owns the partition of a job while pushes arrive.
- * An append to an empty partition sends a wake-up message to the owner of the partition, which then starts a batch. The
- * worker releases idle partitions, and partitions that belong to the share of other workers (balance.ts).
+ * The worker's side of the queue: takes partition jobs, and applies the pushes of these partitions in batches. An
+ * append to an empty partition sends a wake-up message to the worker that owns the partition.
  */
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -25,19 +24,15 @@ export {
 } from './records';
 export type { Reply } from './replies';
 
-/**
- * Milliseconds without pushes after which a worker releases a partition. After a release, the next push needs a new
- * job. A new job costs more than keeping an idle partition.
- */
+/** Milliseconds without pushes after which a worker releases a partition; a shorter time would cost more new jobs. */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
 const RELEASE_EVERY = 500;
 
 export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOptions {
-  /** A connection for wake-up messages only. It must restore its subscriptions after an outage. */
+  /** Only for wake-up messages; must restore its subscriptions after an outage. */
   readonly subscriber: Redis;
   readonly jobs: PartitionJobs;
-  /** The id of this worker. Redis stores this id with the partitions that the worker owns. */
   readonly id: string;
 }
 
@@ -45,11 +40,11 @@ export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOption
 export class GroupWorker {
   private readonly runner: BatchRunner;
   private readonly workers: JobWorkers;
-  /** The held partitions: their jobs are active in this worker. */
+  /** The partitions whose jobs are active in this worker. */
   private readonly held = new Map<number, HeldPartition>();
-  /** Partitions that this worker owns: the held partitions, and partitions whose last batch or release failed. */
+  /** The held partitions, and partitions whose last batch or release failed. */
   private readonly owned = new Set<number>();
-  /** By partition, the last job that this process received. An entry is removed when its job ends. */
+  /** By partition, the last job that this process received, until the job ends. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly releasing: PollLoop;
   private isClosing = false;
@@ -73,17 +68,15 @@ export class GroupWorker {
     );
   }
 
-  /** Numbers of running batches, of pushes in these batches, and of held partitions. */
   load(): { readonly batches: number; readonly pushes: number; readonly partitions: number } {
     return { ...this.runner.load(), partitions: this.held.size };
   }
 
-  /** True from `pause` to `resume`: the worker takes no partitions. */
   isPaused(): boolean {
     return this.paused;
   }
 
-  /** Reports new pushes to the held partitions among `partitions`. Schedules a job for each other partition. */
+  /** Notifies the held partitions, and schedules jobs for the partitions that this worker does not hold. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();
@@ -98,9 +91,8 @@ export class GroupWorker {
   }
 
   /**
-   * Releases some partitions. Partitions that have been idle for the longest time come first.
+   * Releases `count` partitions, the longest idle partitions first.
    *
-   * @param count how many partitions to release
    * @param max maximum partitions that this worker owns from now on; undefined: no limit
    */
   adjustShare(count: number, max?: number): void {
@@ -110,15 +102,14 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // `limit` returns the shards in which BullMQ notices the new limit only after an active job has ended. The release
-    // of a partition ends such a job.
+    // In the shards that `limit` returns, BullMQ notices the new limit only after an active job has ended, so the
+    // worker releases one partition.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
   /**
-   * Abandons the running batches and releases all partitions, so that other workers take them at once. Until `resume`
-   * this worker takes no partitions. The next owner of a partition first ends the open transaction of the abandoned
-   * batch.
+   * Abandons the running batches, releases all partitions, and takes no partitions until `resume`. The next owner of a
+   * partition first ends the open transaction of the abandoned batch.
    */
   async pause(): Promise<void> {
     this.paused = true;
@@ -129,7 +120,6 @@ export class GroupWorker {
     await this.release([...this.owned], 'FAILED');
   }
 
-  /** Takes partitions again. */
   async resume(): Promise<void> {
     this.runner.resume();
     this.paused = false;
@@ -143,21 +133,20 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // This worker still owns partitions whose last batch or release failed. Without this release, the next push of such
-    // a partition would notify a worker that has ended.
+    // Without this release, the next push of a partition whose last batch or release failed would notify this worker,
+    // which has ended.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
   /**
-   * Works on the partition of a job until the partition must be released. After a suspension of the process or an
-   * outage of Redis, the process can receive a second job of a held partition. The first job then ends, and only the
-   * second job continues.
+   * After a suspension of the process or an outage of Redis, the process can receive a second job of a held partition.
+   * The first job then ends, and only the second job continues.
    */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
       if (this.lastJobs.get(partition) !== job) return;
-      // A paused worker leaves the partition to another worker. BullMQ starts the new job when this job has ended.
+      // A paused worker leaves the partition to another worker: BullMQ starts the new job after this job has ended.
       if (this.paused) await this.options.jobs.schedule([partition]);
       else await this.hold(partition);
     };
@@ -178,10 +167,6 @@ export class GroupWorker {
     else await this.release([partition], end);
   }
 
-  /**
-   * Releases partitions, and schedules new jobs for the partitions that still have pushes. If the old job of a
-   * partition is active, BullMQ starts the new job after the old job has ended.
-   */
   private async release(partitions: readonly number[], which: ReleaseCondition): Promise<void> {
     if (partitions.length === 0) return;
     const { partitions: all, jobs, id } = this.options;
@@ -189,7 +174,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // Redis did not answer. The sweep schedules another job if the partition has pushes.
+      // Redis did not answer; the sweep schedules another job if the partition has pushes.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);
@@ -197,11 +182,7 @@ export class GroupWorker {
     if (waiting.length > 0) await jobs.schedule(waiting);
   }
 
-  /**
-   * Releases partitions without pushes: idle partitions, and partitions whose last batch or release failed. If an idle
-   * partition has pushes, its wake-up message was probably lost, and this method starts a batch. The sweep handles
-   * partitions with pushes whose last batch or release failed.
-   */
+  /** If an idle partition has pushes, its wake-up message was probably lost, so this method starts a batch. */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;
     const idle = [...this.held]

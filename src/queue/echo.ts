@@ -9,19 +9,19 @@ import { probePrimary } from './probe';
 /** Milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
 /**
- * Number of missing test messages after which the subscriber reconnects. The number is more than 1, because a busy
- * process can receive a single message late.
+ * Number of missing test messages after which the subscriber reconnects. One missing message is not enough, because a
+ * busy process can receive a message late.
  */
 const MAX_MISSING = 2;
-/** A test message: it contains neither replies nor partitions. */
+/** For a web process, an empty list of replies; workers ignore this message. */
 export const TEST_MESSAGE = '[]';
 
 interface EchoSources {
-  /** The connection for commands. It reconnects when a replica rejects a write. */
+  /** For commands; reconnects when a replica rejects a write. */
   readonly redis: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
-  /** The channel that the subscriber of this process listens to. */
+  /** The channel to which `subscriber` is subscribed. */
   readonly channel: string;
   readonly logger: Logger;
 }
@@ -29,8 +29,7 @@ interface EchoSources {
 /**
  * Publishes test messages to the channel of this process, and reconnects the subscriber if no message arrives. After a
  * failover, the subscriber can still be connected to the former primary, which forwards no new messages and reports no
- * error. A subscriber that is connected to a replica stays connected, because the replica forwards the
- * messages of its primary.
+ * error.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;
@@ -38,7 +37,6 @@ export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSour
     missing = 0;
   };
   subscriber.on('message', reset);
-  // Missing messages are counted for each connection separately.
   subscriber.on('ready', reset);
   const test = async () => {
     if (missing >= MAX_MISSING && isRedisReady(subscriber)) {

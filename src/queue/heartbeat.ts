@@ -1,13 +1,6 @@
 /**
- * The heartbeat of a process in Redis. Each heartbeat writes a record of the process, and `matterctl status` shows
- * the records. A worker also writes the number of partitions that it owns, so that the workers can share the
- * partitions (balance.ts). A process that stops removes its record. The record of a dead process stays for ten
- * minutes.
- *
- * Other mechanisms take over the work of a dead worker before its record expires:
- * - BullMQ gives the partition jobs of the dead worker to other workers when the locks of the jobs expire (jobs.ts).
- * - The sweep finds partitions that no worker processes (balance.ts).
- * - Other workers end the transactions of the dead worker (storage/sessions.ts).
+ * Each heartbeat of a process writes a record of the process to Redis, and `matterctl status` shows the records. A
+ * worker also writes the number of partitions that it owns, so that the workers can share the partitions (balance.ts).
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -23,18 +16,17 @@ import { layoutText, type RedisKeys } from './keys';
 const outage = z.object({
   /** Epoch milliseconds, by the clock of the process. */
   since: z.number(),
-  /** End of the outage; null during the outage. */
+  /** Epoch milliseconds; null during the outage. */
   until: z.number().nullable(),
   error: z.string(),
 });
 
 const processRecord = z.object({
-  /** Name of the process, as in its log lines. */
+  /** The name in the log lines of the process. */
   name: z.string(),
   type: z.enum(['web', 'worker']),
   host: z.string(),
   pid: z.number(),
-  /** Version of the service. */
   version: z.string(),
   uptimeMs: z.number(),
   state: z.enum(['ready', 'draining']),
@@ -50,27 +42,22 @@ type ProcessRecord = z.infer<typeof processRecord>;
 export interface SeenProcess extends ProcessRecord {
   /** Milliseconds since the last heartbeat. */
   readonly silentMs: number;
-  /** Whether heartbeats are missing: the process may have died, be suspended, or be unable to reach Redis. */
+  /** Whether heartbeats are missing: the process may be dead, suspended, or unable to reach Redis. */
   readonly isSilent: boolean;
 }
 
-/**
- * Milliseconds between two heartbeats of a web process, randomly extended by up to half. Workers use
- * `SharingWorker.interval`.
- */
+/** Milliseconds between two heartbeats of a web process, randomly extended by up to half. */
 const INTERVAL = 2_000;
 /**
- * Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval, which is
- * 1.5 times INTERVAL.
+ * Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval (1.5 ×
+ * INTERVAL).
  */
 const SILENT = 4.5 * INTERVAL;
-/**
- * Milliseconds without a heartbeat after which a worker counts as dead: the other workers then share its partitions.
- */
+/** Milliseconds without a heartbeat after which a worker counts as dead, so that other workers take its partitions. */
 export const WORKER_GONE = 2_000;
 /** Milliseconds for which Redis keeps the record of a process after its last heartbeat. */
 const FORGET = 600_000;
-/** Maximum records in Redis. The records with the oldest heartbeats are removed first. */
+/** Maximum records in Redis. */
 const MAX_PROCESSES = 500;
 
 /** @returns the processes, sorted by type and name; a record that this version cannot read is left out */
@@ -101,17 +88,15 @@ function parse(text: string, now: number): SeenProcess | undefined {
   }
 }
 
-/** A worker, which shares the partitions with the other live workers at each heartbeat. */
 interface SharingWorker {
   /** Milliseconds between two heartbeats, randomly extended by up to half. */
   readonly interval: number;
-  /** Number of partitions that the worker owns; undefined while it takes no partitions. */
+  /** Undefined while the worker takes no partitions. */
   ownedPartitions(): number | undefined;
   /** Called after each heartbeat with the number of partitions that each live worker owns, by worker id. */
   onWorkers(workers: ReadonlyMap<string, number>): void;
 }
 
-/** The fields of a record that depend on the type of the process. */
 interface OwnRecord {
   readonly work: Record<string, number>;
   readonly defaultRate?: number;
@@ -119,9 +104,8 @@ interface OwnRecord {
 
 interface HeartbeatOptions {
   readonly type: 'web' | 'worker';
-  /** The name of the process. */
   readonly name: string;
-  /** Identifies one run of the process. A worker owns partitions under this id. */
+  /** Identifies one run of the process. */
   readonly id: string;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
@@ -131,7 +115,6 @@ interface HeartbeatOptions {
 
 const OTHER_LAYOUT = 'REDIS_SHARDS or REDIS_PARTITIONS differs from the queue';
 
-/** Creates the heartbeat. The lifecycle stops the heartbeat after the drain. */
 export function createHeartbeat({ id, redis, keys, logger, ...options }: HeartbeatOptions) {
   const { type, name, lifecycle } = options;
   const { processes, processHeartbeats, workers } = keys;
@@ -163,13 +146,12 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
     await loop.stop();
     // One transaction for all entries: if only the heartbeat were removed, no process would ever remove the record.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
-    // If Redis is unavailable, the record stays until it expires.
+    // If Redis is unavailable, the record of this process stays until the record expires.
     await leave.exec().catch(() => undefined);
   });
   return {
-    /** Writes a heartbeat now. @throws the connection's error */
+    /** @throws the connection's error */
     beat,
-    /** Starts the regular heartbeats of a process that has started. @param read returns the fields of `OwnRecord` */
     start: (read: typeof readOwn, sharing?: SharingWorker): void => {
       readOwn = read;
       worker = sharing;
@@ -180,7 +162,6 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   };
 }
 
-/** @param answer of HGETALL */
 function readCounts(answer: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (let n = 0; n < answer.length; n += 2) counts.set(String(answer[n]), Number(answer[n + 1]));

@@ -1,7 +1,4 @@
-/**
- * A partition whose job is active in this worker. The class applies the pushes of the partition in batches, and waits
- * for notifications of new pushes.
- */
+/** Applies the pushes of a partition in batches, while the job of the partition is active in this worker. */
 import { BatchAbandoned, type BatchRunner } from './batch-runner';
 
 export class HeldPartition {
@@ -9,31 +6,27 @@ export class HeldPartition {
   private isNotified = false;
   private resolveWait: (() => void) | undefined;
   private waitingSince = performance.now();
-  /** The worker must release the partition after the current batch, even if the partition still has pushes. */
   private isReleaseRequested = false;
 
   constructor(private readonly partition: number) {}
 
-  /** Reports that the partition may have new pushes. */
   notify(): void {
     this.isNotified = true;
     this.resolveWait?.();
   }
 
-  /** Ends the work on the partition after the current batch. */
+  /** Ends the work on the partition after the current batch, even if the partition still has pushes. */
   requestRelease(): void {
     this.isReleaseRequested = true;
     this.notify();
   }
 
-  /** Milliseconds for which the partition has waited for a notification; 0 while its next batch runs or is due. */
+  /** Milliseconds for which the partition has waited for a notification; 0 while a batch runs or is due. */
   idleTime(): number {
     return this.resolveWait ? performance.now() - this.waitingSince : 0;
   }
 
   /**
-   * Applies the pushes of the partition until `requestRelease` is called.
-   *
    * @returns `LOST` if another worker has taken the partition, otherwise the `ReleaseCondition` with which the caller
    *   must release the partition
    * @throws the error of a batch
@@ -55,7 +48,7 @@ export class HeldPartition {
     }
   }
 
-  /** Waits for a notification. Resolves at once if a notification has arrived since the last call. */
+  /** Resolves at once if a notification has arrived since the last call. */
   private async nextNotification(): Promise<void> {
     this.waitingSince = performance.now();
     if (!this.isNotified) {

@@ -1,11 +1,7 @@
 /**
- * Partition jobs: BullMQ jobs, each of which lets one worker own one partition. A job stays active while pushes
- * arrive in its partition (consumer.ts). `createPartitionJobs` schedules jobs, and `JobWorkers` takes jobs up to a
- * limit.
- *
- * The partition is the deduplication id. While a job waits, BullMQ drops further jobs of the partition. While a job is
- * active, BullMQ keeps one further job of the partition and starts this job after the active job. So a partition has at
- * most one active job in Redis, and no necessary job is lost.
+ * Partition jobs: a BullMQ job lets one worker own one partition, and stays active while pushes arrive in the
+ * partition. BullMQ deduplicates the jobs of a partition: while a job is active, BullMQ keeps one further job and
+ * starts the further job afterwards.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -20,7 +16,6 @@ export interface PartitionJobData {
   readonly partition: number;
 }
 
-/** Adds partition jobs; BullMQ deduplicates the jobs as described at the top of this file. */
 export type PartitionJobs = ReturnType<typeof createPartitionJobs>;
 
 export function createPartitionJobs(redis: RedisConnection, keys: RedisKeys) {
@@ -49,10 +44,7 @@ const toJob = (partition: number) => ({
   opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
 });
 
-/**
- * Opens the queues of partition jobs, one for each shard. The default `options` keep BullMQ from writing its version
- * into Redis.
- */
+/** The default `options` keep BullMQ from writing its version into Redis. */
 export function openJobQueues(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -61,7 +53,7 @@ export function openJobQueues(
   return Array.from({ length: keys.shards }, (_, shard) => {
     const own = { ...options, connection: redis, prefix: keys.bullPrefix(shard) };
     const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, own);
-    // Without a listener, BullMQ prints every reconnection attempt. The connection itself logs its loss.
+    // Without a listener, BullMQ prints every reconnection attempt.
     queue.on('error', () => undefined);
     return queue;
   });
@@ -69,12 +61,11 @@ export function openJobQueues(
 
 /**
  * Milliseconds until the lock of a job expires, and milliseconds between two checks for expired locks. Another worker
- * takes the job of a dead worker after at most LOCK_DURATION + STALLED_INTERVAL. This sum is less than the 3 s
- * within which the service promises recovery. BullMQ renews a lock after half of LOCK_DURATION.
+ * takes a dead worker's job within the sum of both times. The sum must be less than 3 s, the promised recovery time.
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
-/** Milliseconds until BullMQ retries after a lost connection. BullMQ's default is 15 s. */
+/** Milliseconds until BullMQ retries after a lost connection; BullMQ's default is 15 s. */
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
@@ -82,12 +73,14 @@ const CLOSE_PAUSE = 50;
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker no longer waits for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
-/** Maximum seconds for which a worker waits for the notice of a new job. Then the worker fetches without a notice. */
+/**
+ * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job
+ * without a notice.
+ */
 const MAX_WAIT = 2;
-/** Stands for no limit of active jobs. The batches of a worker limit its load instead. */
+/** No limit of active jobs: the batches of a worker limit its load instead. */
 const UNLIMITED = 100_000;
 
-/** `foldedLog` limits the following log lines, because BullMQ reports each reconnection attempt of each connection. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
@@ -97,7 +90,7 @@ const JOB_FAILED = {
 const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 
 export interface JobWorkersOptions {
-  /** BullMQ duplicates this connection for blocking commands, so its `maxRetriesPerRequest` must be null. */
+  /** Must have `maxRetriesPerRequest: null`, because BullMQ requires this value for blocking commands. */
   readonly connection: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
@@ -113,18 +106,16 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Maximum seconds for which a worker waits for a job if its previous wait failed; BullMQ's default is 10. If a
-   * failover lost the notice of a job, the worker finds this job only after the wait. A wait of 10 s is longer than
-   * `SILENCE_TIMEOUT` (infra/redis/connect.ts): ioredis would reconnect during each wait, and start the wait again.
+   * Maximum seconds of one wait for a job. With BullMQ's default of 10 s, a wait could exceed `SILENCE_TIMEOUT`
+   * (infra/redis/connect.ts), and ioredis would then reconnect.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
   }
 
   /**
-   * Runs a job. After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks
-   * locks by job id, so the end of the first run also ends the renewal of the second run's lock. Without renewal, the
-   * lock would expire and the job would count as stalled. Therefore this method makes BullMQ track the lock again.
+   * After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks locks by job
+   * id, so the end of the first run also stops the renewal of the second run's lock. This method restarts the renewal.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
     const [job, token] = args;
@@ -178,11 +169,9 @@ export class JobWorkers {
   }
 
   /**
-   * Limits the number of active jobs.
-   *
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
    * @returns the shards that had reached the old limit and are below the new limit. In these shards, BullMQ fetches the
-   *   next job for this process only after an active job of this process has ended
+   *   next job only after an active job of this process has ended
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -193,7 +182,7 @@ export class JobWorkers {
     });
   }
 
-  /** Stops fetching jobs. A fetch that has already started can still return a job. */
+  /** A fetch that has already started can still return a job. */
   async pause(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
   }
@@ -203,13 +192,11 @@ export class JobWorkers {
   }
 
   /**
-   * Resolves when the last active job has ended. If Redis does not answer, `close` stops waiting after the last
-   * batch, because BullMQ's worker does not close while Redis is unavailable or hangs (bullmq issue 4656). Other
-   * workers take the remaining jobs when the locks of these jobs have expired.
+   * If Redis does not answer, `close` stops waiting after the last batch, because BullMQ's worker does not close while
+   * Redis is unavailable (bullmq issue 4656).
    *
    * @param isBusy whether a batch runs; during a batch, `close` waits even if Redis does not answer
-   * @param others tasks, besides the jobs, that must end
-   * @returns true if all jobs and tasks have ended; false if Redis does not answer and a job or task can still run
+   * @returns true if all jobs and `others` have ended; false if Redis does not answer and work can still run
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
     const closing = [others, ...this.workers.map((worker) => worker.close())];

@@ -1,13 +1,10 @@
 /**
- * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag.
- * The keys of a shard have the tag of this shard. The other keys have the tag of the namespace.
+ * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag,
+ * either of one shard or of the namespace.
  */
 import { crc32 } from 'node:zlib';
 
-/**
- * The number of shards and partitions. All processes of a namespace must have the same layout;
- * commands/agreements.ts checks the layouts.
- */
+/** All processes of a namespace must have the same layout (commands/agreements.ts). */
 export interface QueueLayout {
   /** REDIS_SHARDS */
   readonly shards: number;
@@ -15,7 +12,7 @@ export interface QueueLayout {
   readonly partitions: number;
 }
 
-/** @returns the partition of a group; the number of a partition is unique over all shards */
+/** @returns the partition of a group (all pushes of one matter); the number of a partition is unique over all shards */
 export function partitionOf(group: string, { shards, partitions }: QueueLayout): number {
   const hash = crc32(group);
   return (Math.floor(hash / shards) % partitions) * shards + (hash % shards);
@@ -23,13 +20,11 @@ export function partitionOf(group: string, { shards, partitions }: QueueLayout):
 
 export const shardOf = (partition: number, shards: number): number => partition % shards;
 
-/** @returns the numbers of all partitions of a shard */
 export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout): number[] =>
   Array.from({ length: partitions }, (_, index) => index * shards + shard);
 
 /**
- * Groups items by shard, and runs one command for each shard, because a script can use only one shard. The commands
- * run at the same time. An error of one shard does not affect the other shards.
+ * Calls `run` once for each shard that has items, because a script can use only one shard. All calls run concurrently.
  *
  * @param onFailed receives each item of a shard that failed, and the error
  */
@@ -56,14 +51,12 @@ export async function onEachShard<T>(
   );
 }
 
-/** The layout as Redis stores it: the number of shards, a blank, and the number of partitions of each shard. */
 export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
 /**
- * Version of the formats of partition items and of owners (records.ts). Processes with different FORMATs share neither
- * partitions nor jobs. During an upgrade to another FORMAT, two workers can process the same matter. Then only
- * `sourceUpdatedAt` keeps the pushes of the matter in order (docs/runbook.md, "Upgrading").
+ * Version of the formats of partition items and of owners (records.ts). During an upgrade to another FORMAT, only
+ * `sourceUpdatedAt` keeps the pushes of a matter in order (docs/runbook.md, "Upgrading").
  */
 const FORMAT = 6;
 
@@ -74,11 +67,7 @@ export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
 
 export type RedisKeys = ReturnType<typeof createRedisKeys>;
 
-/**
- * @param namespace separates deployments and tests that share a Redis server (REDIS_NAMESPACE)
- * @param shards of the queue (REDIS_SHARDS)
- * @param partitions of each shard (REDIS_PARTITIONS)
- */
+/** @param namespace separates deployments and tests that share a Redis server (REDIS_NAMESPACE) */
 export function createRedisKeys(namespace: string, shards = 1, partitions = DEFAULT_PARTITIONS) {
   const tag = `{${namespace}}`;
   const tagOf = (shard: number) => (shards === 1 ? tag : `{${namespace}:${shard}}`);
@@ -91,56 +80,43 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partition: (partition: number) => partitionPrefix(shardOf(partition, shards)) + partition,
     /** The key of a partition without the number of the partition. */
     partitionPrefix,
-    /** By partition, the bytes of its pushes. An empty partition has no entry. */
+    /** By partition, the bytes of its pushes; an empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
-    /**
-     * By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). Processes of an earlier
-     * version do not update tallies. Therefore the scripts delete a tally with a wrong number of pushes.
-     */
+    /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /**
-     * By partition: its owner, then its fenced owners (earlier owners whose transactions can still be open),
-     * separated by blanks. Each owner has the form of `ownerText`.
+     * By partition: its owner, then earlier owners whose transactions can still be open; `ownerText` of each, separated
+     * by blanks.
      */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
-    /** Exists if Redis knows the owners of the partitions. A new or emptied Redis does not have this key. */
+    /** Absent if Redis is new or was emptied: then Redis does not know the owners of the partitions. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /**
-     * Exists for a moment after a worker has begun a sweep of the partitions of all workers, so that no other worker
-     * repeats this sweep.
+     * Exists for a moment after a sweep of the partitions of all workers has begun, so that no other worker repeats
+     * this sweep.
      */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
     wakeUpPrefix: `${tag}:rings:`,
     /** By id of each worker that takes partitions: the number of partitions that this worker owns. */
     workers: `${tag}:workers:${FORMAT}`,
-    /**
-     * By worker: the time since which the database has answered all pings of the worker, and the time of the worker's
-     * report (commands/worker-reach.ts).
-     */
+    /** By worker id: the last report of a worker that reaches the database (commands/worker-reach.ts). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
-    /** Channel on which one web process listens for replies. */
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**
-     * By signature: the first request with this signature, and the time of the first use (`pushes/admission.lua`). One
-     * key for each client and minute of X-Timestamp.
+     * By signature: time and digest of the first request with this signature (`pushes/admission.lua`). Each minute of
+     * X-Timestamp has its own key.
      */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
-    /**
-     * How much of the rate of a client or of a query key is used. For a client, `of` is the client id. For a query key,
-     * `of` is the client id, a blank and the key id.
-     */
+    /** `of` is the client id; for a query key, the client id, a blank and the key id. */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,
     /** By process: the record that its last heartbeat wrote (heartbeat.ts). */
     processes: `${tag}:processes`,
-    /** By process, the time of its last heartbeat. */
     processHeartbeats: `${tag}:process-heartbeats`,
-    /** The key that `probeWrite` writes, to check whether Redis accepts writes. */
     probe: `${tag}:probe`,
-    /** Shards and partitions of the queue: commands/agreements.ts. */
     layout: `${tag}:layout`,
-    /** The database that the running processes of the namespace use: commands/agreements.ts. */
+    /** The database that the running processes of the namespace use (commands/agreements.ts). */
     database: `${tag}:database`,
   };
 }

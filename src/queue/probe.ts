@@ -1,6 +1,6 @@
 /**
- * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is
- * not enough: a replica, or a server at its `maxmemory`, also answers a PING.
+ * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not
+ * enough: a replica, or a server at its `maxmemory`, also answers a PING.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -10,13 +10,13 @@ import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 /** Milliseconds until the key of a probe expires. */
 const PROBE_EXPIRY = 10_000;
 
-/** Writes a small value. @throws the connection's error if Redis rejects writes, also at `maxmemory` */
+/** @throws the connection's error if Redis rejects writes, also at `maxmemory` */
 export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promise<void> {
   await redis.set(keys.probe, '1', 'PX', PROBE_EXPIRY);
 }
 
 /**
- * Sends a write command without effect. A replica rejects the command; a primary at its `maxmemory` accepts it.
+ * Sends a write command without effect, which a primary accepts even at its `maxmemory`.
  *
  * @throws the connection's error if Redis is unavailable or is not a primary
  */
@@ -28,7 +28,6 @@ export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Pro
 const PAUSE_INTERVAL = 1_000;
 
 const PAUSED = 'the queue of partition jobs was paused with BullMQ: no worker gets a job';
-/** The command that ends the pause. */
 export const UNPAUSE = 'matterctl queue unpause';
 
 export interface PauseWatch extends PollLoop {
@@ -47,9 +46,8 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
 }
 
 /**
- * Checks periodically, until `stop`, whether an operator has paused the queue of partition jobs with BullMQ's API or
- * a dashboard. The watch logs the start and the end of a pause. During a pause no worker gets a job. The service itself
- * never pauses this queue: `matterctl queue pause` pauses a single client, in the client directory.
+ * Checks periodically whether an operator has paused the queue of partition jobs with BullMQ's API or a dashboard. The
+ * service itself never pauses this queue; `matterctl queue pause` pauses only the pushes of one client.
  */
 export function watchQueuePause(
   redis: RedisConnection,

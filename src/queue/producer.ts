@@ -1,7 +1,6 @@
 /**
- * The web process's side of the queue. A group is all pushes of one matter. `createGroupQueue` appends each push to
- * the partition of its group, and schedules the job of the partition if the partition has no owner.
- * `createReplyInbox` receives the replies of the workers.
+ * The web process's side of the queue: appends pushes to partitions and receives the replies of the workers. A group is
+ * all pushes of one matter.
  */
 import { createBatcher } from '../concurrency/batcher';
 import { withTimeout } from '../concurrency/timing';
@@ -22,14 +21,14 @@ export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
 /**
- * The result for one push. `APPENDED`: the push is queued. An Error: it is unknown whether the push is queued. Any
- * other value: the push is not queued, because a limit rejected this push, or rejected an earlier push of the matter.
+ * `APPENDED`: the push is queued. An Error: the queue may or may not contain the push. Each other value: a limit
+ * prevented the append, so the push is not queued.
  */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
 export interface GroupQueue {
   /**
-   * Queues pushes. Pushes of one group keep their order, and follow all pushes of the group that were queued before.
+   * Pushes of one group keep their order, and follow all pushes of the group that were queued before.
    *
    * @param timeout milliseconds from now; afterwards the pushes must not be applied
    * @returns the result for each push, in the same order; the promise never rejects
@@ -56,17 +55,14 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Maximum pushes and bytes of one append. Redis runs no other command during an append, so appends must be short. */
+/**
+ * Maximum pushes and bytes of one append. Appends must be short, because Redis runs no other command during an append.
+ */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
-/**
- * Minimum weight of a push, in bytes. MAX_APPEND pushes of this weight have the weight MAX_BYTES, so the weight limit
- * MAX_BYTES also limits the number of pushes. The pushes of one `enqueue` call to one shard are always appended
- * together, even above the limit.
- */
+/** Minimum weight of a push in bytes, so that the weight limit MAX_BYTES also limits the number of pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
-/** A push that waits for its append. */
 interface Queued {
   readonly push: PushMessage;
   /** The index of the push in its call of `enqueue`. */
@@ -120,12 +116,6 @@ export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
 const weightOf = (queued: readonly Queued[]): number =>
   queued.reduce((sum, { text }) => sum + Math.max(MIN_WEIGHT, Buffer.byteLength(text)), 0);
 
-/**
- * Appends the pushes of several `enqueue` calls with one command, and schedules jobs for the partitions without an
- * owner.
- *
- * @returns the results of each call
- */
 async function appendAll(
   { partitions, jobs, logger, metrics = NO_METRICS }: GroupQueueOptions,
   shard: number,
@@ -138,8 +128,7 @@ async function appendAll(
   metrics.batch('queue', pushes.length);
   try {
     const { appended, toSchedule } = await partitions.append(shard, pushes);
-    // `toSchedule` contains only partitions without an owner: the append script notifies the existing owners. If
-    // scheduling fails, the sweep schedules the jobs later.
+    // The append script itself notifies existing owners, so only partitions without an owner need a job.
     jobs.schedule(toSchedule).catch((error: Error) => {
       foldedLog(logger)(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
     });
@@ -155,11 +144,7 @@ async function appendAll(
   }
 }
 
-/**
- * Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. A
- * partition that rejects a push also rejects the client's later pushes in the same append. So in one call of `enqueue`,
- * the lines after a rejected line of the same matter are never queued.
- */
+/** Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. */
 function skipBehindRejected(
   pushes: readonly PushMessage[],
   results: readonly Enqueued[],

@@ -16,11 +16,11 @@ export interface PushMessage {
   readonly idempotencyKey?: string;
   readonly idempotencyFingerprint?: string;
   /**
-   * For a line of a caller's batch: the request id of the earlier line of the same matter. If that line failed with a
-   * retryable server error, this line is skipped.
+   * For a line of a caller's batch: the request id of the earlier line of the same matter. If the earlier line failed
+   * with a retryable server error, this line is skipped.
    */
   readonly previous?: string;
-  /** The trace context of the web process, if TRACING is on. A worker without tracing ignores the context. */
+  /** The trace context of the web process, if TRACING is on. */
   readonly trace?: TraceHeaders;
 }
 
@@ -28,23 +28,20 @@ export interface PushMessage {
 export interface WaitingPush extends PushMessage {
   /** After this time the push must not be applied. */
   readonly deadline: number;
-  /** When the push was appended to its partition. */
   readonly queuedAt: number;
 }
 
-/** A push, and how long its caller still waits. */
 export interface TimedPush {
   readonly push: PushMessage;
-  /** The result of `encodePush` for this push. If it is absent, the append encodes the push. */
+  /** The result of `encodePush`; if absent, the append encodes the push. */
   readonly text?: string;
   /** Milliseconds from now; afterwards the push must not be applied. */
   readonly timeout: number;
 }
 
-/** A partition whose pushes the next batch reads. */
 export interface WantedPartition {
   readonly partition: number;
-  /** Whether this worker has just received the job of the partition. If true, an earlier owner has lost the job. */
+  /** This worker has just received the job of the partition: any earlier owner has lost the job. */
   readonly isTaken: boolean;
 }
 
@@ -59,8 +56,8 @@ export interface PartitionRecords {
 }
 
 /**
- * A batch of a worker: pushes that it reads, applies, answers and removes together. The lines of a caller's batch can
- * be in several batches of workers.
+ * Pushes that a worker reads, applies, answers and removes together. The lines of a caller's batch can be in several
+ * batches of workers.
  */
 export interface Batch {
   /** The worker, as `ownerText` writes it. */
@@ -68,44 +65,40 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners whose transactions can still be open: owners that died, lost the lock of a job, or released a
-   * partition after a failed batch. This worker must end these transactions before this batch commits.
+   * Earlier owners whose transactions can still be open. This worker must end these transactions before this batch
+   * commits.
    */
   readonly fencedOwners: readonly string[];
   /**
    * Shards whose earlier owners are unknown, because Redis is new or was emptied. Before this worker applies the batch,
-   * the worker must end the open transactions of all other workers. Then it must call `noteOwnersKnown`.
+   * the worker must end the open transactions of all other workers and call `noteOwnersKnown`.
    */
   readonly unknownShards: readonly number[];
-  /** Redis time of the read, epoch milliseconds: the latest of the times of the shards that were read. */
+  /** Redis time of the read, epoch milliseconds; the latest time if the batch reads several shards. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
   /**
-   * The partitions that could not be read. `LOST`: this worker does not own the partition; an Error: Redis did not
-   * answer.
+   * For each partition that could not be read: `LOST` if this worker does not own the partition, otherwise the error of
+   * Redis.
    */
   readonly unread: ReadonlyMap<number, 'LOST' | Error>;
 }
 
-/** The trace id of each push that has a trace context. */
 export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
   return pushes.flatMap(({ trace }) => trace?.traceparent?.split('-')[1] ?? []);
 }
 
 /**
- * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. Both times are Redis
- * time, epoch milliseconds. The part before the JSON is the header. `replyAndRemove` compares headers, to check whether
- * the last push of the batch is still at the same position in the partition.
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`, with Redis times in epoch
+ * milliseconds. The part before the JSON is the header.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;
 
-/** Number of characters in the header of an item. */
 export const ITEM_HEADER_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
 
 export const encodePush = (push: PushMessage): string => push.id + JSON.stringify(push);
 
-/** The header of a partition item. */
 export const itemHeader = ({ deadline, queuedAt, id }: WaitingPush): string =>
   digits(deadline) + digits(queuedAt) + id;
 
@@ -116,7 +109,6 @@ export const readItemHeader = (item: string) => ({
   id: item.slice(2 * TIME_DIGITS, ITEM_HEADER_LENGTH),
 });
 
-/** @param item of a partition */
 export function decodeItem(item: string): WaitingPush {
   const push: PushMessage = JSON.parse(item.slice(ITEM_HEADER_LENGTH));
   const { deadline, queuedAt } = readItemHeader(item);
@@ -126,28 +118,25 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * The owner of partitions: the worker, and the database sessions in which the worker commits. If the owner loses a
- * partition, or releases a partition after a failed batch, the next owner ends the open transactions of these sessions.
- * If Redis has lost the owners, the next owner finds the sessions by the heartbeats in `src/storage/sessions`.
+ * The owner of partitions: one run of a worker, and the database sessions in which the worker commits. The next owner
+ * of a partition must be able to end the open transactions of these sessions.
  */
 export interface Owner {
-  /** Identifies one run of a worker: letters and digits. The name of the worker's wake-up channel ends with this id. */
+  /** Letters and digits only, because the Lua scripts match this id with `%w`. */
   readonly id: string;
   /** Ids of the sessions in hex, one for each batch that can run at the same time. */
   readonly sessions: readonly string[];
-  /** Name of the process. It contains no blank, because blanks separate the owners of one partition in Redis. */
+  /** Name of the process, without blanks: blanks separate the owners of one partition in Redis. */
   readonly name: string;
 }
 
-/** `id:session+session@name`; the scripts read the id. */
+/** Format: `id:session+session@name`; the Lua scripts read the id. */
 export const ownerText = ({ id, sessions, name }: Owner): string =>
   `${id}:${sessions.join('+')}@${name}`;
 
-/** @param text as `ownerText` wrote it */
 export function readOwner(text: string): Owner {
   const [, id = '', sessions = '', name = ''] = /^([^:]*):([^@]*)@(.*)$/.exec(text) ?? [];
   return { id, sessions: sessions.split('+').filter(Boolean), name };
 }
 
-/** The name of the owner's process, as in its log lines. */
 export const ownerName = (text: string): string => readOwner(text).name;

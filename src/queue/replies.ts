@@ -1,7 +1,4 @@
-/**
- * Replies to pushes. A worker publishes each reply to the web process that queued the push. The web process delivers
- * the reply to the waiting request.
- */
+/** Replies to pushes: a worker publishes each reply to the web process that queued the push. */
 
 import { foldedLog } from '../infra/folded-log';
 import type { Logger } from '../infra/logger';
@@ -9,24 +6,17 @@ import type { RedisConnection } from '../infra/redis/connect';
 import { type Metrics, NO_METRICS } from '../observability/metrics';
 import type { RedisKeys } from './keys';
 
-/** A reply to one push. The queue does not interpret the settlement. */
+/** The queue does not interpret the settlement. */
 export interface Reply<S> {
   readonly id: string;
   readonly replyTo: string;
   readonly settlement: S;
 }
 
-/**
- * The id of the last entry of each message. This entry contains the time of sending instead of a settlement. Web
- * processes of earlier versions ignore the entry, because no push has this id.
- */
+/** The last entry of each message has this id, and contains the time of sending instead of a settlement. */
 const SENT_AT = '';
 
-/**
- * Groups the replies into one message for each web process.
- *
- * @param sentAt Redis time, epoch milliseconds
- */
+/** @param sentAt Redis time, epoch milliseconds */
 export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number) {
   const byWeb = new Map<string, [string, S][]>();
   for (const { id, replyTo, settlement } of replies) {
@@ -42,10 +32,9 @@ export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number) {
 
 export interface ReplyInbox<S> {
   /**
-   * Waits for the replies to some pushes. Only one call at a time can wait for the same push.
+   * The caller must not wait for the same push in two calls at the same time.
    *
    * @param timeout milliseconds
-   * @param onReply receives each settlement when it arrives
    * @returns the settlements in the order of the ids, as soon as all have arrived; after the timeout, undefined for
    *   each missing settlement
    */
@@ -54,7 +43,7 @@ export interface ReplyInbox<S> {
     timeout: number,
     onReply?: (settlement: S) => void,
   ): Promise<(S | undefined)[]>;
-  /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. The replies may be lost. */
+  /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. */
   waitingFor(age: number): string[];
   /** Delivers a settlement from another source, such as the push log. */
   deliver(id: string, settlement: S): void;
@@ -80,7 +69,7 @@ export async function createReplyInbox<S>(
   subscriber.on('message', (_channel, payload) => {
     try {
       const replies: [string, S][] = JSON.parse(payload);
-      // An entry that is no pair throws here, before the first reply is delivered.
+      // An entry that is not iterable throws here, before the first reply is delivered.
       deliver(replies.map(([id, settlement]) => [id, settlement]));
     } catch (error) {
       foldedLog(logger)(UNREADABLE, { error: String(error) });
@@ -90,24 +79,20 @@ export async function createReplyInbox<S>(
   return inbox;
 }
 
-/** One call of `wait`. */
 interface Call<S> {
   readonly since: number;
   readonly settlements: (S | undefined)[];
-  /** How many replies have not arrived yet. */
   missing: number;
   readonly onReply: ((settlement: S) => void) | undefined;
   readonly end: () => void;
 }
 
 function createInbox<S>(): ReplyInbox<S> {
-  /** By id of a push: the call that waits for its reply, and the index of the id in that call. */
   const waiting = new Map<string, { readonly call: Call<S>; readonly index: number }>();
   return {
     wait: (ids, timeout, onReply) =>
       new Promise((resolve) => {
         const settlements = new Array<S | undefined>(ids.length).fill(undefined);
-        // The timeout is not an error: the call resolves with the replies that have arrived.
         const timer = setTimeout(() => {
           for (const id of ids) if (waiting.get(id)?.call === call) waiting.delete(id);
           end();
@@ -142,13 +127,11 @@ function createInbox<S>(): ReplyInbox<S> {
 }
 
 /**
- * Maximum replies that are delivered in one tick. A larger number would delay other work, such as rejections, by tens
- * of milliseconds. With a smaller number, the callers of one batch would get their answers at different times, and
- * would send their next pushes at different times. So the next batches of the workers would be smaller.
+ * Maximum replies that are delivered in one tick. More replies would delay other work of the process by tens of
+ * milliseconds.
  */
 const DELIVERIES_PER_TICK = 32;
 
-/** Delivers items in their order, at most DELIVERIES_PER_TICK in each tick. */
 function inTicks<T>(deliver: (item: T) => void): (items: readonly T[]) => void {
   const arrived: T[] = [];
   const deliverNext = () => {

@@ -10,28 +10,21 @@ export interface BodyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /**
-   * Whether the variant has the content of the sent body in another form. If true, the finding shows the first
-   * difference.
-   */
+  /** The variant has the content of the sent body in another form, so the finding shows the first difference. */
   readonly hasSameContent: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/**
- * Maximum bytes of a sent body for which all variants are made. For a larger body, the only variant is the empty body,
- * to save time.
- */
+/** Maximum bytes: for a larger sent body, only the empty body is tried, to save time. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Yields each variant once, with the first mistake that results in this variant. Making a variant can take
- * milliseconds, so the generator makes each variant only when the consumer requests the variant.
+ * Makes each variant only when the consumer requests the variant, because making a variant can take milliseconds.
  *
- * @returns a generator that yields undefined for a variant with the bytes of the sent body or of an earlier variant
+ * @returns a generator that yields undefined for a variant with the same bytes as the sent body or an earlier variant
  */
 export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
@@ -132,23 +125,18 @@ function textOf(body: Uint8Array): string | undefined {
   try {
     return utf8.decode(body);
   } catch {
-    // With `fatal`, the decoder throws if the bytes are not UTF-8.
     return undefined;
   }
 }
 
-/** Minimum and maximum of the first byte of a GBK character. */
+/** Ranges of the first and of the second byte of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
-/** Minimum and maximum of the second byte of a GBK character. */
 const TRAILS = [0x40, 0xfe] as const;
 /** A question mark, which replaces characters that the character set does not have. */
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 
-/**
- * Encodes a text as GBK. Node.js has a decoder for GBK but no encoder, so the table for encoding comes from the
- * decoder.
- */
+/** Node.js has a decoder for GBK but no encoder, so the table for encoding comes from the decoder. */
 export function toGbk(text: string): Buffer {
   gbk ??= gbkTable();
   const table = gbk;
@@ -159,7 +147,6 @@ export function toGbk(text: string): Buffer {
   );
 }
 
-/** Encodes a text as ISO-8859-1. Characters that ISO-8859-1 does not have become question marks. */
 export const toLatin1 = (text: string): Buffer =>
   Buffer.from([...text].map((char) => (char <= '\xff' ? char.charCodeAt(0) : UNKNOWN)));
 

@@ -1,4 +1,4 @@
-/** The catalogue of mistakes in signatures. Each mistake has a stable code, an explanation and a fix. */
+/** The catalogue of mistakes in signatures: a stable code, an explanation and a fix for each mistake. */
 import type { Difference, Finding } from '../protocol/log-page';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
@@ -126,7 +126,6 @@ const CATALOGUE = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/** The text before the fix if the search ran out of time. */
 export const ASK_AGAIN = 'Ask again: the time for the search ended before every cause was tried.';
 
 export type Cause = keyof typeof CATALOGUE;
@@ -148,7 +147,6 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
   };
 }
 
-/** The finding of a search that ran out of time. Another search may find the cause. */
 export function unexplainedSoFar(): CauseFinding {
   const finding = toFinding('UNEXPLAINED', 'of the causes that were tried in time');
   return { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` };

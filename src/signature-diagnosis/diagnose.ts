@@ -1,7 +1,6 @@
 /**
- * Entry point of the signature diagnosis. For a request with a rejected signature, the diagnosis tries known mistakes
- * of callers until a mistake results in the sent signature. The diagnosis runs when a client or an operator queries the
- * push-log entry of the request, not when the request arrives. The diagnosis never reveals the expected signature.
+ * Entry point of the signature diagnosis: tries known mistakes of callers until a mistake results in the rejected
+ * signature. The diagnosis must never reveal the expected signature.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,12 +19,7 @@ export type DiagnoseEntry = (
   body: Uint8Array | undefined,
 ) => Promise<Diagnosis | undefined>;
 
-/**
- * Creates the function that diagnoses log entries. A diagnosis pauses for 4 ms after every 2 ms of work, so diagnoses
- * use about a third of the time of the process.
- *
- * @param mutex runs all diagnoses of the process one after another
- */
+/** @param mutex runs all diagnoses of the process one after another */
 export function createDiagnoseEntry(
   findSecrets: FindStoredSecrets,
   bounds: Bounds,
@@ -40,20 +34,18 @@ export function createDiagnoseEntry(
 }
 
 export interface Bounds {
-  /** Maximum number of digests that a diagnosis computes. */
   readonly maxDigests?: number;
-  /** Maximum milliseconds of work, by `clock`. */
+  /** Maximum milliseconds of work, measured by `clock`. */
   readonly time: number;
-  /** A monotonic clock in milliseconds. The service uses the processor time of the process. */
+  /** Monotonic, in milliseconds; the service uses the processor time of the process. */
   readonly clock: Clock;
 }
 
 const MAX_DIGESTS = 20_000;
-/** Milliseconds of work between two pauses. */
+/** Milliseconds of work between two pauses, and milliseconds of a pause, in which the process serves other requests. */
 const SLICE = 2;
-/** Milliseconds of a pause, in which the process serves other requests. */
 const PAUSE = 4;
-/** Probable forms of a signature that does not have 64 characters, by the length of the signature. */
+/** By length of the signature: the probable form of a signature that does not have 64 characters. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',
@@ -65,7 +57,7 @@ const LENGTHS: Readonly<Record<number, string>> = {
   128: 'it is as long as SHA-512 in hex',
 };
 
-/** Diagnoses without pauses. Only tests use this function. */
+/** Diagnoses without pauses; only tests use this function. */
 export function diagnose(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],
@@ -78,7 +70,6 @@ export function diagnose(
   }
 }
 
-/** Diagnoses with pauses for other work of the process. */
 export async function diagnoseInSlices(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],
@@ -93,12 +84,12 @@ export async function diagnoseInSlices(
 }
 
 /**
- * How a search ended. `whole`: the search found the cause, or tried all mistakes. `most tried`: the search computed the
- * maximum number of digests. `out of time`: the search used up its time.
+ * `whole`: the search found the cause, or tried all mistakes. `most tried`: the search computed the maximum number of
+ * digests.
  */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** @returns a function that searches for `slice` milliseconds; it returns the diagnosis when the search has ended */
+/** @returns a function that searches for `slice` milliseconds and returns the diagnosis when the search has ended */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],
@@ -141,9 +132,8 @@ function findingsOf(
     const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
     return [...before, toFinding('SIGNATURE_LENGTH', length)];
   }
-  // Without a valid timestamp, no digest can be computed. The caller must correct the timestamp first.
+  // Without a valid timestamp, no digest can be computed.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  // If the time ran out, another diagnosis may have enough time to find the cause.
   return [...before, searchEnd === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
 }

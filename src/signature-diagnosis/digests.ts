@@ -7,14 +7,14 @@ import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
 import { pythonBytes } from './json-text';
 
-/** A right or wrong algorithm that computes a digest from a key and a text. The text is given in parts. */
+/** A right or wrong algorithm that computes a digest from a key and the parts of a text. */
 export interface Algorithm {
   /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
-  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
+  /** The search also tries this algorithm together with other mistakes. */
   readonly isCommon: boolean;
 }
 
@@ -71,14 +71,12 @@ export const OTHER_ALGORITHMS: readonly Algorithm[] = [
 
 const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : part);
 
-/** A form in which a caller may send a digest. */
 interface Form {
   /** Undefined for the right form. */
   readonly cause: Cause | undefined;
-  /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum characters of a SHA-256 digest in this form. Absent: all digests have the same length. */
+  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if all digests have the same length. */
   readonly lengths?: readonly [number, number];
 }
 
@@ -101,10 +99,7 @@ const LEADING_ZEROS =
 const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
 const SIGN_BIT = 0x80;
 
-/**
- * Reads the digest as a number in two's complement, and writes this number in hex. The number is negative if the first
- * bit of the digest is set.
- */
+/** Writes the digest as a number in two's complement, in hex. */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);
   const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
@@ -156,7 +151,6 @@ const OTHER_FORMS: readonly Form[] = [
     ...{ cause: 'SIGNATURE_UNPADDED', how: 'and each byte as a signed number', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
-  // One digest in sixteen starts with the hex digit 0, so most requests of a caller with this mistake succeed.
   {
     ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
     write: (it) => hex(it).replace(/^0+/, ''),
@@ -179,12 +173,10 @@ const FORMS = OTHER_FORMS.map((form) => {
 /** Minimum length of a signature that is compared with the start of a digest. */
 const SHORTEST = 16;
 
-/** @returns the form in which the digest equals the signature that was sent; undefined if there is no such form */
 export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
   return formsFor(digest, sent.length).find((form) => isSent(form.write(digest), sent));
 }
 
-/** Whether this text is the signature that was sent. */
 export function isSent(text: string, { length, hash: sent }: SentSignature): boolean {
   return text.length === length && hashSignature(text) === sent;
 }

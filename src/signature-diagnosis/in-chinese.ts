@@ -1,4 +1,4 @@
-/** Translates a diagnosis into Chinese. The compiler checks that the catalogue contains every cause. */
+/** Translates the diagnosis of a rejected signature into Chinese. */
 import type { Diagnosis, Finding } from '../protocol/log-page';
 import { ALL_CAUSES, ASK_AGAIN, type Cause, toFinding } from './causes';
 
@@ -104,7 +104,6 @@ const CATALOGUE: Readonly<Record<Cause, readonly [explanation: string, fix: stri
   ],
 };
 
-/** Translations of the details of findings. Names of functions and formats are not translated. */
 const DETAILS: Readonly<Record<string, string>> = {
   'a line feed after it': '末尾有换行',
   'CR LF after it': '末尾有 CR LF',
@@ -163,7 +162,6 @@ const DETAILS: Readonly<Record<string, string>> = {
   unpadded: '缺少补位的 =',
 };
 
-/** Translations of details that contain a name or a number. */
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/^(\d+) s ahead$/, '快 $1 秒'],
   [/^(\d+) s behind$/, '慢 $1 秒'],
@@ -177,7 +175,6 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, base64$/, '，base64'],
 ];
 
-/** Translates the explanations and fixes of all findings. A diagnosis has no other sentences. */
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
   return { ...diagnosis, findings: diagnosis.findings.map(findingInChinese) };
 }
@@ -195,10 +192,7 @@ function findingInChinese(finding: Finding): Finding {
   };
 }
 
-/**
- * The translated detail of a finding; undefined if the finding has no detail. The explanation of a finding begins with
- * the English explanation of its cause. If there is a detail, a colon and the detail follow.
- */
+/** @returns the translated detail, which follows a colon in the explanation; undefined if there is no detail */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;

@@ -1,21 +1,18 @@
 /** Serializes JSON in the styles of several libraries and programming languages. */
 import type { JsonMember, JsonNode } from './json-tree';
 
-/** How a serializer writes JSON. */
 export interface Style {
   readonly layout: Layout;
   readonly quote: Quote;
   readonly order?: Order;
   readonly numbers?: (text: string) => string;
-  /** Leaves out members that are null. */
   readonly dropNulls?: boolean;
-  /** Writes empty objects as empty lists, like PHP. */
+  /** Writes an empty object as `[]`, like PHP. */
   readonly emptyIsList?: boolean;
 }
 
 export interface Layout {
   readonly colon: string;
-  /** Separator of items on one line. */
   readonly comma: string;
   /** Indentation of one level; undefined: the whole JSON is on one line. */
   readonly indent?: string;
@@ -28,6 +25,7 @@ export const SPACED: Layout = { colon: ': ', comma: ', ' };
 export const pretty = (indent: string): Layout => ({ colon: ': ', comma: ',', indent });
 export const JACKSON: Layout = { colon: ' : ', comma: ',', indent: '  ', inlineLists: true };
 
+/** Writes a text as a JSON string, with the escapes of one library. */
 export type Quote = (text: string) => string;
 export type Order = (members: readonly JsonMember[], depth: number) => readonly JsonMember[];
 
@@ -74,13 +72,9 @@ const quoteWith =
   (pattern: RegExp, write: (char: string) => string): Quote =>
   (text) =>
     JSON.stringify(text).replace(pattern, write);
-// `unicode` writes an escape with lower-case hex digits, `upperUnicode` with upper-case hex digits.
 const unicode = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const upperUnicode = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
 
-// Each of the following functions writes a text as a JSON string, with the escapes of one library.
-
-/** Escapes only what JSON requires. */
 export const plain: Quote = (text) => JSON.stringify(text);
 /** Escapes DEL and all characters that are not ASCII, as Python does. */
 export const pythonAscii = quoteWith(/[\u007f-\uffff]/g, unicode);
@@ -111,7 +105,7 @@ export const sorted: Order = (members) =>
     .map(([, member]) => member);
 export const sortedAtTop: Order = (members, depth) => (depth === 0 ? sorted(members, 0) : members);
 export const byHash: Order = hashOrder;
-/** The order of JavaScript: names that are whole numbers come first, from low to high. */
+/** Orders members like JavaScript: names that are whole numbers come first, in ascending order. */
 export const numbersFirst: Order = (members) => {
   const isIndex = ([name]: JsonMember) => /^(?:0|[1-9]\d{0,9})$/.test(name);
   const first = members.filter(isIndex).sort(([a], [b]) => Number(a) - Number(b));
@@ -120,10 +114,10 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** Maximum average number of entries per bucket. Above this average, a HashMap doubles its number of buckets. */
+/** Average number of entries per bucket above which a Java HashMap doubles the number of buckets. */
 const LOAD = 0.75;
 
-/** The order in which a Java HashMap yields its entries. Many callers serialize a HashMap. */
+/** The order in which a Java HashMap yields its entries. */
 export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[] {
   let buckets = SMALLEST;
   while (members.length > buckets * LOAD) buckets *= 2;
@@ -132,7 +126,7 @@ export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[]
   return [...members].sort((a, b) => bucketOf(a) - bucketOf(b));
 }
 
-/** The hash of a name in a HashMap: `String.hashCode`, with its upper half mixed into its lower half. */
+/** The hash that a Java HashMap uses for a string. */
 function spread(name: string): number {
   let hash = 0;
   for (let at = 0; at < name.length; at += 1) {
@@ -155,7 +149,7 @@ export function pythonBytes(bytes: Uint8Array): string {
   return `b${quote}${text.join('')}${quote}`;
 }
 
-/** The result of `str(dict)` in Python: with single quotes, `True`, `False` and `None`. */
+/** The result of `str(dict)` in Python. */
 export function pythonDict(json: JsonNode): string {
   switch (json.kind) {
     case 'object': {

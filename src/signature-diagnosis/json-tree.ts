@@ -1,7 +1,4 @@
-/**
- * Parses JSON into a tree that keeps the text of numbers and the order of members. `JSON.parse` can change both, but
- * the variants of a body need both.
- */
+/** Parses JSON into a tree that, unlike `JSON.parse`, keeps the text of numbers and the order of members. */
 
 export type JsonNode =
   | { readonly kind: 'object'; readonly members: readonly JsonMember[] }
@@ -12,17 +9,14 @@ export type JsonNode =
 
 export type JsonMember = readonly [name: string, value: JsonNode];
 
-/**
- * Maximum levels of objects and lists. Valid bodies have at most 32 levels. A maximum is necessary because an indented
- * variant of a body with very many levels would have megabytes.
- */
+/** Maximum nesting, because an indented variant of a deeply nested body could have megabytes. */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
 /** @returns the tree; undefined if the text is not JSON or has too many levels */
 export function parseTree(text: string): JsonNode | undefined {
   try {
-    // This call only checks the syntax, so the following code can assume valid JSON.
+    // This call checks the syntax, because the code below assumes valid JSON.
     JSON.parse(text);
   } catch {
     return undefined;
@@ -31,7 +25,6 @@ export function parseTree(text: string): JsonNode | undefined {
   if (isTooDeep(tokens)) return undefined;
   let at = 0;
   const next = () => tokens[at++] ?? '';
-  /** Consumes the next token if it equals `end`. @returns whether the token was consumed */
   const consumed = (end: string) => tokens[at] === end && next() === end;
   const value = (): JsonNode => {
     const token = next();

@@ -1,6 +1,6 @@
 /**
- * Lists the writers: JSON serializers of several languages and libraries, with which callers write bodies. If several
- * writers write the same text, the diagnosis reports the first of these writers.
+ * JSON serializers with which a caller may have written the signed body. If several serializers write the same text,
+ * the diagnosis reports the first one in `WRITERS`.
  */
 import type { Cause } from './causes';
 import {
@@ -29,7 +29,7 @@ const isWhole = (text: string) => /^-?\d+$/.test(text);
 /** Writes a number as JavaScript does, and as Go does with the type `any`: `1.0` becomes `1`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
-/** Writes a number as Python does: integers are unchanged, but `-0` becomes `0`; floats have the form of `repr`. */
+/** Writes a number as `json.dumps` of Python does. */
 export function asPython(text: string): string {
   if (isWhole(text)) return text === '-0' ? '0' : text;
   const value = Number(text);
@@ -47,7 +47,7 @@ export const asJavaDouble = (text: string): string =>
 
 export interface Writer {
   readonly cause: Cause;
-  /** Detail of the mistake, for the finding. */
+  /** Detail that a finding shows after the explanation of `cause`. */
   readonly how: string;
   readonly style: Style;
 }
@@ -73,7 +73,6 @@ const indented = of('BODY_PRETTY');
 const PYTHON = { numbers: asPython };
 const JAVASCRIPT = { quote: plain, numbers: asDouble, order: numbersFirst };
 
-/** Writers that write one line. Fields keep the order of the body, or have the order of JavaScript. */
 const ONE_LINE: readonly Writer[] = [
   js('JSON.stringify(body), or another compact writer', { layout: COMPACT, ...JAVASCRIPT }),
   js('a compact writer', { layout: COMPACT, quote: plain }),
@@ -102,7 +101,6 @@ const ONE_LINE: readonly Writer[] = [
   }),
 ];
 
-/** Writers that write one line with the fields sorted by name, or in the order of a HashMap. */
 const REORDERED: readonly Writer[] = [
   sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
@@ -126,7 +124,6 @@ const REORDERED: readonly Writer[] = [
   java('a HashMap and Gson', { layout: COMPACT, quote: gson, order: byHash }),
 ];
 
-/** Writers that write several lines. */
 const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   indented(`indented by ${name}`, { layout: pretty(indent), quote: plain }),
   indented(`indented by ${name}`, { layout: pretty(indent), ...JAVASCRIPT }),

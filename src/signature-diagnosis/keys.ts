@@ -4,19 +4,18 @@ import type { StoredSecret } from '../storage/directory';
 import type { Cause } from './causes';
 
 export interface KeyVariant {
-  /** The mistake; undefined for a valid secret and for a valid query key. */
+  /** The mistake; undefined for a valid secret or query key. */
   readonly cause: Cause | undefined;
-  /** Detail of the mistake, for the finding. */
+  /** Detail that a finding shows after the explanation of `cause`. */
   readonly how?: string;
   readonly key: string | Buffer;
-  /** The secret of which the key is a variant. For a key without a secret, such as the client id: the first secret. */
-  readonly secret: string;
-  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
-  readonly isCommon: boolean;
   /**
-   * True: the key is a query key. The search does not combine query keys with other mistakes, because the console
-   * signs correctly with query keys, and because a client can have many query keys.
+   * The secret from which `key` is made; for a key without a secret, such as the client id, the first stored secret.
    */
+  readonly secret: string;
+  /** True: the search also combines this mistake with other mistakes. */
+  readonly isCommon: boolean;
+  /** The search tries a query key only without mistakes, because the console signs correctly with query keys. */
   readonly isQueryKey?: boolean;
 }
 
@@ -33,7 +32,7 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
-/** Names of variables that contain the secret. A program may have used the whole line of a settings file as the key. */
+/** Variable names of secrets: a caller may have used a whole line of a settings file as the key. */
 const NAMES = [
   ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
   ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
@@ -41,7 +40,6 @@ const NAMES = [
 ];
 const BASE64 = /^[\w+/-]+={0,2}$/;
 const HEX = /^(?:[\da-f]{2})+$/i;
-/** Values that programs use as the secret by mistake if no secret is set. */
 const UNSET_VALUES = [
   '',
   'undefined',
@@ -53,11 +51,7 @@ const UNSET_VALUES = [
   'CLIENT_SECRET',
 ];
 
-/**
- * Makes all keys that the search tries. The valid secrets are first.
- *
- * @param receivedAt when the request was received, epoch milliseconds
- */
+/** Makes all keys that the search tries, valid secrets first. @param receivedAt epoch milliseconds */
 export function keyVariants(
   clientId: string,
   stored: readonly StoredSecret[],
@@ -89,7 +83,7 @@ export function keyVariants(
   ];
 }
 
-/** The secret itself as the key. @param ended the cause if the secret was no longer valid at `receivedAt` */
+/** @param ended the cause if the secret had expired at `receivedAt` */
 function unchangedKey(stored: StoredSecret, ended: Cause, receivedAt: number): KeyVariant {
   const isOver = stored.endsAt !== undefined && stored.endsAt <= receivedAt;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
@@ -113,7 +107,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // The whole secret is checked before it is decoded, because `Buffer.from` ignores invalid characters.
+  // The pattern checks the whole secret, because `Buffer.from` ignores invalid characters.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }
@@ -131,7 +125,6 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_CUT', 'the first one', secret.slice(1)];
 }
 
-/** The secret within a line of an .env file, a shell script or a YAML file, such as `CLIENT_SECRET=…`. */
 function* named(secret: string, clientId: string): Generator<Found> {
   const own = clientId.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
   for (const name of [...NAMES, `${own}_SECRET`, `${own}_CLIENT_SECRET`]) {

@@ -1,6 +1,6 @@
 /**
- * Searches for the mistakes that a caller made in a signature: at most two mistakes before the digest was computed, and
- * in addition a wrong form of the digest.
+ * Finds a caller's mistakes in a signature: at most two in computing the digest, and one in sending the digest, for
+ * example as base64.
  */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -16,12 +16,11 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * A running search. The generator yields true for each computed digest, and false for each skipped body variant
- * (`Trials.deviations`). The generator returns the findings, or undefined if no known mistake results in the signature.
+ * The generator yields true for each computed digest, and false for each body variant that the search skips. The
+ * generator returns the findings, or undefined if no known mistake results in the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
-/** Starts a search. The code that consumes the generator can stop after each step, for example at a time limit. */
 export function* search(request: SignatureRejection, secrets: readonly StoredSecret[]): Search {
   const { sent } = request;
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
@@ -42,7 +41,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns the digest; undefined if the timestamp is unknown, or if the text needs a body that is unknown */
+/** @returns undefined if the timestamp or a necessary body is unknown */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -60,7 +59,7 @@ function digestOf(
   return algorithm.digest(key, parts);
 }
 
-/** The mistake in one part of the signature. If `cause` is undefined, the part is correct. */
+/** A mistake in one part of a signature; without `cause`, the part is correct. */
 interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
@@ -85,10 +84,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/**
- * At most two mistakes that a caller may have made before the digest was computed. An absent field means that the part
- * with the name of the field was correct.
- */
+/** At most two mistakes that a caller may have made, one in each present field. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -99,18 +95,18 @@ export interface Deviation {
 
 type Name = keyof Deviation;
 
-/** A kind of mistakes: all mistakes in one field of `Deviation`, for example in the key. */
+/** All mistakes in one field of `Deviation`, for example in the key. */
 interface Kind {
-  /** Common mistakes. The search tries each one alone first, and later together with common mistakes of other kinds. */
+  /** Mistakes that the search tries alone, and later together with mistakes of another kind. */
   readonly common: () => Iterable<Deviation | undefined>;
-  /** Mistakes that are not common. The search tries each of these mistakes only alone. */
+  /** Mistakes that the search tries only alone. */
   readonly others: () => Iterable<Deviation>;
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * The pairs of kinds that are tried together, in this order. The search makes the variants of the first kind only once
- * for each pair. Therefore `body` is always the first kind: body variants take the most time.
+ * Pairs of kinds, in the order of the search. If `body` were second in a pair, the search would make the slow body
+ * variants again for each mistake of the first kind.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -125,11 +121,10 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets: the keys for the deviations without `key`. */
+  /** The valid secrets, with which the search tries each deviation without `key`. */
   readonly keys: readonly KeyVariant[];
   /**
-   * The first deviation is empty: no mistake. Undefined stands for a body variant that the search skips, because the
-   * sent body or an earlier variant has the same bytes.
+   * Undefined: a body variant that the search skips, because the sent body or an earlier variant has the same bytes.
    */
   readonly deviations: Iterable<Deviation | undefined>;
 }
@@ -180,19 +175,18 @@ function* inOrder(
   }
 }
 
-/** The stored data of a request that was rejected because of its signature or timestamp. */
+/** A logged request that was rejected because of its signature or timestamp. */
 export interface SignatureRejection {
   readonly clientId: string;
   readonly sent: SentSignature;
   /** Undefined if the log does not contain the body. */
   readonly body: Uint8Array | undefined;
-  /** The path of the request. */
   readonly path: string;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
 }
 
-/** @returns the request, if it was rejected because of its signature or timestamp; otherwise undefined */
+/** @returns undefined if the request was not rejected because of its signature or timestamp */
 export function rejectedRequest(
   { clientId, operation, signature, receivedAt }: LogEntry,
   body: Uint8Array | undefined,
@@ -203,10 +197,9 @@ export function rejectedRequest(
   return { clientId, sent: signature, body, path, receivedAt: receivedAt.getTime() };
 }
 
-/** Number of bytes that a difference shows before and after its position. */
+/** Number of bytes that `differenceOf` shows before and after the first different byte. */
 const AROUND = 16;
 
-/** The first difference between the body that was sent and the body that was signed. */
 export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
   const end = Math.min(sent.length, signed.length);
   let offset = 0;
@@ -214,10 +207,9 @@ export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
   return { offset, sent: around(sent, offset), signed: around(signed, offset) };
 }
 
-/** Invisible characters: byte order mark, direction marks, zero-width characters, unusual blanks. */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu;
 
-/** The text around a position. The text starts and ends with a whole character. Invisible characters are escaped. */
+/** The text around `offset`, extended to whole UTF-8 characters, with escapes for invisible characters. */
 function around(bytes: Uint8Array, offset: number): string {
   const isInner = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
   let from = Math.max(0, offset - AROUND);
@@ -228,7 +220,6 @@ function around(bytes: Uint8Array, offset: number): string {
   return JSON.stringify(text).slice(1, -1).replace(INVISIBLE, escaped);
 }
 
-/** Escapes a character as in JSON, such as `\ufeff`; a character above U+FFFF becomes a surrogate pair. */
 function escaped(invisible: string): string {
   const units = Array.from({ length: invisible.length }, (_, at) => invisible.charCodeAt(at));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');

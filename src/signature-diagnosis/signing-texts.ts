@@ -1,25 +1,18 @@
-/**
- * Makes the signing texts that a caller may have signed by mistake. The correct signing text is client id, line feed,
- * timestamp, line feed, body.
- */
+/** Makes the texts that a caller may have signed by mistake instead of `CORRECT_TEXT`. */
 import type { Cause } from './causes';
 
-/** A signing text with a mistake, as two templates: the text before the body, and the text after the body. */
+/** Templates of a wrong text before and after the body, with placeholders such as `{client}`. */
 export interface SigningText {
   readonly cause: Cause;
-  /** Detail of the mistake, for the finding. */
+  /** Detail that a finding shows after the explanation of `cause`. */
   readonly how: string;
-  /** Template of the text before the body, with placeholders such as `{client}`. */
   readonly before: string;
-  /** Template of the text after the body. */
   readonly after: string;
-  /** Whether the text includes the body. */
   readonly hasBody: boolean;
-  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
+  /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** The values of the placeholders in a template. */
 export interface Signed {
   readonly client: string;
   readonly time: string;
@@ -46,7 +39,6 @@ const SEPARATORS: readonly (readonly [Cause, string])[] = [
   ...OTHER_SEPARATORS.map((separator) => ['SEPARATOR_OTHER', separator] as const),
 ];
 const ALL = ['\n', ...SEPARATORS.map(([, separator]) => separator)];
-/** Default of the parameter `likely` of `joined`: the line feed and the empty separator. */
 const LIKELY: readonly string[] = ['\n', ''];
 
 const REORDERED = [
@@ -108,11 +100,6 @@ const EXTRA = [
   `${CLIENT}\n${TIME}\r\n${BODY}`,
 ];
 
-/**
- * Makes all signing texts with a mistake.
- *
- * @param clientId the client id that was sent
- */
 export function signingTexts(clientId: string): SigningText[] {
   const right = [CLIENT, TIME, BODY];
   const others = [clientId.toLowerCase(), clientId.toUpperCase(), ''];
@@ -136,12 +123,7 @@ export function signingTexts(clientId: string): SigningText[] {
   ];
 }
 
-/**
- * Makes a text for each separator and each order of fields. The texts with the correct separator, the line feed, come
- * first.
- *
- * @param likely the texts with these separators are marked as common mistakes (`isCommon`)
- */
+/** @param likely the texts with these separators are common mistakes (`isCommon`) */
 function joined(
   cause: Cause,
   orders: readonly (readonly string[])[],
@@ -158,7 +140,7 @@ function text(cause: Cause, template: string, isCommon: boolean): SigningText {
   return { cause, how: `"${how}"`, before, after, hasBody: template.includes(BODY), isCommon };
 }
 
-/** Fills a template. Placeholders inside a value are not replaced. */
+/** Replaces all placeholders in one pass, because a value may contain the text of a placeholder. */
 export function fillTemplate(template: string, signed: Signed): string {
   return template.replace(
     /\{(client|time|path|operation|secret)\}/g,

@@ -1,17 +1,17 @@
-/** Finds mistakes in a rejected timestamp, and makes other timestamps that a caller may have signed by mistake. */
+/** Finds mistakes in a rejected timestamp, and makes timestamps that the caller may have signed instead. */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { type Cause, type CauseFinding, toFinding } from './causes';
 
 export interface TimeVariant {
   readonly cause: Cause;
-  /** Detail of the mistake, for the finding. */
+  /** Detail that a finding shows after the explanation of `cause`. */
   readonly how: string;
   readonly time: string;
-  /** Whether the mistake is so common that the search also tries it together with other mistakes. */
+  /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** Units other than seconds. The key is the number of digits of the current epoch time in that unit. */
+/** Units other than seconds, by the number of digits that the current epoch time has in the unit. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -19,13 +19,11 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 };
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed and the sent timestamp, for a caller that reads its clock once for each. */
+/** Maximum seconds between the signed and the sent timestamp of a caller that reads its clock twice. */
 const APART = 5;
 
 /**
- * Finds a mistake in the header X-Timestamp.
- *
- * @param timestamp the header from the log; undefined if the header did not look like a time and was not logged
+ * @param timestamp the logged header X-Timestamp; undefined if the header did not look like a time
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(
@@ -46,17 +44,13 @@ export function timestampFinding(
   return toFinding(isZone(off) ? 'TIME_ZONE' : 'CLOCK_OFF', side);
 }
 
-/**
- * Whether a difference in seconds is probably that of a time zone: at most a minute from a multiple of 15 minutes. A
- * difference below 30 minutes, or above 14 hours and 1 minute, does not count.
- */
+/** Whether a difference in seconds is probably the offset of a time zone; tolerance: one minute. */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);
   const isOnIt = Math.abs(off - quarters * QUARTER_HOUR) <= 60;
   return isOnIt && Math.abs(off) >= 2 * QUARTER_HOUR && Math.abs(off) <= FARTHEST_ZONE + 60;
 }
 
-/** Makes timestamps that the caller may have signed instead of the timestamp that it sent. */
 export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   if (!/^\d{1,19}$/.test(timestamp)) return;
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);

@@ -1,7 +1,4 @@
-/**
- * Reads the part of the status that comes from MongoDB: the state of MongoDB, the clients, recent pushes, and the
- * failed pushes that can be resent.
- */
+/** Reads the part of the status that comes from MongoDB. */
 import { type Connection, Types } from 'mongoose';
 import { connectMongo, DatabaseSetupError, nativeCollection } from '../infra/mongo';
 import { isMongoReady } from '../infra/mongo-availability';
@@ -25,7 +22,7 @@ export interface MongoStatus {
   readonly version: string;
   /** `primary` or `mongos`. */
   readonly role: string;
-  /** Message that lists the missing indexes, without which the service rejects pushes. Null if no index is missing. */
+  /** Message that lists the missing indexes; null if no index is missing. */
   readonly problem: string | null;
   readonly clients: readonly ClientWithoutKeys[];
   readonly recent: RecentPushes;
@@ -35,15 +32,13 @@ export interface MongoStatus {
 /** The failed pushes of the last day that `matterctl log resend` can send again. */
 export interface Resendable {
   readonly count: number;
-  /** Whether the search stopped at its limit (`MAX_ENTRIES`). If true, `count` can be too low. */
+  /** True: the search did not read all failed pushes, and `count` can be too low. */
   readonly isCut: boolean;
-  /** Number of these pushes by the reason of their failure. */
+  /** Number of pushes by the reason of the failure. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/**
- * Milliseconds for which the result of the search for failed pushes is cached, because the search is expensive.
- */
+/** Milliseconds for which the result of the expensive search for failed pushes is cached. */
 const CACHE_TTL = 30_000;
 
 export class MongoStatusReader {
@@ -56,7 +51,7 @@ export class MongoStatusReader {
     this.#source = source;
   }
 
-  /** @throws an error if MongoDB is unavailable; a later call may succeed */
+  /** @throws an error if MongoDB is unavailable */
   async look(): Promise<MongoStatus> {
     const db = await this.#connection();
     if (!isMongoReady(db)) throw new Error('the driver has found no primary');
@@ -94,9 +89,8 @@ export class MongoStatusReader {
     try {
       return await this.#opened;
     } catch (error) {
-      // The next call connects again.
       this.#opened = undefined;
-      // The message of DatabaseSetupError names MONGO_URL, but the URL can be from an option. So the cause is thrown.
+      // The message of a DatabaseSetupError names MONGO_URL, but the URL can come from an option.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -111,19 +105,15 @@ export class MongoStatusReader {
 }
 
 const DAY = 86_400_000;
-/** Maximum entries that are read for each system, newest first. */
+/** Maximum log entries that the search reads for each system. */
 const MAX_ENTRIES = 500;
 
-/**
- * The reasons with a code of at least 500, and RATE_LIMITED. A push that failed for one of these reasons can succeed
- * when the push is resent.
- */
+/** Reasons after which a resent push can succeed. */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;
 });
 
-/** @returns a function that counts the resendable pushes of the given systems */
 function createFindResendable(
   connection: Connection,
 ): (systemCodes: readonly string[]) => Promise<Resendable> {
@@ -140,7 +130,6 @@ function createFindResendable(
     const reasons: Record<string, number> = {};
     let isCut = false;
     for (const systemCode of systemCodes) {
-      // Reading only one page for each system limits the cost.
       const page = await search.page(
         { systemCode, result: RETRYABLE_REASONS, from },
         { limit: MAX_ENTRIES },
@@ -161,10 +150,7 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
   yield* entries;
 }
 
-/**
- * Finds the requests whose bodies are stored. `selectPushes` only checks whether a body exists, so the result contains
- * a placeholder instead of each body.
- */
+/** Returns a placeholder for each stored body, because `selectPushes` only checks whether a body exists. */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));
   const placeholder = Buffer.from('{}');

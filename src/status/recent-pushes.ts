@@ -1,24 +1,23 @@
-/** Reads the number of pushes in the last minutes, by result and by client, from the push counts in the database. */
+/** Reads the numbers of pushes in the last minutes, by result and by client. */
 import type { Connection } from 'mongoose';
 import { addDurations, type Durations, percentile } from '../infra/durations';
 import { isReason, PushError } from '../protocol/errors';
 import { createPushCountReader, type PeriodCount } from '../storage/push-log';
 
 export interface RecentPushes {
-  /** Milliseconds that the numbers cover: from the start of the window (`MINUTES`) until now. */
+  /** Milliseconds that the numbers cover, until now. */
   readonly spanMs: number;
-  /** The results, most frequent first. */
+  /** Most frequent result first. */
   readonly results: readonly ResultStatus[];
   readonly clients: ReadonlyMap<string, ClientPushes>;
 }
 
 export interface ResultStatus {
-  /** An outcome or a reason. */
+  /** Outcome of an accepted push, or reason of a rejected push. */
   readonly result: string;
   readonly count: number;
-  /** Median of the milliseconds from receipt to answer; null if no durations are known. */
+  /** Median milliseconds from receipt to answer; null if no durations are known. */
   readonly p50: number | null;
-  /** 95th percentile of the same durations. */
   readonly p95: number | null;
 }
 
@@ -26,9 +25,8 @@ export interface ClientPushes {
   readonly pushes: number;
   /** Pushes that failed because of the service (`isFailure`). */
   readonly failed: number;
-  /** All other rejected pushes, for example pushes with an invalid body. */
+  /** Rejected pushes that `failed` does not count, such as pushes with an invalid body. */
   readonly rejected: number;
-  /** Reason of the last push that failed or was rejected. */
   readonly lastReason: string | null;
   /** Milliseconds since the receipt of the push with `lastReason`. */
   readonly lastReasonMs: number | null;
@@ -39,17 +37,13 @@ export const NO_PUSHES: ClientPushes = {
 };
 
 const MINUTE = 60_000;
-/** The window starts this many whole minutes before the current minute. */
+/** Whole minutes that the numbers cover, in addition to the current minute. */
 const MINUTES = 4;
 
-/**
- * Whether the service is the cause of this result. `CLIENT_PAUSED` does not count, because an operator has paused the
- * client.
- */
+/** Whether the service, and not the caller or an operator, is the cause of the result. */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
 
-/** @throws the driver's error */
 export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
   // The window ends a minute after now, because the clocks of web processes can be ahead of the clock of this process.

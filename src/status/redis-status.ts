@@ -1,7 +1,4 @@
-/**
- * Reads the part of the status that comes from Redis: the state of Redis, the processes, and the waiting pushes of the
- * partitions.
- */
+/** Reads the part of the status that comes from Redis. */
 
 import type { RedisConnection } from '../infra/redis/connect';
 import { readProcesses, type SeenProcess } from '../queue/heartbeat';
@@ -13,10 +10,7 @@ export interface RedisStatus {
   readonly version: string;
   /** `master` or `slave`, as Redis reports it. */
   readonly role: string;
-  /**
-   * Message if an operator has paused the queue with BullMQ; otherwise null. During such a pause, the service rejects
-   * pushes although Redis answers.
-   */
+  /** Message if an operator has paused the queue with BullMQ; otherwise null. */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];
@@ -32,7 +26,7 @@ export class RedisStatusReader {
   #why = 'no answer';
 
   /**
-   * @param redis a fail-fast connection (`connectFailFast`); `close` does not close this connection
+   * @param redis a fail-fast connection (`connectFailFast`), which `close` does not close
    * @param readKeys called at every read, because the number of shards of the queue can change
    */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {
@@ -43,7 +37,7 @@ export class RedisStatusReader {
     });
   }
 
-  /** @throws an error if Redis is unavailable; a later call may succeed */
+  /** @throws an error if Redis is unavailable */
   async look(): Promise<RedisStatus> {
     await this.#ready();
     const keys = await this.#readKeys();

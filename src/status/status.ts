@@ -1,6 +1,4 @@
-/**
- * Reads the state of the service once. If MongoDB or Redis is unavailable, only the parts from that server are missing.
- */
+/** Reads the state of the service from MongoDB and Redis. */
 
 import { withTimeout } from '../concurrency/timing';
 import type { ServerName } from '../infra/outages';
@@ -12,15 +10,12 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
-/**
- * Several processes report the same outage. Reports count as one outage if their start times differ by less than
- * SAME_OUTAGE milliseconds, because the clocks of the processes differ slightly.
- */
+/** Maximum difference in milliseconds between the start times that processes report for the same outage. */
 const SAME_OUTAGE = 5_000;
 
 type ReadResult<T> = { readonly facts: T } | { readonly error: string };
 
-/** Never fails: the result reports an unavailable server. */
+/** Never fails: if a server is unavailable, `servers` contains the error. */
 export async function readStatus(
   mongo: Pick<MongoStatusReader, 'look'>,
   redis: Pick<RedisStatusReader, 'look'>,
@@ -122,49 +117,43 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why the server is unreachable, or why pushes are rejected although the server answers; otherwise null. */
+  /** Why the server is unreachable, or why the service rejects pushes although the server answers; otherwise null. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
   readonly role: string | null;
-  /** The latest outage in the records of the processes; null if no record has an outage, or if Redis is unreachable. */
+  /** The latest outage; null if no process has reported an outage, or if Redis is unreachable. */
   readonly lastOutage: ServerOutage | null;
 }
 
 export interface ServerOutage {
-  /** The earliest start that a process has reported, by the clock of that process; ISO-8601. */
+  /** Earliest start that a process has reported; ISO-8601. */
   readonly since: string;
   /** Duration in milliseconds; null during the outage. */
   readonly lastedMs: number | null;
   readonly error: string;
-  /** Names of the processes that have noticed the outage. */
   readonly processes: readonly string[];
 }
 
 export type ProcessStatus = Omit<SeenProcess, 'outages' | 'defaultRate'>;
 
 /**
- * Whether the service accepts pushes of a client now. `blocked`: MongoDB and Redis answer, but the service rejects
- * the pushes of every client (the queue is paused, or the database is not prepared). `unknown`: MongoDB or Redis does
- * not answer.
+ * `blocked`: the service rejects the pushes of every client although MongoDB and Redis answer. `unknown`: MongoDB or
+ * Redis does not answer.
  */
 export type ClientState = 'ok' | 'paused' | 'disabled' | 'blocked' | 'unknown';
 
-/** The state of a client and its recent pushes. */
 export interface ClientStatus extends ClientPushes {
   readonly clientId: string;
   readonly systemCode: string | null;
   readonly isEnabled: boolean;
   readonly state: ClientState;
-  /**
-   * Limit of the client in pushes per second; 0: no limit. Null: RATE_LIMIT applies, but no `web` process has reported
-   * the value of RATE_LIMIT.
-   */
+  /** Pushes per second; 0: no limit; null: RATE_LIMIT applies, but no web process has reported RATE_LIMIT. */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;
 }
 
-/** The state of the service, as `matterctl status --json` prints it. Parts from an unavailable server are null. */
+/** The output of `matterctl status --json`. Parts from an unavailable server are null. */
 export interface ServiceStatus {
   /** ISO-8601 */
   readonly at: string;
@@ -174,6 +163,5 @@ export interface ServiceStatus {
   /** Pushes of the last `spanMs` milliseconds, by result. */
   readonly flow: { readonly spanMs: number; readonly results: readonly ResultStatus[] } | null;
   readonly clients: readonly ClientStatus[] | null;
-  /** The failed pushes of the last day that an operator can resend. */
   readonly resendable: Resendable | null;
 }

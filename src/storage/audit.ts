@@ -1,6 +1,6 @@
 /**
- * The audit trail: each entry records one change by an operator. The entry is written before the change, so that every
- * change has an entry. The result of the change is added afterwards. Entries are never deleted.
+ * The audit trail: each entry records one change by an operator. An entry is written before its change, and is never
+ * deleted.
  */
 
 import { type Connection, type Model, Schema, Types } from 'mongoose';
@@ -13,12 +13,12 @@ export type Action = Pick<
 
 export interface AuditEnd {
   readonly result: AuditDetails;
-  /** The error of a failed action; null if the action succeeded. */
+  /** Null if the action succeeded. */
   readonly error: string | null;
 }
 
 export interface AuditFilter {
-  /** Only changes since this time, epoch milliseconds. */
+  /** Epoch milliseconds, inclusive. */
   readonly since?: number;
   readonly operator?: string;
   readonly clientId?: string;
@@ -26,13 +26,11 @@ export interface AuditFilter {
 
 export interface AuditTrail {
   /**
-   * Writes the entry of an action before the action starts.
-   *
-   * @returns a function that records the result
-   * @throws the driver's error if the database has not confirmed the entry; the caller must then not make the change
+   * @returns a function that records the result of the action
+   * @throws the driver's error if the database has not confirmed the entry; the caller must then not start the action
    */
   begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
-  /** Lists entries, newest first. */
+  /** Newest entry first. */
   list(filter: AuditFilter, limit: number): Promise<AuditEntry[]>;
 }
 
@@ -63,7 +61,6 @@ export function createAuditTrail(connection: Connection, clock: Clock): AuditTra
   };
 }
 
-/** Removes the options and results that are undefined. */
 function present(details: AuditDetails): AuditDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
@@ -72,27 +69,24 @@ function present(details: AuditDetails): AuditDetails {
 export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Options or results of a command, as JSON values by name. Secrets must not be included. */
+/** Options or results of a command, as JSON values by name. Secrets are not allowed. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
   _id: Types.ObjectId;
-  /** Time just before the change, by the clock of the host that ran the command. */
   at: Date;
   operator: string;
   host: string;
   /** For example `client rotate`. */
   command: string;
-  /** The object of the command, for example a client id, a file name or a request id; null if there is no object. */
+  /** For example a client id, a file name or a request id; null if the command has no subject. */
   subject: string | null;
   /** Present if the change concerned one client. */
   clientId?: string;
-  /** The options of the command. */
   details: AuditDetails;
   outcome: AuditOutcome;
   endedAt: Date | null;
   result: AuditDetails;
-  /** The error of a failed action. */
   error: string | null;
 }
 
@@ -129,16 +123,13 @@ export class NoAuditTrailError extends Error {
 }
 
 export interface EntryOptions {
-  /** Converts an error to the text in the entry. */
   readonly explain: (error: unknown) => string;
   /** Called if the result could not be written. */
   readonly onUnended: (cause: unknown) => void;
 }
 
 /**
- * Writes the entry, runs `work`, and writes the result of `work` into the entry.
- *
- * @param work makes the change, and reports the result for the entry; `work` can report a partial result, then throw
+ * @param work makes the change and reports the result; before an error, `work` can report a partial result
  * @throws NoAuditTrailError if the entry cannot be written before `work`; otherwise the errors of `work`
  */
 export async function withAuditEntry<T>(

@@ -1,15 +1,6 @@
 /**
- * Entry point of `storage/directory/`: clients and users. Code outside `storage/` imports this file, not the files in
- * the folder. Exception: tools may import `sealing.ts` and `rate-override.ts` directly, because these two files do not
- * load the database driver.
- *
- * - `createClientDirectory`: finds a client and the secrets of the client, to check the signature of a request.
- * - `createSecretUses`: records the last use of each secret.
- * - `createUserDirectory`: checks usernames, and finds the display names of users.
- * - `createClientAdmin`, `resealSecrets`, `importUsers`, `setUsersEnabled`: changes by operators. These
- *   functions throw a `DirectoryError` if a change is not possible.
- *
- * All functions also throw the errors of the driver.
+ * Entry point of `storage/directory/`: clients and users. Except for tests, code outside `storage/` imports only this
+ * file, `sealing.ts` and `rate-override.ts`.
  */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -35,16 +26,10 @@ export * from './directory/user-admin';
 export * from './directory/user-model';
 export * from './directory/users';
 
-/** Milliseconds for which a web process caches the clients. Slow reads extend this time (ttl-cache.ts). */
+/** Milliseconds for which a web process caches the clients. */
 const CACHE_TTL = 1_000;
-/** Maximum clients in memory. A portal has dozens of clients. */
 const MAX_CLIENTS = 10_000;
 
-/**
- * The folded log limits repeated lines, because each read of the clients finds the same unreadable records again.
- * NOT_DECRYPTED allows more lines, because one read can find many secrets that cannot be decrypted. Each of these
- * secrets is logged only once.
- */
 const TOO_MANY = {
   level: 'error',
   text: 'too many clients: this process has not loaded the newest clients',
@@ -55,17 +40,15 @@ const NOT_DECRYPTED = {
   text: 'could not decrypt a secret',
   maxPerSecond: 20,
 } as const;
-/** Maximum client ids in one log line. */
 const MAX_NAMED = 20;
 
 export interface UsableSecret {
   readonly id: string;
   readonly secret: string;
-  /** Scope and expiry, if the secret is a query key. Absent for a secret of the client itself. */
+  /** Present if the secret is a query key. */
   readonly queryKey?: QueryKeyTerms;
 }
 
-/** Scope and expiry of a query key. */
 export interface QueryKeyTerms {
   readonly mayPush: boolean;
   /** True: answers to requests with this key omit titles, contents, payloads and stored bodies. */
@@ -74,7 +57,6 @@ export interface QueryKeyTerms {
   readonly endsAt: number;
 }
 
-/** A client with the data that the signature check needs. */
 export interface KnownClient {
   readonly clientId: string;
   readonly type: ClientRecord['type'];
@@ -82,32 +64,29 @@ export interface KnownClient {
   readonly systemCode: string | null;
   /** The valid secrets of the client, current secret first, then the valid query keys. */
   readonly secrets: readonly UsableSecret[];
-  /** Present while an operator has paused the client. */
   readonly paused?: ClientPause;
-  /** Rate of this client; absent: the rate of the settings applies. */
+  /** Absent: RATE_LIMIT and RATE_BURST apply. */
   readonly limit?: RateOverride;
 }
 
 export interface ClientDirectory {
-  /** Finds a client. The result can be up to a second old, or up to five seconds if reads of the clients are slow. */
+  /** The result can be up to a second old, or up to five seconds if reads of the clients are slow. */
   find(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * Reads the clients again and finds a client, so that `web` does not reject a client or secret that was just created.
-   * If the calls are too frequent, `findFresh` returns the result of an earlier read.
+   * Reads the clients again, so that `web` accepts a client or secret that was just created. If calls are too frequent,
+   * `findFresh` does the same as `find`.
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of secrets and query keys of one client. Before `web` rejects a request, `web` computes this
-   * number of signatures, so that the duration does not reveal whether the client id exists.
+   * The largest number of secrets and query keys of one client. `web` computes at least this number of signatures
+   * before a rejection, so that the duration does not reveal whether a client id exists.
    */
   maxSecretCount(): number;
 }
 
 /**
- * Caches all clients. Each read loads all clients, so the lookup of an unknown client id takes as long as the lookup of
- * a known client id.
- *
- * If there are more than 10,000 clients, the directory logs an error and knows only the oldest clients.
+ * Each read loads all clients, so that the lookup of an unknown client id takes as long as the lookup of a known client
+ * id.
  */
 export function createClientDirectory(
   connection: Connection,
@@ -160,13 +139,11 @@ type OpenSecret = (
 ) => readonly UsableSecret[];
 
 /**
- * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets. A secret
- * that the last read did not contain leaves the cache.
+ * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets.
  *
- * @returns a function to call at the start of each read; the result is the function that decrypts the secrets
+ * @returns a function that starts a read of the clients, and returns the decryption function for this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
-  /** Returns no secret if the decryption fails, for example because SECRET_KEYS lacks the encryption key. */
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];
@@ -180,8 +157,7 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     const before = opened;
     opened = new Map();
     return (secret, clientId) => {
-      // The cache key contains the client id. So the cache does not return a secret that was copied to another client,
-      // and the decryption of such a secret fails.
+      // The cache key contains the client id, so that the cache never returns a secret for another client's record.
       const key = JSON.stringify([clientId, secret.id, secret.sealed]);
       const usable = before.get(key) ?? openOne(secret, clientId);
       opened.set(key, usable);

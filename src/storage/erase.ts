@@ -1,6 +1,6 @@
 /**
- * Erases personal data from the ledger and the push log. The parties of a matter stay: the source system removes
- * parties with a push. Each database command reads few documents, so that it ends before the socket timeout.
+ * Erases personal data from the ledger and the push log. The parties of a matter stay, because the source system
+ * removes parties with a push.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
@@ -16,7 +16,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of documents that were changed or deleted. With `dryRun`: that would be changed or deleted. */
+/** Numbers of changed or deleted documents; with `dryRun`, of the documents to change or delete. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -27,28 +27,22 @@ export interface Erased {
 }
 
 export interface ErasureOptions {
-  /** True: counts the documents to erase, and erases nothing. */
+  /** True: only counts the documents to erase. */
   readonly dryRun: boolean;
-  /**
-   * Called at the start and after each batch, with the numbers of erased documents and of searched documents so far.
-   */
+  /** Called at the start and after each batch. */
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
-/** Maximum matters or log entries that one command reads or changes. */
+/** Maximum matters or log entries per command, so that a command ends before the socket timeout. */
 const BATCH = 1_000;
 /** Maximum bodies that one command deletes: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
-/**
- * Options of commands that read or change at most BATCH documents. A long read with a cursor must not have these
- * options, because the time limit would apply to the whole read.
- */
+/** Only for commands on at most BATCH documents: in a long read with a cursor, `maxTimeMS` limits the whole read. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases three kinds of personal data of a user: past handlers, names in log entries, and stored bodies. A body is
- * deleted if it contains the username as a word (`mentions.ts`). Documents that are created during the call can remain.
- * After an error, erased data stays erased, and another call erases the remaining documents.
+ * Erases the user from past handlers and log entries, and deletes bodies that contain the username as a word. Documents
+ * that are created during the call can remain.
  */
 export async function eraseUser(
   connection: Connection,
@@ -86,7 +80,7 @@ export async function eraseUser(
   return erased;
 }
 
-/** Deletes the stored body of one request. @returns the number of bodies: 0 or 1 */
+/** @returns the number of bodies: 0 or 1 */
 export async function eraseBody(
   connection: Connection,
   requestId: string,
@@ -101,7 +95,6 @@ interface IdRange {
   readonly _id: { readonly $gt?: Types.ObjectId; readonly $lte: Types.ObjectId };
 }
 
-/** Divides the documents that exist now into ranges of at most `max` documents, in the order of their ids. */
 async function* idRanges<T extends { _id: Types.ObjectId }>(
   collection: mongo.Collection<T>,
   max: number,
@@ -125,7 +118,6 @@ async function* idRanges<T extends { _id: Types.ObjectId }>(
   }
 }
 
-/** Finds the matters that have the user as a past handler. */
 async function* findPastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,
@@ -137,8 +129,7 @@ async function* findPastHandler(
 }
 
 /**
- * Removes the user from the past handlers of matters. The new revision makes the commit of a concurrent push fail, and
- * the worker then reads the matter again.
+ * The new revision makes the commit of a concurrent push fail, so that the worker of the push reads the matter again.
  */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,

@@ -1,11 +1,5 @@
 /**
  * Entry point of `storage/ledger/`: only `storage/` and tests import the other files. Instants are epoch milliseconds.
- *
- * - `createLedger`: loads matters, and writes a changed matter if no other process has changed the matter meanwhile.
- * - `createSnowflakes`: makes the ids of new matters.
- * - `createMatterReader`: reads for queries and tools. A read that exceeds its time limit throws an error.
- *
- * All functions throw the errors of the driver.
  */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -24,28 +18,26 @@ export { type MatterKey, type MatterRecord, matterModel, toMatter } from './ledg
 export * from './ledger/read-matters';
 export type * from './ledger/search-matters';
 
-/** The change of one matter: `before` as it was loaded (undefined for a new matter), `after` as it is written. */
+/** `before` is undefined for a new matter. */
 export interface MatterChange {
   readonly before: Matter | undefined;
   readonly after: Matter;
 }
 
 export interface Ledger {
-  /** Reads the matters of the keys with one command per system. The order of the result is undefined. */
+  /** Returns the existing matters of the keys, in no defined order. */
   load(keys: readonly MatterKey[]): Promise<Matter[]>;
   /**
-   * Writes changes within a transaction. `write` writes a change only if the matter still has the loaded revision.
+   * Writes a change only if the matter still has the revision of `before`.
    *
-   * @returns the number of written changes. If a change was not written, another process has changed the matter. The
-   *   caller must then not commit the transaction
+   * @returns the number of written changes; if a change was not written, the caller must not commit the transaction
    * @throws the driver's duplicate key error if another process has created one of the new matters
    */
   write(changes: readonly MatterChange[], session: mongo.ClientSession): Promise<number>;
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // The ledger uses the driver's collection instead of the Mongoose model. All values already have the stored types,
-  // so the casts of Mongoose would only cost time.
+  // Mongoose would cast values that already have the stored types, which costs time.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {
@@ -67,7 +59,7 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** Groups the external ids by system, because a query with one `$in` for one system can use the index `key`. */
+/** A query for one system, with one `$in` of external ids, can use the index `key`. */
 function groupBySystem(keys: readonly MatterKey[]): Map<string, string[]> {
   const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {
@@ -83,8 +75,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   const { matterId: _id, revision, systemCode, externalId } = before;
   return {
     updateOne: {
-      // The filter contains the key, so that a MongoDB cluster that is sharded by the key sends the update to one
-      // shard.
+      // With the key in the filter, a MongoDB cluster that is sharded by the key sends the update to one shard.
       filter: { _id, revision, systemCode, externalId },
       // Without the hint, the query planner of MongoDB compares the indexes for each update.
       hint: '_id_',
@@ -93,12 +84,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   };
 }
 
-/**
- * The instant from which matter ids count time. An id has 63 bits: 41 for milliseconds since this instant, 10 for the
- * worker number, 12 for a counter. The ids of a worker always increase, even if its clock is set back. Each worker
- * leases its own number (`queue/commands/worker-number.ts`). If two workers had the same number, the ledger would
- * reject duplicate ids.
- */
+/** A matter id has 63 bits: 41 for the milliseconds since EPOCH, 10 for the worker number, 12 for a counter. */
 const EPOCH = Date.UTC(2024, 0, 1);
 const WORKER_BITS = 10n;
 const SEQUENCE_BITS = 12n;

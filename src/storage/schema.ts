@@ -1,7 +1,7 @@
 /**
- * Entry point of `storage/schema/`: the collections and indexes of the database. The release step creates collections
- * and indexes (`prepareDatabase`). Web and worker check that no index is missing (`watchSchema`). Without the indexes,
- * searches fail, and two matters can have the same system code and external id.
+ * Entry point of `storage/schema/`: creates collections and indexes (`prepareDatabase`), and checks that no index is
+ * missing (`watchSchema`). Without the indexes, searches fail, and two matters can have the same system code and
+ * external id.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -12,14 +12,12 @@ import { findMissingIndexes } from './schema/indexes';
 export { findMissingIndexes } from './schema/indexes';
 export { prepareDatabase, type SchemaSettings } from './schema/prepare';
 
-/** The command of the release step. The log shows the command if an index is missing. */
 export const RELEASE_STEP = 'node dist/src/release.js';
 
 export interface SchemaWatch extends PollLoop {
   isPrepared(): boolean;
-  /** Does nothing if the database is prepared. @throws PushError DATABASE_NOT_PREPARED */
+  /** @throws PushError DATABASE_NOT_PREPARED */
   check(): void;
-  /** Resolves when the database is prepared. */
   untilPrepared(): Promise<void>;
 }
 
@@ -29,11 +27,7 @@ const WATCH_EVERY = 10_000;
 const NOT_PREPARED =
   'the database is not prepared: run the release step. No push is accepted until then';
 
-/**
- * Checks the indexes once before it returns, and then at an interval until the watch is stopped.
- *
- * @throws the driver's error if the first check fails
- */
+/** Returns after the first check of the indexes. @throws the driver's error if this check fails */
 export async function watchSchema(connection: Connection, logger: Logger): Promise<SchemaWatch> {
   let isPrepared = true;
   let next = 0;

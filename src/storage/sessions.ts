@@ -1,14 +1,13 @@
 /**
- * Entry point of `storage/sessions/`: the pool of database sessions in which a process commits. If a process dies or
- * loses its connection before its commit, its open transaction keeps documents locked. MongoDB ends the transaction
- * only after at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end such transactions earlier. Both
- * are necessary: `test/integration/promises/one-effect.test.ts` fails if one of the mechanisms is missing.
+ * Entry point of `storage/sessions/`: the pool of database sessions in which a worker commits. If a worker dies before
+ * its commit, its open transaction locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two
+ * mechanisms end this transaction earlier:
  *
- * - The ownership of partitions. For each partition, Redis stores the sessions of the owner (`src/queue/records.ts`).
- *   The next owner ends the transactions of these sessions before its own first commit. This mechanism also stops a
- *   living worker that has lost the partition. The mechanism fails if Redis has lost its data.
- * - The heartbeats (`SessionHeartbeats`). Every worker records its sessions in the database and ends the
- *   transactions of dead workers. A worker counts as dead when its heartbeat has not changed for some seconds.
+ * - Redis stores the sessions of the owner of each partition (`src/queue/records.ts`). The next owner ends the
+ *   transactions of these sessions before its own first commit, even if the earlier owner lives. This mechanism fails
+ *   if Redis loses its data.
+ * - Every worker records its sessions in the database (`SessionHeartbeats`), and ends the transactions of workers whose
+ *   heartbeat does not change.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -22,22 +21,19 @@ import {
   type Work,
 } from './sessions/pooled-session';
 
-/**
- * The batch was abandoned: it timed out, or its worker was paused. Its session was retired, so that the batch can no
- * longer commit.
- */
+/** The session was retired, because its batch timed out or its worker was paused. The batch can no longer commit. */
 export class SessionReplaced extends Error {
   override readonly name = 'SessionReplaced';
 }
 
-/** Milliseconds between two heartbeats, randomly extended by up to half. */
+/** Milliseconds between two heartbeats. */
 const INTERVAL = 700;
 /**
- * Maximum retired sessions whose transactions the pool still has to end. Above the maximum, the pool forgets the
- * sessions that were retired first. MongoDB ends their transactions after `transactionLifetimeLimitSeconds`.
+ * Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions, and MongoDB ends the transactions
+ * of these sessions after `transactionLifetimeLimitSeconds`.
  */
 const MAX_RETIRED = 50;
-/** An id that no session has. The pool uses this id to test whether MongoDB permits `killSessions`. */
+/** An id that no session has, to test whether MongoDB permits `killSessions`. */
 const NO_SESSION = '00000000000000000000000000000000';
 
 const KILLED = 'ended the transactions of a dead process';
@@ -47,16 +43,15 @@ const NOT_KILLED =
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Retired sessions, and sessions of earlier owners, whose transactions the pool still has to end. */
+  /** Retired sessions, and sessions of earlier partition owners, whose transactions the pool still has to end. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
   private readonly killSessions: KillSessions;
   private readonly maintenance: PollLoop;
-  /** Whether the pool has tested if MongoDB permits `killSessions`. */
   private isChecked = false;
 
-  /** @param name name of this process, which other processes log when they end its transactions */
+  /** @param name name of this process, for log lines of other processes */
   constructor(
     connection: Connection,
     private readonly logger: Logger,
@@ -72,7 +67,7 @@ export class SessionPool {
     );
   }
 
-  /** The id of the session at this index of the pool, hex. The first call for an index starts the session. */
+  /** Session id, hex. The first call for an index starts the session. */
   readonly idOf = (index: number): string => {
     const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
     this.pool.set(index, pooled);
@@ -80,11 +75,10 @@ export class SessionPool {
   };
 
   /**
-   * Runs writes in one transaction of a pooled session. Transactions of one session never overlap.
+   * Runs `work` in one transaction. Transactions of one session never overlap.
    *
    * @param id the session id that `idOf` returned when the batch began
-   * @throws SessionReplaced if the session was retired because its batch was abandoned; the errors of `work` and of the
-   *   driver
+   * @throws SessionReplaced if the session was retired; the errors of `work` and of the driver
    */
   async commit<T>(id: string, work: Work<T>): Promise<T> {
     const pooled = [...this.pool.values()].find((one) => one.id === id);
@@ -95,15 +89,12 @@ export class SessionPool {
     });
   }
 
-  /**
-   * Retires the session at an index, so that its transaction fails. The next `idOf` of this index starts a new session.
-   */
+  /** Retires a session, so that its transaction fails. The next `idOf` of this index starts a new session. */
   replace(index: number): void {
     const old = this.pool.get(index);
     this.pool.delete(index);
     if (!old) return;
     this.killLater([old.id]);
-    // The session ends after its running transaction has succeeded or failed.
     old
       .exclusively(() => old.endForGood())
       .catch((error) =>
@@ -115,9 +106,8 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of the sessions with these ids, if MongoDB permits `killSessions`. If MongoDB is
-   * unavailable, the pool retries later. The pool skips its own sessions, because `commit` ends the failed transactions
-   * of these sessions.
+   * Ends the open transactions of these sessions; if MongoDB is unavailable, the pool retries later. Skips the sessions
+   * of this pool, because `makeReady` ends the failed transactions of these sessions.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -135,15 +125,10 @@ export class SessionPool {
     await this.killSessions(await this.heartbeats.sessionsOfOthers());
   }
 
-  /**
-   * Ends the open transactions of retired sessions: sessions of abandoned batches, and sessions whose transactions an
-   * earlier call of `kill` could not end.
-   */
   async endRetired(): Promise<void> {
     if (this.retired.size > 0) await this.killRetired();
   }
 
-  /** Ends all sessions of the pool. */
   async end(): Promise<void> {
     await this.maintenance.stop();
     await Promise.all([...this.pool.values()].map((one) => one.end()));
@@ -151,8 +136,7 @@ export class SessionPool {
   }
 
   /**
-   * Records the session in the database, and ends the last transaction of the session if that transaction failed. A
-   * failed transaction stays open if MongoDB never received the abort. If MongoDB rejects `killSessions`, a new
+   * A failed transaction stays open if MongoDB never received the abort. If MongoDB rejects `killSessions`, a new
    * transaction in the same session ends the failed transaction.
    */
   private async makeReady(pooled: PooledSession): Promise<void> {
@@ -162,32 +146,26 @@ export class SessionPool {
     else await pooled.commit((session) => this.heartbeats.readOwn(session));
   }
 
-  /**
-   * Ends failed transactions of the free sessions of this pool. These transactions can lock documents of the next
-   * batch.
-   */
+  /** Failed transactions of free sessions can lock documents of the next batch. */
   private async makeOthersReady(): Promise<void> {
     const failed = [...this.pool.values()].filter((one) => one.mayBeOpen && one.isFree());
     await Promise.all(failed.map((one) => one.exclusively(() => this.makeReady(one))));
   }
 
-  /** Maintains the sessions at every interval, independently of commits. */
   private async maintain(): Promise<void> {
     await this.heartbeat();
-    // This test runs at the start of the process. So a missing permission is logged before the first worker dies.
+    // Tests `killSessions` when the process starts, so that a missing permission is logged before the first worker
+    // dies.
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
-      // Sessions in use are skipped, because waiting can take long. The next commit makes such a session ready.
+      // Skips sessions in use, because waiting can take long. The next `commit` of a skipped session calls `makeReady`.
       if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
     }
     await this.reapDeadProcesses();
   }
 
-  /**
-   * Writes the heartbeat with the list of sessions. Only one write runs at a time, so that an older list does not
-   * replace a newer list.
-   */
+  /** Only one write runs at a time, so that an older list of sessions does not replace a newer list. */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {
       const pooled = [...this.pool.values()];

@@ -1,6 +1,6 @@
 /**
- * Converts the settings of a web process to the settings of its parts. Durations in settings are in milliseconds. In
- * the answer of `clients/me`, the retentions, the timestamp window and the signature grace are in seconds.
+ * Converts the settings of the web process to the settings of its parts. Durations are in milliseconds; in
+ * `SelfSettings`, retentions, timestamp window and signature grace are in seconds.
  */
 import path from 'node:path';
 import { MAX_PARTIES } from '../domain/parties';
@@ -61,10 +61,9 @@ export function selfSettings(config: Config): SelfSettings {
 
 const seconds = (ms: number) => ms / 1000;
 
-/** The root folder of the project. The compiled form of this file is in dist/src/web. */
+/** The root folder of the project, relative to the compiled file in dist/src/web. */
 const ROOT = path.join(__dirname, '../../..');
 
-/** Reads the files of /docs and /console; none if PAGES is off. */
 export function readPages(config: Config): PageFiles {
   if (config.PAGES === 'off') return new Map();
   const { HOST, PUBLIC_URL } = config;

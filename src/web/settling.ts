@@ -1,6 +1,6 @@
 /**
- * Connects the parts that bring a recorded push to its final state: the queue, the inbox for the replies of workers,
- * and the finalizer for pushes without a reply.
+ * Connects the parts that settle recorded pushes: the queue, the inbox for replies of workers, and the finalizer for
+ * pushes without a reply.
  */
 import { randomBytes } from 'node:crypto';
 import { systemClock as clock } from '../concurrency/timing';
@@ -47,18 +47,14 @@ interface SettlingDependencies {
 export interface WebSettling {
   readonly queueAndWait: QueueAndWait;
   readonly inbox: ReplyInbox<Settlement>;
-  /** The last part of the name of the Redis channel on which this process receives replies. */
+  /** Suffix of the name of the Redis channel on which this process receives replies. */
   readonly replyTo: string;
-  /** The connection that receives the replies. */
   readonly subscriber: RedisConnection;
   readonly finalizer: PushFinalizer;
   /** Finalizes the pushes that wait for a reply. */
   readonly endWaiting: () => Promise<void>;
 }
 
-/**
- * Starts the parts that settle pushes. If a reply is lost, `startLostReplyLookup` reads the result from the push log.
- */
 export async function createSettling(
   base: SettlingDependencies,
   { pushLog, lookups }: { readonly pushLog: PushLog; readonly lookups: LogLookups },

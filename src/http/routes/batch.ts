@@ -20,7 +20,6 @@ import {
 import type { RequestState } from '../request';
 import { submitRequest } from './push';
 
-/** The handler of `matters/batch`: one result per line, in the order of the lines. */
 export function batchRoute(submit: Submit, limits: BatchLimits): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
@@ -38,12 +37,12 @@ export function throwIfRejected([first]: readonly PushResult[]): void {
 
 async function readLines(state: RequestState, limits: BatchLimits) {
   const lines = await runInSlices(readBatchLines(state.rawBody, limits));
-  // All lines count as failed until they are answered.
+  // A line counts as failed until the line is answered.
   state.lineCounts = { total: lines.length, failed: lines.length };
   return lines;
 }
 
-/** @param timeout milliseconds in which the check of all lines must end */
+/** @param timeout milliseconds for the check of all lines */
 export function verifyBatchRoute(reader: BatchReader, timeout: number): Middleware<RequestState> {
   return async ({ req, state }) => {
     const { rawBody, language } = state;
@@ -60,9 +59,8 @@ export function verifyBatchRoute(reader: BatchReader, timeout: number): Middlewa
   };
 }
 
-/** The part of a push result that the answer to a line needs. */
 interface LineResult {
-  /** Number of the line, from 1. */
+  /** From 1. */
   readonly line?: number | undefined;
   readonly requestId: string;
   readonly externalId?: string | undefined;
@@ -78,7 +76,6 @@ export function renderResult(lineResult: LineResult, language: Language): BatchR
   return { ...result, matterId, outcome, ...(answer.replayed && { replayed: true as const }) };
 }
 
-/** Renders the fields that the results of a pushed line and of a verified line have in common. */
 export function renderLine(
   checked: PushError | { readonly warnings: PushError['warnings'] },
   language: Language,
@@ -98,7 +95,7 @@ export function renderLine(
   };
 }
 
-/** @returns the longest Retry-After of the retryable lines, in seconds; undefined if no such line has a Retry-After */
+/** @returns the longest Retry-After of the retryable lines, in seconds */
 export function longestWait(results: readonly { readonly answer: unknown }[]): number | undefined {
   const waits = results.flatMap(({ answer }) =>
     answer instanceof PushError && answer.retryable ? (answer.retryAfter ?? []) : [],
@@ -106,7 +103,7 @@ export function longestWait(results: readonly { readonly answer: unknown }[]): n
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** Sets the results as the answer. If a line has failed, the answer has the code 207. @param retryAfter seconds */
+/** If a line has failed, the answer has the code 207. @param retryAfter seconds */
 export function setLineResults(
   state: RequestState,
   results: BatchResult[] | VerifiedLine[],

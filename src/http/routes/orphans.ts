@@ -1,6 +1,5 @@
 /**
- * Handles `matters/orphans`. The request is a list of ids. The answer contains the open matters and drafts of the
- * caller's system that are in the ledger but not in the list.
+ * Answers `matters/orphans` with the open matters and drafts of the caller's system whose ids are not in the sent list.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -14,28 +13,27 @@ import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
 /**
- * Maximum concurrent requests of one client, and of all clients. The limits are low, because a list of a million ids
- * can take a hundred megabytes of memory.
+ * Maximum concurrent requests of one client and of all clients: a list of a million ids can take a hundred megabytes of
+ * memory.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** The limits for unknown client ids. Requests with an unknown id take separate slots, and so block no known client. */
+/** Unknown client ids have separate slots, so that requests with unknown ids block no known client. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** A client id that no client can have, because a request with an empty X-Client-Id is rejected. */
 const NO_CLIENT = '';
 
-/** Creates an upload that parses the list of ids into `ctx.state.ids`. @param bodyLimit maximum bytes of the body */
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // A request of an unknown client takes a slot of known clients and releases this slot at once. So known and unknown
-  // clients are rejected at the same load: a difference would reveal which client ids exist.
+  // An unknown client is also rejected while all slots of known clients are occupied. Otherwise, the rejections would
+  // reveal which client ids exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();
     return unknown.acquire(clientId);
   };
   const begin: StreamedUpload['begin'] = ({ res, state }, clientId, isKnown) => {
-    // The slot is released when the last line of the answer is sent or the client has disconnected.
+    // `acquire` returns the function that releases the slot.
     onResponseEnd(res, acquire(clientId, isKnown));
     state.ids = createIdLines();
     return state.ids.take;
@@ -61,7 +59,6 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
   };
 }
 
-/** Limits the time to read each group of lines. Stops before the next group if the service is not ready. */
 async function* withTimeLimit(
   groups: LineGroups,
   { checkReady, database, timeout }: Omit<OrphansRouteDependencies, 'find'>,
@@ -75,8 +72,7 @@ async function* withTimeLimit(
     }
     return step.value;
   } finally {
-    // The handler does not wait for the end of a running database read, because a hanging read would delay the answer.
-    // The read has a deadline of its own.
+    // This call is not awaited, because a hanging database read would delay the answer.
     groups.return(undefined).catch(() => undefined);
   }
 }

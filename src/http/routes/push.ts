@@ -1,7 +1,4 @@
-/**
- * The handler of a single push, for each of the four operations, and the handler of the dry run `verify`, which writes
- * nothing.
- */
+/** The handlers of a single push and of its dry run `verify`, which writes nothing. */
 import type { Middleware } from 'koa';
 import { readPushHeaders } from '../../auth/auth-headers';
 import type { OperationName } from '../../domain/operation';
@@ -19,7 +16,6 @@ import {
 } from '../../pushes/pushes';
 import type { RequestContext, RequestState } from '../request';
 
-/** The handler of one operation. */
 export function pushRoute(operation: OperationName, submit: Submit): Middleware<RequestState> {
   return async (ctx) => {
     const { data, replayed } = acceptedOf(await submitRequest(ctx, submit, operation));
@@ -30,18 +26,13 @@ export function pushRoute(operation: OperationName, submit: Submit): Middleware<
   };
 }
 
-/** @throws PushError if the push was not accepted */
 function acceptedOf([result]: readonly PushResult[]): AcceptedPush {
   const answer = result?.answer ?? new PushError('INTERNAL_ERROR');
   if (answer instanceof PushError) throw answer;
   return answer;
 }
 
-/**
- * Submits the single push or the batch of a request, and sets `ctx.state.pushes` for metrics and logs.
- *
- * @param readLines reads the lines of a batch; absent for a single push
- */
+/** @param readLines reads the lines of a batch; absent for a single push */
 export async function submitRequest(
   ctx: RequestContext,
   submit: Submit,
@@ -72,10 +63,7 @@ export function storeEnded(
   }));
 }
 
-/**
- * Converts an HTTP request into a `PushRequest`. The code names each field, because spreading several objects is many
- * times slower.
- */
+/** Names each field, because spreading several objects is many times slower. */
 export function requestOf(
   { req, path, state }: RequestContext,
   operation: PushRequest['operation'],
@@ -105,7 +93,7 @@ export function requestOf(
   };
 }
 
-/** The handler of the dry run. @param timeout milliseconds for the answer */
+/** @param timeout milliseconds for the answer */
 export function verifyRoute(checkBody: CheckBody, timeout: number): Middleware<RequestState> {
   return async ({ req, state }) => {
     const { operation, push } = readVerifyBody(state.rawBody);

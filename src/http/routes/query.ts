@@ -1,4 +1,4 @@
-/** The handler of the signed queries, which read the database. */
+/** The handler of the signed queries. */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
 import { parseJsonBody } from '../../protocol/json-body';

@@ -11,7 +11,7 @@ import type { RequestState } from '../request';
 import { longestWait, renderLine, renderResult, setLineResults, throwIfRejected } from './batch';
 import { requestOf, storeEnded } from './push';
 
-/** @param bulkhead limits the concurrent requests, because each one loads up to BATCH_BODY_LIMIT bytes of bodies */
+/** @param bulkhead limits the concurrent requests, because each request loads up to BATCH_BODY_LIMIT bytes of bodies */
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
@@ -39,7 +39,7 @@ export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middlewar
 
 function renderResent(resent: ResentLine, language: Language): ResendResult {
   const { line, requestId, externalId, answer, resentFrom, sent } = resent;
-  // `answer` has an `operation` only in a dry run: `answer` is then the valid push that would be sent.
+  // Only the answer of a dry run can have an `operation`.
   if ('operation' in answer) {
     const push = { requestId, externalId: externalId ?? null, resentFrom, sent };
     return { line, ...renderLine(answer, language), ...push };

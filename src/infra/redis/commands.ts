@@ -1,24 +1,21 @@
-/**
- * Defines the Redis commands of the service. Each command is a Lua script. The file of the script is next to the
- * TypeScript file that defines the command. `defineScript` puts the text of common.lua in front of each script.
- */
+/** Defines Redis commands. Each command is a Lua script next to the TypeScript file that defines the command. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConnection } from './connect';
 
-/** Runs a script. @throws the error of the connection or of the script */
+/** @throws the error of the connection or of the script */
 export type Script<R> = (keys: readonly string[], args: readonly (string | number)[]) => Promise<R>;
 
 type Define = (name: string, definition: { readonly lua: string }) => void;
 type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<R>;
 
 /**
- * Registers the script `<name>.lua` with a connection.
+ * Registers the script `<name>.lua` with a connection. The texts of common.lua and of the shared files precede the
+ * script.
  *
  * @param folder folder of the script: `__dirname` of the caller
- * @param name name of the file in kebab case, without `.lua`; ioredis gets the name in camel case
- * @param shared files in `folder` with functions for several scripts, named without `.lua`. Their texts are inserted
- *   between common.lua and the script
+ * @param name in kebab case; ioredis gets the name in camel case
+ * @param shared names of files in `folder`, without `.lua`
  */
 export function defineScript<R>(
   redis: RedisConnection,
@@ -40,5 +37,4 @@ export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /(^|-)OOM /.test(error.message);
 }
 
-/** Whether the connection can send a command now. */
 export const isRedisReady = (redis: RedisConnection): boolean => redis.status === 'ready';

@@ -24,14 +24,13 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * Milliseconds to wait for an answer to a command before the process reconnects. A network can drop a connection
- * without an error. The value must exceed the longest duration of a blocking command of BullMQ (`MAX_WAIT` in
- * `queue/jobs.ts`).
+ * Milliseconds without an answer after which the process reconnects, because a network can drop a connection silently.
+ * Must exceed the longest blocking command of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
 /**
- * Milliseconds between two pings of a subscriber, randomly extended by up to half. Without pings, the subscriber would
- * send no commands and could not notice a dropped connection.
+ * Milliseconds between two pings. Without pings, the subscriber would send no commands and could not notice a dropped
+ * connection.
  */
 const PING_INTERVAL = 2_000;
 
@@ -55,11 +54,8 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
 }
 
 /**
- * Connects a subscriber. After an outage the subscriber reconnects and subscribes again. In a Cluster, the subscriber
- * connects to one node.
- *
- * @param commands a command connection of this process. In a Cluster, the subscriber also tries the nodes that
- *   `commands` knows, because REDIS_URL does not need to list all nodes
+ * @param commands a connection of this process. In a Cluster, the subscriber also tries the nodes that `commands`
+ *   knows, because REDIS_URL does not need to list all nodes
  */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
@@ -82,10 +78,7 @@ export function connectSubscriber(url: string, logger: Logger, commands?: RedisC
   return redis;
 }
 
-/**
- * Connects for BullMQ in a worker. BullMQ requires unlimited retries for its blocking commands. The scripts of BullMQ
- * get the prefix AT_MAXMEMORY, so that workers can free memory.
- */
+/** Connects for BullMQ in a worker. BullMQ requires unlimited retries for its blocking commands. */
 export function connectBlocking(url: string, logger: Logger): RedisConnection {
   const kind = {
     use: 'partition jobs',
@@ -96,12 +89,12 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 }
 
 /**
- * Prefix for a script that must run even if the memory of Redis is full, because the script frees memory or keeps a
- * worker alive. The function `allow_at_maxmemory` in common.lua explains the effect. The script must have a key.
+ * Prefix that lets scripts of BullMQ run even if the memory of Redis is full, because workers must free memory. See
+ * `allow_at_maxmemory` in common.lua; the script must have a key.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
-/** Adds the prefix AT_MAXMEMORY to all scripts that are defined after this call. */
+/** Affects only scripts that are defined after this call. */
 function runAtMaxmemory(redis: RedisConnection): RedisConnection {
   const define = redis.defineCommand.bind(redis);
   redis.defineCommand = (name, command) =>
@@ -109,7 +102,6 @@ function runAtMaxmemory(redis: RedisConnection): RedisConnection {
   return redis;
 }
 
-/** The connections to all primaries of a Cluster, or the single connection. */
 export function primariesOf(redis: RedisConnection): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }
@@ -119,11 +111,7 @@ const nodesOf = (redis: RedisConnection | undefined) =>
     ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
     : [];
 
-/**
- * Resolves when the connection is ready.
- *
- * @throws Error after `timeout` milliseconds; its message names REDIS_URL and the last failure
- */
+/** @throws Error after `timeout` milliseconds; its message names REDIS_URL and the last failure */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   const endCollection = collectFailures(redis);
   try {
@@ -150,7 +138,6 @@ interface ConnectionKind {
   readonly options: RedisOptions;
 }
 
-/** @throws Error if a TLS file of `address` cannot be read; the message names the option of REDIS_URL */
 function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): RedisConnection {
   if (address.form !== 'cluster') return connectServer(serverOptions(address), logger, kind);
   const { use, retriesCommands } = kind;
@@ -170,7 +157,6 @@ function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKi
   return watchServer(new Redis(all), watch);
 }
 
-/** Returns a watch that records the loss and the return of a connection in the outages of this process. */
 function watchOf(use: string, logger: Logger): Watch {
   const outages = outagesOf(logger);
   return {
@@ -180,9 +166,8 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * Returns a function that receives an error and decides whether ioredis must reconnect. A server that has become a
- * replica rejects writes with READONLY but keeps its connections. A replica without a primary can reject scripts with
- * MASTERDOWN instead.
+ * A server that has become a replica keeps its connections, but rejects writes with READONLY. A replica without a
+ * primary can reject scripts with MASTERDOWN instead.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

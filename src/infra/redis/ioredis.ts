@@ -1,10 +1,6 @@
-/**
- * Additions to ioredis. `watchServer` and `watchCluster` report when a connection is lost and when it works again. The
- * subclasses of `Cluster` correct defects of ioredis.
- */
+/** Additions to ioredis: reports of lost connections, and corrections of defects of the class `Cluster`. */
 import { Cluster, type ClusterNode, type ClusterOptions, type Redis } from 'ioredis';
 
-/** Receives the reports about one connection. */
 export interface Watch {
   lose(reason: string): void;
   back(): void;
@@ -16,8 +12,7 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
   // A sentinel returned no primary: for example, because the sentinel does not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
-  // A dying server closes its connections without an error, so ioredis emits no `error` event. If this process closes
-  // the connection for good (`disconnect()`), ioredis does not emit `reconnecting`.
+  // If a dying server closes its connections, ioredis emits no `error`, but emits `reconnecting`.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -31,11 +26,10 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
     back();
     for (const node of cluster.nodes()) connectNode(node);
   });
-  // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable. If another
-  // node is unreachable, the next attempt to connect to that node reports the loss again.
+  // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
   cluster.on('refresh', back);
-  // If ioredis has added the node to send a command, that command opens the connection. `setImmediate` lets ioredis
-  // send the command before `connectNode` runs.
+  // ioredis sometimes adds a node in order to send a command, which opens the connection. `setImmediate` lets ioredis
+  // send the command before `connectNode`.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -47,7 +41,7 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
  * commands until the node is connected.
  */
 function connectNode(node: Redis): void {
-  // A failure is ignored here, because the event `node error` reports it.
+  // The event `node error` reports a failure.
   if (node.status === 'wait') node.connect().catch(() => undefined);
 }
 
@@ -65,20 +59,15 @@ export async function nodesSettled(cluster: Cluster): Promise<void> {
   );
 }
 
-/** The events with which ioredis reports failures. */
 const FAILURE_EVENTS = ['error', 'sentinelError', 'node error'];
-/**
- * Text of the ioredis error after a sentinel or a node has closed the connection. The text does not state the cause.
- */
+/** Text of the ioredis error after a sentinel or a node has closed the connection. */
 const CLOSED_WITHOUT_CAUSE = /Connection is closed\.$/;
 const TLS_HINT =
   ' If the servers use TLS: does REDIS_URL begin with rediss, and is their certificate trusted?';
 
 /**
- * Collects the failures of a connection.
- *
- * @returns a function that stops the collection and returns a text: the last failure that states a cause, otherwise
- *   the first failure and a hint about TLS. The text is empty if there was no failure
+ * @returns a function that ends the collection and returns the last failure with a cause. If no failure has a cause,
+ *   the function returns the first failure, or an empty text
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';
@@ -94,17 +83,16 @@ export function collectFailures(redis: Redis | Cluster): () => string {
 }
 
 /**
- * The text of an error. The error of a Cluster contains the error of the last node (`lastNodeError`), and only the
- * node's error states the cause. If all addresses of a host failed, the error has a code and no text.
+ * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. If all addresses of a host failed,
+ * the error has a code and no text.
  */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
 }
 
 /**
- * A Cluster connection that stops refreshing its slots when it is closed. ioredis itself starts a new refresh timer
- * after each refresh, even if the connection was closed during the refresh. The timers would run until the process
- * ends.
+ * Works around a defect of ioredis: if the connection is closed during a refresh of the slots, ioredis continues to
+ * refresh the slots until the process ends.
  */
 export class ClusterConnection extends Cluster {
   private isClosed = false;
@@ -131,9 +119,8 @@ export class ClusterConnection extends Cluster {
 }
 
 /**
- * The Cluster connection for the blocking commands of BullMQ. If a command gets no answer, BullMQ reconnects and waits
- * for the promise of `connect`. The class `Cluster` does not always settle this promise. Without this subclass, a
- * worker could wait forever and take no more jobs from a shard of the queue.
+ * When BullMQ reconnects, BullMQ waits for the promise of `connect`. The class `Cluster` does not always settle this
+ * promise; without this subclass, a worker could wait forever.
  */
 export class BlockingCluster extends ClusterConnection {
   constructor(
@@ -144,7 +131,7 @@ export class BlockingCluster extends ClusterConnection {
     stayEnded(this);
   }
 
-  /** BullMQ calls this method to create the connection for its blocking commands. */
+  /** Called by BullMQ to create the connection for its blocking commands. */
   override duplicate(nodes: ClusterNode[] = [], options: ClusterOptions = {}): never {
     const redisOptions = { ...this.options.redisOptions, ...options.redisOptions };
     const all = { ...this.options, ...options, redisOptions };
@@ -152,8 +139,8 @@ export class BlockingCluster extends ClusterConnection {
   }
 
   /**
-   * Resolves as soon as the Cluster is ready, even after several attempts. If the first node reports that the Cluster
-   * is failing, ioredis makes another attempt, but never settles the promise of `super.connect()`.
+   * If the first node reports that the Cluster is failing, ioredis connects again, but never settles the promise of
+   * `super.connect()`.
    *
    * @throws Error if the connection failed and ioredis makes no further attempt
    */
@@ -167,7 +154,6 @@ export class BlockingCluster extends ClusterConnection {
   }
 }
 
-/** Resolves when the Cluster is ready and rejects when the connection has ended. */
 function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void } {
   let onReady = () => {};
   let onEnd = () => {};
@@ -188,8 +174,8 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 }
 
 /**
- * Keeps the status `end` of an ended Cluster connection. If a node closes its connection after the end, ioredis changes
- * the status to `close`. Without this function, the status would stay `close` forever.
+ * Keeps the status `end` of an ended Cluster connection: if a node closes its connection later, ioredis would change
+ * the status to `close` forever.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

@@ -1,7 +1,4 @@
-/**
- * The options of ioredis for each form of REDIS_URL. The commands of a Cluster connection either fail fast or are
- * retried without limit.
- */
+/** The options of ioredis for each form of REDIS_URL. */
 import { readFileSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -14,8 +11,8 @@ import {
 import type { RedisAddress, RedisServer, RedisTls } from './url';
 
 /**
- * Milliseconds in which a sentinel must return the address of the primary. In a Cluster: milliseconds in which a node
- * must return the slots, that is, which node has which keys.
+ * Milliseconds in which a sentinel must return the primary, or in which a Cluster node must return the slots (which
+ * node has which keys).
  */
 const LOOKUP_TIMEOUT = 1_000;
 /** Milliseconds between two reads of the slots of a Cluster. */
@@ -27,7 +24,6 @@ const DISCONNECT_TIMEOUT = 2_000;
 /** Milliseconds before the next attempt to connect. */
 export const reconnectDelay = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000);
 
-/** @returns options for one server, or for the primary of a Sentinel group */
 export function serverOptions(address: RedisAddress): RedisOptions {
   const { form, servers, db, groupName, sentinel } = address;
   if (form !== 'sentinel') return { ...servers[0], db, ...loginOptions(address) };
@@ -42,13 +38,11 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
-    // The option `failoverDetector` is absent, because it would end the connection permanently if a failover happens
-    // during a connection attempt. Instead, the process reconnects when an old primary rejects a write or does not
-    // answer.
+    // `failoverDetector` must be absent: if a failover happened during a connection attempt, `failoverDetector` would
+    // end the connection permanently.
   };
 }
 
-/** @returns the startup nodes and the options of a Cluster */
 export function clusterOptions(
   address: RedisAddress,
   {
@@ -71,21 +65,18 @@ export function clusterOptions(
   ];
 }
 
-/** ioredis sends a command again until a primary accepts it. */
 const RETRYING: ClusterOptions = {
   maxRedirections: Number.POSITIVE_INFINITY,
   retryDelayOnMoved: 50,
   retryDelayOnFailover: 100,
   retryDelayOnClusterDown: 100,
 };
-/** ioredis rejects a command whose node is unavailable, because a retry could execute the command twice. */
+/** ioredis must reject a command whose node is unavailable, because a retry could execute the command twice. */
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
 /**
- * Options for a connection to any node of a Cluster: each attempt to connect uses the next node. A subscriber can use
- * any node, because all nodes receive the published messages.
- *
- * @param others returns further nodes of the Cluster
+ * Options for a subscriber in a Cluster. Every node delivers all published messages, so each attempt to connect uses
+ * the next node.
  */
 export function anyServerOf(
   address: RedisAddress,

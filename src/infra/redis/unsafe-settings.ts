@@ -3,19 +3,13 @@ import type { Logger } from '../logger';
 import { primariesOf, type RedisConnection } from './connect';
 import { parseRedisUrl } from './url';
 
-/** Settings of a Redis server that an operator should change. */
 interface UnsafeSetting {
   readonly setting: string;
   /** The possible damage, and what the operator should do. */
   readonly advice: string;
 }
 
-/**
- * Logs one warning for each unsafe setting, even if several primaries have it. A primary is not checked if its settings
- * cannot be read, for example because the Redis user must not run INFO.
- *
- * @param redis connected to the servers of `url`
- */
+/** Skips a primary whose settings cannot be read, for example because the Redis user has no permission for INFO. */
 export async function warnOfUnsafeSettings(
   redis: RedisConnection,
   url: string,
@@ -45,8 +39,7 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
       advice: 'a full Redis deletes data of the queue; set maxmemory-policy noeviction',
     });
   }
-  // A primary reports `min_slaves_good_slaves` only if both settings are above 0: min-replicas-to-write and
-  // min-replicas-max-lag.
+  // A primary reports `min_slaves_good_slaves` only if min-replicas-to-write and min-replicas-max-lag are above 0.
   if (isSentinelGroup && !/^min_slaves_good_slaves:/m.test(info)) {
     found.push({
       setting: 'min-replicas-to-write or min-replicas-max-lag is 0',

@@ -1,18 +1,14 @@
-/**
- * Parses REDIS_URL. The URL names one server, a Sentinel group or a Cluster. Its syntax is that of the Java client
- * Lettuce. The TLS options have the same names as in MONGO_URL.
- */
+/** Parses REDIS_URL: one server, a Sentinel group or a Cluster, in the syntax of the Java client Lettuce. */
 
 export interface RedisServer {
   readonly host: string;
   readonly port: number;
 }
 
-/** Paths of the PEM files for TLS. */
+/** Paths of PEM files. */
 export interface RedisTls {
   /** CA certificate of the servers; by default the CAs that Node.js trusts. */
   readonly caFile?: string;
-  /** Client certificate, for servers that require one. */
   readonly certFile?: string;
   readonly keyFile?: string;
 }
@@ -22,7 +18,6 @@ interface Credentials {
   readonly password?: string;
 }
 
-/** A parsed REDIS_URL. */
 export interface RedisAddress extends Credentials {
   /** Determines what `servers` contains: the one server, the sentinels, or startup nodes of the Cluster. */
   readonly form: 'single' | 'sentinel' | 'cluster';
@@ -30,9 +25,7 @@ export interface RedisAddress extends Credentials {
   readonly db: number;
   /** Undefined if the connection is not encrypted. */
   readonly tls?: RedisTls;
-  /** Name of the group that the sentinels watch. */
   readonly groupName?: string;
-  /** Credentials of the sentinels, which have their own users. */
   readonly sentinel?: Credentials;
 }
 
@@ -46,14 +39,12 @@ type Option = (typeof OPTIONS)[number];
 
 const PORTS = { single: 6379, sentinel: 26_379, cluster: 6379 };
 
-/** REDIS_URL is invalid. The message is for the operator and never contains a user or a password. */
+/** The message is for the operator and never contains a user or a password. */
 class RedisUrlProblem extends Error {
   override readonly name = 'RedisUrlProblem';
 }
 
-/**
- * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
- */
+/** @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid */
 export function redisUrlProblem(url: string): string | undefined {
   try {
     parseRedisUrl(url);
@@ -66,7 +57,7 @@ export function redisUrlProblem(url: string): string | undefined {
 
 /** @throws RedisUrlProblem if the URL is invalid */
 export function parseRedisUrl(url: string): RedisAddress {
-  // This function does not use the class `URL`, which rejects a URL with several hosts.
+  // The class `URL` rejects a URL with several hosts.
   const parts =
     /^(rediss?)(?:[-+](sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/.exec(
       url,
@@ -86,7 +77,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   };
 }
 
-/** The servers of the URL for display: `host:port,host:port`, without users, passwords and options. */
+/** For display: `host:port,host:port`, without users, passwords and options. */
 export function redisServersOf(url: string): string {
   const servers = parseRedisUrl(url).servers;
   return servers.map(({ host, port }) => `${isIpv6(host) ? `[${host}]` : host}:${port}`).join(',');
@@ -136,10 +127,7 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/**
- * Reads the path of REDIS_URL: `/db` or nothing. For a Sentinel group, the path begins with the name of the group if
- * the option `sentinelMasterId` is missing.
- */
+/** The path is `/db` or empty. In a Sentinel group without `sentinelMasterId`, the name of the group comes first. */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;
@@ -165,14 +153,13 @@ function readOptions(query: string): Options {
   const options = pairs.map((pair): [Option, string] => {
     const [name = '', ...value] = pair.split('=');
     const known = OPTIONS.find((option) => normalized(option) === normalized(name));
-    // The message does not contain `name`, because `name` can be part of a password that was not escaped.
+    // `name` can be part of an unescaped password, so the message must not contain `name`.
     if (!known) throw new RedisUrlProblem(`must have no options except ${OPTIONS.join(', ')}`);
     return [known, decode(value.join('='))];
   });
   return Object.fromEntries(options);
 }
 
-/** Makes spellings of an option equal, for example `sentinel_username` and `sentinelUserName`. */
 const normalized = (name: string) => name.replaceAll('_', '').toLowerCase();
 
 function readTls(isOn: boolean, options: Options): RedisTls | undefined {

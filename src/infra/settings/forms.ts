@@ -1,4 +1,4 @@
-/** The types of settings. A type checks the text of a variable and converts the text to the value of the setting. */
+/** The types of settings: each type checks the text of a variable and converts the text. */
 import { z } from 'zod';
 
 export const wholeNumberSetting = (min: number, max: number) =>
@@ -14,7 +14,9 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** Parses a duration such as `10s`, `5m`, `24h`, `30d`, or a number of milliseconds. The value is in milliseconds. */
+/**
+ * Converts a duration such as `10s`, `5m`, `24h` or `30d` to milliseconds; a number without a unit is in milliseconds.
+ */
 export const durationSetting = (minMs: number, maxMs: number) =>
   z
     .string()
@@ -27,7 +29,6 @@ export const durationSetting = (minMs: number, maxMs: number) =>
         .max(maxMs, `must be at most ${maxMs} ms`),
     );
 
-/** Parses a duration or `off`. */
 export const durationOrOffSetting = (minMs: number, maxMs: number) =>
   z.string().transform((value, ctx) => {
     if (value === 'off') return value;
@@ -37,7 +38,7 @@ export const durationOrOffSetting = (minMs: number, maxMs: number) =>
     return z.NEVER;
   });
 
-/** A list of `bizStatus` values that conclude a matter. DRAFT is not allowed, because a draft is never concluded. */
+/** `bizStatus` values that conclude a matter; DRAFT is not allowed, because a draft is never concluded. */
 export const statuses = list.pipe(
   z
     .array(
@@ -50,7 +51,7 @@ export const timeZone = z
   .string()
   .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
 
-/** `id:base64,id:base64` with keys of 32 bytes. The first key encrypts; all keys decrypt. */
+/** `id:base64,id:base64` with keys of 32 bytes. */
 export const secretKeys = list.pipe(
   z
     .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))
@@ -78,7 +79,6 @@ function isTimeZone(value: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: value });
     return true;
   } catch {
-    // The constructor throws for an unknown time zone.
     return false;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Checks the standard OTEL_ variables if TRACING is on. The OpenTelemetry library reads these variables itself, but
- * replaces invalid values silently with defaults.
- */
+/** Checks the standard OTEL_ variables, because the OpenTelemetry library replaces invalid values with defaults. */
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Check = readonly [isRight: (value: string) => boolean, problem: string];
@@ -50,13 +47,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ],
 };
 
-/** Names of the variables that are checked. */
 export const CHECKED = Object.keys(CHECKS);
 
 /**
  * @param env without empty variables
- * @returns the name and the problem of each invalid variable; empty if TRACING is off, because the variables can be
- *   set for other programs
+ * @returns the name and the problem of each invalid variable; empty if TRACING is off
  */
 export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {
   if (env.TRACING !== 'on') return [];

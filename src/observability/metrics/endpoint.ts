@@ -12,7 +12,6 @@ const HEAD_TIMEOUT = 5_000;
 const IDLE_TIMEOUT = 65_000;
 /** Milliseconds without traffic after which a connection is closed, except between two requests. */
 const STALL_TIMEOUT = 10_000;
-/** Maximum connections: far more than scrapers, health checks and operators need. */
 const MAX_CONNECTIONS = 100;
 
 export interface MetricsEndpoint {
@@ -21,25 +20,20 @@ export interface MetricsEndpoint {
 }
 
 export interface InternalPages {
-  /** Content type of `text`. */
   readonly contentType: string;
   /** The metrics in the text format of Prometheus. */
   text(): Promise<string>;
-  /** Whether MongoDB and Redis are available. Never rejects. */
+  /** Whether MongoDB and Redis are available; never rejects. */
   isReady(): Promise<boolean>;
 }
 
 export interface InternalPort {
-  /** METRICS_HOST */
   readonly host: string;
-  /** METRICS_PORT */
   readonly port: number;
   readonly operatorPage?: OperatorPage | undefined;
-  /** Logs requests that are rejected. */
   readonly log: LogLine;
 }
 
-/** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
 export async function serveMetrics(
   pages: InternalPages,
   { host, port, operatorPage, log }: InternalPort,
@@ -54,7 +48,7 @@ export async function serveMetrics(
     withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Some health checkers close their sending side after the request. Without this option, Node.js would close the
+  // Some health checkers close their sending side after the request. Without this option, Node.js would then close the
   // connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
@@ -82,13 +76,9 @@ const REJECTED = {
   text: 'request on the internal port rejected',
   reason: 'HOST_NOT_ACCEPTED',
 } as const;
-/** Maximum characters of a Host header in the log. */
 const LOGGED_HOST = 100;
 
-/**
- * Rejects requests whose Host header is not accepted (`isAcceptedHost`). Otherwise a page of another site in an
- * operator's browser could read this port by DNS rebinding.
- */
+/** Prevents DNS rebinding: without this check, a page of another site in an operator's browser could read this port. */
 function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;

@@ -1,13 +1,9 @@
-/**
- * Collects the metrics and serves them on the internal port. The metrics of MongoDB, Redis and the queue are read at
- * each scrape.
- */
+/** Collects the metrics and serves the metrics on the internal port. */
 import { withTimeout } from '../../concurrency/timing';
 import type { MetricsOptions, PartitionBacklog, RunningMetrics, ServerProbes } from '../options';
 import { serveMetrics } from './endpoint';
 import { createMetrics, createRegistry, type MetricsRegistry } from './registry';
 
-/** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
 export async function startPrometheus(options: MetricsOptions): Promise<RunningMetrics> {
   const { type, host, port, operatorPage, log, servers } = options;
   const metricsRegistry = createRegistry(type);
@@ -23,12 +19,12 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 }
 
 /**
- * Milliseconds without an answer after which a server counts as unavailable. The limit must be shorter than the few
- * seconds for which a scraper waits for the metrics.
+ * Milliseconds without an answer after which a server counts as unavailable. Must be shorter than the few seconds for
+ * which a scraper waits for the metrics.
  */
 const TIMEOUT = 1_000;
 
-/** Updates the metrics of MongoDB, Redis and the queue. Removes a metric whose value cannot be read. Never fails. */
+/** Never fails: a metric whose value cannot be read is removed. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
   const [isDatabaseUp, isQueueUp, partitions, workerCount] = await Promise.all([
@@ -50,10 +46,7 @@ export async function readServers(servers: ServerProbes, registry: MetricsRegist
   else workers.set(workerCount);
 }
 
-/**
- * Whether the process is ready: MongoDB and Redis are available. Redis also counts as available if its memory is full,
- * because workers free the memory.
- */
+/** Redis counts as ready even if its memory is full, because workers free the memory. */
 export async function areServersReady({
   pingDatabase,
   pingPrimary,
@@ -67,10 +60,6 @@ export async function areServersReady({
 
 const secondsWaited = ({ oldestMs }: PartitionBacklog) => (oldestMs ?? 0) / 1000;
 
-/**
- * Writes no log line about a failed call, because the metric `up` shows the outage.
- *
- * @returns the result of the call; undefined if the call fails or takes too long
- */
+/** @returns undefined if the call fails or takes too long */
 const valueInTime = <T>(call: Promise<T>): Promise<T | undefined> =>
   withTimeout(call, TIMEOUT).catch(() => undefined);

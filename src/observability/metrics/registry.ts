@@ -1,18 +1,18 @@
-/** Defines every metric of the service: its name, its labels, its help text, and the functions that update it. */
+/** Defines every metric of the service. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../concurrency/timing';
 import { endpointAt } from '../../protocol/endpoints';
 import { PushError } from '../../protocol/errors';
 import { GROUPED_CALLS, type Metrics, STAGES } from '../metrics';
 
-/** Upper bounds of the buckets for a stage, in seconds: from half a millisecond to the default PUSH_TIMEOUT. */
+/** Upper bounds of the buckets for a stage, in seconds, up to the default PUSH_TIMEOUT. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Upper bounds of the buckets for a request, in seconds: up to the default BATCH_TIMEOUT. */
+/** Upper bounds of the buckets for a request, in seconds, up to the default BATCH_TIMEOUT. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
-/** Upper bounds of the buckets for two numbers: the pushes in a batch, and the writes in a grouped call. */
+/** Upper bounds of the buckets for the pushes in a batch and for the writes in a grouped call. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** @param type type of the process (`web` or `worker`), which is a label of each metric */
+/** @param type `web` or `worker`; a label of each metric */
 export function createRegistry(type: string) {
   const registry = new Registry();
   registry.setDefaultLabels({ process: type });
@@ -109,10 +109,9 @@ export function createRegistry(type: string) {
 
 export type MetricsRegistry = ReturnType<typeof createRegistry>;
 
-/** The operation label of a batch line whose operation is unknown. */
 const UNKNOWN_LINE = 'batch-line';
 
-/** @param redisTime reads the time of the Redis clock, epoch milliseconds; it rejects if Redis does not answer */
+/** @param redisTime epoch milliseconds of the Redis clock; rejects if Redis does not answer */
 export function createMetrics(
   registry: MetricsRegistry,
   { clock, redisTime }: { readonly clock: Clock; readonly redisTime: () => Promise<number> },
@@ -121,8 +120,7 @@ export function createMetrics(
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
   const groupedCalls = byName(GROUPED_CALLS, (batch) => batchSize.labels({ batch }));
   const count = (path: string, headAt: number, outcome: string, reason: string) => {
-    // Only requests to signed endpoints are counted. Callers can invent any number of other paths, and each path would
-    // need label values of its own.
+    // Only signed endpoints are counted, because callers can invent any number of other paths.
     const operation = endpointAt(path)?.name;
     if (operation === undefined) return;
     requests.inc({ operation, outcome, reason });
@@ -163,10 +161,9 @@ export function createMetrics(
   };
 }
 
-/** The label `outcome` of an error: FAILED for a code from 500 on, otherwise REFUSED. */
 const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
-/** Converts a duration to seconds. A negative duration, after a clock was set back, counts as zero. */
+/** A negative duration, after a clock was set back, counts as zero. */
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 function byName<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {

@@ -1,7 +1,4 @@
-/**
- * Creates the spans of database commands, from the events of the driver. A span has the names of the command and of its
- * collection, but no values.
- */
+/** Creates the spans of database commands. A span must contain no data of a push. */
 import {
   type Attributes,
   context,
@@ -13,15 +10,14 @@ import {
 import { mongo } from 'mongoose';
 import { isRecorded } from './span-relations';
 
-/** Maximum open spans of commands, far more than there are connections. Further commands have no span. */
+/** Maximum open spans; further commands get no span. */
 const MAX_OPEN_SPANS = 5_000;
 
-/** @param client client that was created with `monitorCommands` */
+/** @param client must be created with `monitorCommands` */
 export function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // The driver emits the event in the trace context of the code that sends the command. The active span of that
-    // context becomes the parent span.
+    // The driver emits the event in the trace context of the code that sends the command.
     const parent = context.active();
     if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);
@@ -56,7 +52,7 @@ function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
   };
 }
 
-/** The span omits the message of the error, because messages of the database can contain values of a push. */
+/** Omits the message of the error, because messages of the database can contain values of a push. */
 function failureOf(failure: Error): Attributes {
   const code = failure instanceof mongo.MongoError ? failure.code : undefined;
   return {

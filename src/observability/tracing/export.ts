@@ -1,7 +1,4 @@
-/**
- * Sets up the export of spans with OpenTelemetry. The library reads the standard OTEL_ variables itself.
- * `infra/settings/tracing.ts` checks these variables.
- */
+/** Sets up the export of spans. The OpenTelemetry library reads the standard OTEL_ variables. */
 import { hostname } from 'node:os';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -16,9 +13,9 @@ import { withTimeout } from '../../concurrency/timing';
 import type { RunningTracing, TracingOptions } from '../options';
 import { createTracing } from './spans';
 
-/** Maximum milliseconds for which a stopping process waits for the collector to receive the remaining spans. */
+/** Maximum milliseconds to send the remaining spans when the process stops. */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a span. The span of a batch is in the trace of one push and has links to the other traces. */
+/** Maximum links of a span; the span of a batch has links to the traces of its pushes. */
 const MAX_LINKS = 500;
 /** Maximum characters of a problem in the log, because a collector can answer with a whole web page. */
 const MAX_PROBLEM = 200;
@@ -39,26 +36,24 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
     spanLimits: { linkCountLimit: MAX_LINKS },
     spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), reportFailure))],
   });
-  // The propagator ignores baggage, because callers choose its text.
+  // Baggage is ignored, because callers choose the text of baggage.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),
     stop: async () => {
       const flushed = provider.shutdown().catch((error) => reportFailure(String(error)));
-      // After the timeout, the remaining spans are lost.
       await withTimeout(flushed, FLUSH_TIMEOUT).catch(() => undefined);
     },
   };
 }
 
-/** Reports the warnings of the library, for example a warning that it drops spans because too many spans wait. */
 function reportLibraryWarnings(report: (problem: string) => void): void {
   const nothing = () => undefined;
   const logger = { error: nothing, warn: report, info: nothing, debug: nothing, verbose: nothing };
   diag.setLogger(logger, DiagLogLevel.WARN);
 }
 
-/** Reports why an export failed. The library itself drops the spans without a report. */
+/** Reports why an export failed, because the library drops the spans without a report. */
 function withReport(exporter: SpanExporter, report: (problem: string) => void): SpanExporter {
   return {
     export: (spans, done) =>
@@ -71,15 +66,13 @@ function withReport(exporter: SpanExporter, report: (problem: string) => void): 
   };
 }
 
-/** Minimum milliseconds between two reports. */
 const INTERVAL = 60_000;
 
 /**
- * Limits the calls of `report` to one a minute.
+ * Calls `report` at most once a minute.
  *
- * @param report also gets the number of calls that were suppressed since `report` was last called
- * @param clock a monotonic clock in milliseconds
- * @returns a function that calls `report` at once, or only counts the call if `report` was called in the last minute
+ * @param report also gets the number of calls that were suppressed since the previous call
+ * @param clock milliseconds of a monotonic clock
  */
 export function throttle(
   report: (what: string, suppressed: number) => void,

@@ -1,21 +1,14 @@
-/**
- * Determines whether a trace is recorded. Also determines the parent and the links of a span whose work belongs to
- * several traces. Such a span is in one of these traces and has links to the others.
- */
+/** Parent and links of a span whose work belongs to several traces. */
 import { type Context, type Link, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 
-/** Whether the context belongs to a recorded trace. Only the spans of recorded traces are exported. */
+/** Whether the sampling has selected the trace of the context for export. */
 export function isRecorded(traceContext: Context): boolean {
   const flags = trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE;
   return (flags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** The relations of one span that stands for work of several traces. */
 interface SpanRelations {
-  /**
-   * The first context of a recorded trace. If no trace is recorded, the first context. If there is no context, the root
-   * context.
-   */
+  /** The first context of a recorded trace, else the first context, else the root context. */
   readonly parent: Context;
   /** Links to the other recorded traces. */
   readonly links: Link[];

@@ -1,7 +1,4 @@
-/**
- * Creates spans with the API of OpenTelemetry: for requests, grouped calls, batches, and pushes in a batch.
- * `command-spans.ts` creates the spans of database commands.
- */
+/** Creates the spans of requests, grouped calls, batches and pushes with OpenTelemetry. */
 import {
   type Context,
   context,
@@ -25,7 +22,7 @@ import type {
 import { watchCommands } from './command-spans';
 import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
-/** @param tracer its provider must be registered: without a registration, OpenTelemetry knows no active span */
+/** @param tracer tracer of a registered provider; without registration, OpenTelemetry knows no active span */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
@@ -35,8 +32,8 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // If no point has a trace, the work runs in the root context. The active context is not used, because it can
-      // belong to a request whose work is not part of this call.
+      // If no point has a trace, the work runs in the root context, because the active context can belong to another
+      // request.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
@@ -54,8 +51,6 @@ export function createTracing(tracer: Tracer): Tracing {
   };
 }
 
-// The span of a request, from its head to the end of its answer.
-
 function startRequest(
   tracer: Tracer,
   method: string,
@@ -71,7 +66,7 @@ function startRequest(
     run: (answer) => context.with(trace.setSpan(parent, span), answer),
     end: (result) => {
       span.setAttributes(attributesOfEnd(result));
-      // A code below 500 is an error of the caller, not of the service.
+      // A code below 500 is an error of the caller.
       if (result.rejection && result.rejection.code >= 500)
         span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
@@ -88,9 +83,6 @@ function attributesOfEnd({ requestId, clientId, status, outcome, rejection }: Re
     ...(rejection && { 'error.type': rejection.reason }),
   };
 }
-
-// The spans of a batch: one span for the batch, and one for each push of a recorded trace. The span of the batch is the
-// parent of the spans of its database commands.
 
 async function traceBatch<R extends TracedReply>(
   tracer: Tracer,
@@ -118,7 +110,7 @@ async function traceBatch<R extends TracedReply>(
     for (const { id, settlement } of replies) recordResult(spans.get(id), settlement);
     return replies;
   } catch (error) {
-    // The spans of the pushes end with the error. If the worker repeats the batch, the pushes get new spans.
+    // If the worker repeats the batch, the pushes get new spans.
     for (const span of spans.values()) recordFailure(span, error);
     throw error;
   } finally {
@@ -153,9 +145,6 @@ function recordResult(
   });
 }
 
-// Work within a span.
-
-/** Runs the work with `span` as the active span, and ends the span. */
 async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
   try {
     return await context.with(trace.setSpan(parent, span), work);
@@ -167,7 +156,7 @@ async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): P
   }
 }
 
-/** Records the class of the error without its message, because database messages can contain values of a push. */
+/** Omits the message of the error, because messages of the database can contain values of a push. */
 function recordFailure(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -3,19 +3,17 @@ import type { z } from 'zod';
 import type { Reason } from '../errors';
 import type { Bilingual } from '../language';
 
-/** The settings on which an endpoint depends: bytes for the limits, milliseconds for the timeouts. */
+/** Limits in bytes, timeouts in milliseconds. */
 export type EndpointSettings = Readonly<
   Record<'BODY_LIMIT' | 'BATCH_BODY_LIMIT' | 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT', number>
 >;
 
-/** Default of BODY_LIMIT, bytes. */
+/** Default of the setting BODY_LIMIT, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
-/** A row: an endpoint that accepts signed POST requests. */
 export interface Endpoint<Name extends string = string> {
   /** The name in metrics and in the push log. */
   readonly name: Name;
-  /** The path is also part of the span names in traces. */
   readonly path: string;
   readonly document: {
     /** The operationId. */
@@ -27,19 +25,19 @@ export interface Endpoint<Name extends string = string> {
     readonly rejections: readonly Reason[];
   };
   /**
-   * `signature`: the digest of the body is computed after the body has arrived. `streamed`: the digest is computed
-   * while the body arrives.
+   * When the service computes the digest of the body. `signature`: after the body has arrived. `streamed`: while the
+   * body arrives.
    */
   readonly authentication: 'signature' | 'streamed';
   /**
-   * What counts as one request in the rate limit of the client. `request`: the whole request. `lines`: each line of the
-   * body. `push`: each push; `src/pushes/submit.ts` counts the pushes.
+   * What the rate limit counts: each push, the whole request, or each line of the body. `src/pushes/submit.ts` counts
+   * the pushes.
    */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
   readonly body: EndpointBody;
-  /** Milliseconds in which the service must answer, or the name of the setting with this number. */
+  /** Milliseconds in which the service must answer, or the name of a setting. */
   readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
   readonly answer: EndpointAnswer;
 }
@@ -52,7 +50,7 @@ interface EndpointBody {
   /** True: the lines can also be the elements of a JSON array. */
   readonly isArrayToo?: true;
   readonly limit: {
-    /** The limit, or the default of the setting. */
+    /** Maximum bytes of the body, or the default of `setting`. */
     readonly bytes: number;
     readonly setting?: 'BODY_LIMIT' | 'BATCH_BODY_LIMIT';
   };
@@ -68,26 +66,21 @@ interface EndpointAnswer {
   readonly schema: string | readonly string[];
   /** Examples of `data` by name; for NDJSON, an example is a list of lines. */
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Names of response headers that only this endpoint sends. */
+  /** Names of response headers in addition to the headers of all endpoints. */
   readonly headers?: readonly string[];
-  /**
-   * The answer 207, if the endpoint has one. `retryable`: failed lines can succeed in a retry. `final`: the request
-   * is a dry run, and its failed lines stay invalid.
-   */
+  /** The answer if lines fail. `final` (a dry run): the answer has no header Retry-After. */
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 
-/** The usual `uploadTimeout`, in milliseconds. Endpoints with larger bodies have their own value. */
+/** The usual `uploadTimeout`, in milliseconds. */
 export const UPLOAD_TIMEOUT = 12_000;
 
-/** The row of a signed query. `queryEndpoint` converts this row to a row of the endpoint table. */
+/** The row of a signed query; `queryEndpoint` (endpoints.ts) converts the row to an `Endpoint`. */
 export interface QueryRow<Data> {
-  /** The operationId in the OpenAPI document. */
   readonly id: string;
   readonly title: Bilingual;
   readonly about: Bilingual;
   readonly body: {
-    /** The name of the schema in the OpenAPI document. */
     readonly name: string;
     /** @param timeZone zone of local date-times (PORTAL_TIME_ZONE) */
     readonly schema: (timeZone: string) => z.ZodType;
@@ -101,7 +94,7 @@ export interface QueryRow<Data> {
     readonly example: Data;
   };
   /**
-   * Schemas of the answer that have a name in the OpenAPI document.
+   * The schemas of the answer that have a name in the OpenAPI document.
    *
    * @param causes all codes of docs/signature-causes.md
    */
@@ -114,8 +107,7 @@ export interface QueryRow<Data> {
   readonly timeout?: number;
 }
 
-/** Returns the row unchanged. The compiler checks the example of the row against the type of `data`. */
+/** The compiler checks the example of the row against the type of `data`. */
 export const signedQuery = <Data>(row: QueryRow<Data>): QueryRow<Data> => row;
 
-/** The type of `data` in the answers to a query. */
 export type DataOf<Row> = Row extends QueryRow<infer Data> ? Data : never;

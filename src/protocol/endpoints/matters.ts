@@ -1,4 +1,4 @@
-/** Endpoint rows of the queries about matters (docs/queries.md). */
+/** Rows of the endpoint table (`protocol/endpoints.ts`) for the queries about matters. */
 
 import { successEnvelope } from '../envelope';
 import {
@@ -31,7 +31,6 @@ import { matterAnswer, orphanCount, orphanView, partyView } from '../matter-view
 import { ORPHANS, queryPath } from '../paths';
 import { type Endpoint, signedQuery } from './endpoint';
 
-/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const MATTER_QUERIES = {
   'matters/get': signedQuery<GotMatters>({
     id: 'getMatters',
@@ -140,7 +139,7 @@ const FOUND: Bilingual = [
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 
-/** `matters/orphans`: body and answer are NDJSON, because both can be large. */
+/** Body and answer are NDJSON, because both can be large. */
 export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
   name: ORPHANS,
   path: queryPath(ORPHANS),

@@ -15,7 +15,6 @@ import { logQuerySchema } from '../log-query';
 import { type PushStats, pushStats, statsRow, statsSchema, statsTotal } from '../push-stats';
 import { signedQuery } from './endpoint';
 
-/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const PUSH_LOG_QUERIES = {
   'push-logs/query': signedQuery<LogPage>({
     id: 'queryPushLog',

@@ -9,7 +9,6 @@ import { BODY_LIMIT, type Endpoint, UPLOAD_TIMEOUT } from './endpoint';
 
 interface PushRow {
   readonly id: string;
-  /** Name of the body's schema. */
   readonly body: string;
   readonly title: Bilingual;
   readonly about: Bilingual;

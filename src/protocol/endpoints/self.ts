@@ -13,7 +13,6 @@ import {
 import { type CheckedUsers, checkedUser, checkedUsers, usersCheckSchema } from '../users-check';
 import { signedQuery } from './endpoint';
 
-/** Each key is the path below `/api/open`, and also the name of the query in metrics and in the push log. */
 export const SELF_QUERIES = {
   'users/check': signedQuery<CheckedUsers>({
     id: 'checkUsers',

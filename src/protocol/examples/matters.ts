@@ -1,4 +1,4 @@
-/** Examples of the answers to the queries about matters. */
+/** Examples of the queries about matters, and of the answers. */
 import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../matter-answers';
 import type { MatterView, OrphanCount, OrphanView } from '../matter-view';
 import { EXAMPLE_EXTERNAL_ID, EXAMPLE_MATTER_ID } from './request';

@@ -43,11 +43,9 @@ export const PUSH_ANSWERS: Readonly<Record<OperationName, PushData>> = {
   delete: answer('DELETED'),
 };
 
-/** The dry run of an upsert. */
 export const VERIFICATION = { operation: 'upsert', push: PUSHES.upsert };
 export const VERIFIED: Verified = { valid: true, externalId: EXAMPLE_EXTERNAL_ID, warnings: [] };
 
-/** A notice, which the service accepts with a warning. */
 export const NOTICE = {
   matterType: 'NOTICE',
   title: '系统将于今晚维护',
@@ -66,7 +64,6 @@ export const NOTICE_ANSWER: PushData = {
   ],
 };
 
-/** A batch of two lines. */
 export const BATCH_LINES: readonly object[] = [
   { op: 'upsert', body: PUSHES.upsert, key: 'PR-2026-001 v7' },
   { op: 'upsert', body: NOTICE },

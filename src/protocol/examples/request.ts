@@ -1,4 +1,4 @@
-/** The values that all examples share: one request for one matter at one time. */
+/** Values that the examples share. */
 
 export const EXAMPLE_TIME = Date.UTC(2026, 10, 21, 13, 52, 1, 570);
 export const EXAMPLE_REQUEST_ID = '6b01a201c4a79446377b7ed1';

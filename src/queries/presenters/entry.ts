@@ -11,10 +11,8 @@ import {
 } from '../../protocol/log-entry';
 import type { LogEntry } from '../../storage/push-log';
 
-/** The values that an answer needs in addition to the entry. */
 interface ViewContext {
   readonly attempt: number | undefined;
-  /** Language of the answer. */
   readonly language: Language;
 }
 
@@ -42,10 +40,7 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/**
- * @param attempt number of the attempt, from 1; undefined without an idempotency key, or if the push is not among the
- *   first 100 uses of its key
- */
+/** @param attempt from 1; undefined without an idempotency key, or after the first 100 pushes with the key */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,
@@ -79,7 +74,6 @@ function present(entry: LogEntry, fields: readonly FieldName[], context: ViewCon
 const isStored = (name: FieldName): name is Exclude<FieldName, keyof PresentedFields> =>
   ENTRY_FIELDS[name].stored !== undefined;
 
-/** Converts a stored value to JSON. */
 function toJson(value: string | number | Date | bigint | object | null | undefined) {
   // An entry that was edited by hand can lack a field.
   if (value === undefined || value === null) return null;

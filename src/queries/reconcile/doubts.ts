@@ -1,12 +1,11 @@
 /**
- * Finds external ids of a file that the ledger probably has in another form:
+ * Finds external ids of a file that the ledger probably has in another form. An upsert with the id of the file would
+ * create a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
- * - LOOK_ALIKE: the id in the file and the id in the ledger differ only in invisible characters, or in blanks at the
- *   ends.
+ * - LOOK_ALIKE: the ids in the file and in the ledger differ only in invisible characters, or in blanks at the ends.
  *
- * An upsert with the id of the file would create a second matter. Pure. The console in `browser/console` imports this
- * file too.
+ * The console (`browser/console`) bundles this file, so this file must run in a browser.
  */
 import { lookAlike } from '../../protocol/look-alike';
 
@@ -20,23 +19,18 @@ export interface Doubt {
 
 /** How a spreadsheet shows a long number, for example `1.23E+17` or, with a decimal comma, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
-/**
- * Number of leading digits that a spreadsheet keeps in a number. The spreadsheet replaces all later digits with zeros.
- */
+/** A spreadsheet keeps this many leading digits of a long number, and replaces the other digits with zeros. */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
 const ROUNDED = /^\d{15}0+$/;
 const WITH_ZEROS = /^0+\d+$/;
 const WITHOUT_ZEROS = /^[1-9]\d*$/;
 
-/** Whether a spreadsheet has certainly converted this id. */
 export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
- * @param ofFile all ids of the file
  * @param open ids of open matters and drafts of the ledger; only ids that are not in the file
- * @returns a function that returns the doubt about an id of the file; undefined if there is none. Call the function
- *   only for ids that the ledger does not have
+ * @returns a function for ids of the file that the ledger does not have
  */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
@@ -49,8 +43,7 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // An id that `lookAlike` changes is doubtful even if no open matter has the changed id. A concluded matter can have
-    // the changed id, and `open` does not contain concluded matters.
+    // The ledger can have `plain` as the id of a concluded matter, and `open` contains no concluded matters.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -58,18 +51,17 @@ export function createDoubtFinder(
   };
 }
 
-/** The ids of the file, and the ids of open matters (the parameter `open` of `createDoubtFinder`). */
 class SeenIds {
   /** Ids of open matters, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
-  /** Ids of open matters with leading zeros, by their form without these zeros. */
+  /** Ids of open matters with leading zeros, by their form without leading zeros. */
   readonly #byNumber = new Map<string, string>();
   /** Ids of open matters with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
-  /** Among the ids of open matters with leading zeros: the number of digits of the longest id. */
+  /** Length of the longest id of an open matter with leading zeros. */
   #longestWithZeros = 0;
-  // True if an id of the file is the id of an open matter without leading zeros (`#haveLostZeros`), or rounded
-  // (`#areRounded`). Then each id that can be damaged in the same way is doubtful, even if no open matter matches.
+  // Whether a spreadsheet has removed the leading zeros of an id of the file (`#haveLostZeros`), or has rounded an id
+  // (`#areRounded`). If true, `isDamaged` also doubts ids of the file that no open matter matches.
   #haveLostZeros = false;
   #areRounded = false;
 

@@ -1,4 +1,4 @@
-/** Compares one matter of a file with the ledger, and shows the two values of each difference. Pure. */
+/** Compares one matter of a file with the ledger, and shows the two values of each difference. */
 
 import { type ContentField, contentDifferences } from '../../domain/full-upsert';
 import { type Matter, partyKey } from '../../domain/matter';
@@ -34,7 +34,6 @@ const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
   STATUS_DIFFERS: STATUS,
 };
 
-/** @returns the differences in the fields that the file states; empty if there are none */
 export function findDifferences(
   stated: ExpectedMatter,
   stored: Matter | undefined,
@@ -55,7 +54,6 @@ export function findDifferences(
   const found = compareWithLedger(expectedMatter.expected, stored).map((difference) =>
     describe(difference, SHOWN[difference].filter(isShown)),
   );
-  // The content of a missing or deleted matter is not compared.
   if (!stored || stored.deleted || expectedMatter.expected.deleted) return found;
   const content = isRow
     ? rowDifferences(rowContent, stored)
@@ -63,7 +61,7 @@ export function findDifferences(
   return content.length === 0 ? found : [...found, describe('CONTENT_DIFFERS', content)];
 }
 
-/** The finding that replaces MISSING if the ledger probably has the matter under another id. */
+/** The difference that replaces MISSING if the ledger probably has the matter under another id. */
 export function doubtDifference(
   { expected }: ExpectedMatter,
   { kind, probableId }: Doubt,
@@ -78,8 +76,7 @@ export function doubtDifference(
 
 /**
  * Replaces `sourceUpdatedAt` of the file with `sourceUpdatedAt` of the ledger if both are equal within the precision of
- * the file. Without this replacement, every matter of a spreadsheet without seconds would differ. A push with the time
- * of the file would be stale, because that time is earlier.
+ * the file. A push with the earlier time of the file would be stale.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;
@@ -91,7 +88,7 @@ export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefine
     : { ...matter, expected: { ...expected, sourceUpdatedAt: at } };
 }
 
-/** The named fields as JSON. Instants are ISO-8601 in UTC, parties are `ROLE username`. */
+/** Instants are ISO-8601 in UTC, parties are `ROLE username`. */
 export function toSide(fields: Fields, names: readonly ShownField[]): NonNullable<SideValues> {
   return Object.fromEntries(names.map((name) => [name, toJson(name, fields[name] ?? null)]));
 }

@@ -1,4 +1,7 @@
-/** Reads and checks the fields of one line of a file. Pure. The console in `browser/console` imports this file too. */
+/**
+ * Reads and checks the fields of one line of a file. The console (`browser/console`) bundles this file, so this file
+ * must run in a browser.
+ */
 import { ASSIGNEE } from '../../files/columns';
 import { readFileTime } from '../../files/times';
 import { isExternalId, isNothing, isStatus, isText, MAX_LENGTH } from '../../protocol/field-rules';
@@ -14,7 +17,6 @@ export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
   readonly serials: number;
 };
 
-/** Whether a line of a file can have a field of this name. */
 export const isRowField = (name: string): boolean =>
   EXPECTED_FIELDS.has(name) || PUSHED_FIELDS.has(name) || name === ASSIGNEE;
 
@@ -87,19 +89,16 @@ const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((it) => typeof it === 'string');
 
 interface Time {
-  /** Epoch milliseconds; null if the field is empty; undefined if the line does not have the field. */
+  /** Epoch milliseconds; null if the field is null; undefined if the line does not have the field. */
   readonly at: number | null | undefined;
   /** The time in the form that the service reads. */
   readonly text?: string;
   /** Precision in milliseconds. */
   readonly precision: number;
-  /** Whether the file contains the time as a serial number of a spreadsheet. */
   readonly isSerial?: boolean;
 }
 
-/**
- * @returns undefined if the value is invalid. The values null and undefined are valid: `at` of the result is this value
- */
+/** @returns undefined if the value is invalid; null and undefined are valid values */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

@@ -1,4 +1,4 @@
-/** Makes the push that gives a matter in the ledger the values of the compared file, or creates the matter. Pure. */
+/** Makes the push that corrects a matter in the ledger, or creates a missing matter, with the values of a file. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -8,7 +8,6 @@ import type { ExpectedMatter, FoldedMatter, Row } from './expected';
 import { type MatterFinding, withLedgerTime } from './find';
 import { contentOf, statedParties } from './row-content';
 
-/** A line of a push file. */
 export interface RepushLine {
   readonly op: OperationName;
   readonly body: Readonly<Record<string, unknown>>;
@@ -27,24 +26,22 @@ export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind
 
 export interface RepushOptions {
   /**
-   * True: also correct a matter that is newer in the ledger than in the file. The push then has the time of the ledger,
-   * because a push with the time of the file would be stale.
+   * True: also corrects a matter that is newer in the ledger than in the file. The push then has the time of the
+   * ledger, because a push with the earlier time of the file would be stale.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
-  /** The matter type for a row that states no type and whose matter is not in the ledger. */
+  /** The matter type if neither the row nor the ledger has a matter type. */
   readonly matterType?: string | undefined;
 }
 
-/** A matter that differs between the file and the ledger, and its differences. */
 export interface MatterMismatch {
   readonly expectedMatter: ExpectedMatter;
   readonly stored: Matter | undefined;
   readonly findings: readonly MatterFinding[];
 }
 
-/** @returns the push that corrects the matter, or the obstacle to such a push */
 export function createRepushLine(
   { expectedMatter: stated, stored, findings }: MatterMismatch,
   options: RepushOptions,
@@ -64,10 +61,7 @@ export function createRepushLine(
   return line ?? 'NEEDS_CONTENT';
 }
 
-/**
- * Whether the matter is newer in the ledger than in the file. For a row without a time (undefined), the answer is
- * false. A folded matter without a time (null) counts as older than every time.
- */
+/** False if the file states no time (undefined). The time null in the file counts as older than every time. */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
   const ours = stored?.sourceUpdatedAt ?? null;
@@ -91,12 +85,8 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row; undefined if the row lacks fields that a push needs. If the row states no type or no title, an
- * upsert has the type or the title of the ledger.
- *
- * A row without a title does not state the whole matter, so its push has the time of the ledger, not of the row. A lost
- * push of the source system can have the other fields of the matter, and a time before that of the row. With the time
- * of the row in the ledger, this push would be stale when the source system sends it again.
+ * A row without a title states only a part of the matter, so the push keeps the time of the ledger. With the time of
+ * the row, an older push that later brings the other fields would be stale.
  */
 function rowLine(
   row: Row,
@@ -116,12 +106,10 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // If the deadlines of file and ledger are equal within the precision of the file, the push has no deadline, and
-      // the ledger keeps its deadline. The deadline of the file can lack the seconds.
+      // The deadline of the file can lack the seconds, so the push must not replace an equal deadline of the ledger.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
-      // `parties` then replaces all parties, so `removeParties` is not necessary. The service rejects `removeParties`
-      // together with `replaceParties`.
+      // The service rejects `removeParties` together with `replaceParties`.
       ...(parties?.replaces && { removeParties: undefined }),
       ...status,
     };
@@ -133,7 +121,6 @@ function rowLine(
   return { op: 'status', body: bodyOf(row, { ...status, externalStatusLabel }, kept) };
 }
 
-/** The body of a push. Undefined fields are not sent, because JSON leaves them out. */
 function bodyOf({ expected }: ExpectedMatter, fields: object, stamp: number | undefined) {
   const { externalId } = expected;
   const sourceUpdatedAt = stamp === undefined ? undefined : new Date(stamp).toISOString();

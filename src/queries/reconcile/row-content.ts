@@ -1,22 +1,20 @@
 /**
- * Compares the content in a row of a file with the ledger. Pure. The console in `browser/console` imports this file
- * too.
+ * Compares the content in a row of a file with the ledger. The console (`browser/console`) bundles this file, so this
+ * file must run in a browser.
  */
 import { type ContentField, haveSameParties } from '../../domain/full-upsert';
 import { CONTENT_FIELDS, type Matter, type PartyRef, type PartyRemoval } from '../../domain/matter';
 import { changeParties, removalTest, removeParties } from '../../domain/parties';
 import type { Row } from './expected';
 
-/** The content that a row states. An absent field is not compared. */
+/** An absent field is not compared. */
 export type RowContent = Partial<Pick<Matter, ContentField>>;
 
 const TEXTS = ['matterType', 'title', ...CONTENT_FIELDS] as const;
 
 /**
- * Returns the content that a row states.
- *
- * @param stored the matter of the ledger. If its deadline equals the deadline of the row within the precision of the
- *   file, the result has the deadline of the ledger
+ * If the deadlines of the row and of `stored` are equal within the precision of the file, returns the deadline of
+ * `stored`.
  */
 export function contentOf(row: Row, stored: Matter | undefined): RowContent {
   const { pushed, deadlineAt, precisions } = row;
@@ -33,7 +31,6 @@ export function contentOf(row: Row, stored: Matter | undefined): RowContent {
   };
 }
 
-/** The content fields of a row that differ from the ledger. */
 export function rowDifferences(content: RowContent, stored: Matter): ContentField[] {
   const fields = Object.keys(content) as (keyof RowContent)[];
   return fields.filter((field) =>
@@ -44,10 +41,9 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 }
 
 /**
- * @param theirs time of the file
- * @param ours time of the ledger
  * @param precision precision of the file in milliseconds
- * @returns `ours` if both times are equal within the precision; otherwise `theirs`
+ * @returns `ours` (time of the ledger) if both times are equal within the precision; otherwise `theirs` (time of the
+ *   file)
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
   theirs: T,
@@ -63,7 +59,6 @@ const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() ||
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-/** The parties of the matter after an upsert of the row; undefined if the row states neither parties nor removals. */
 function partiesOf(row: Row, stored: Matter | undefined): Matter['parties'] | undefined {
   const stated = statedParties(row, stored);
   const { removeParties: removals } = row.pushed;
@@ -81,9 +76,8 @@ interface StatedParties {
 }
 
 /**
- * The parties in an upsert of the row; undefined if the row states none. If the row has a column of assignees, only
- * this column gives the ASSIGNEEs. The parties with other roles come from the field `parties` of the row. If the row
- * lacks this field, these parties come from the ledger.
+ * A column of assignees replaces all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the row,
+ * or else from the ledger.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;
@@ -98,7 +92,6 @@ export function statedParties(row: Row, stored: Matter | undefined): StatedParti
   return { parties: [...assignees, ...kept].filter((it) => !isRemoved(it)), replaces: true };
 }
 
-/** Whether a value of the file is a party. The comparison ignores other values, which the service would reject. */
 const isParty = (value: unknown): value is PartyRef =>
   isRemoval(value) && typeof value.partyRole === 'string';
 

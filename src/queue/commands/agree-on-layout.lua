@@ -1,5 +1,5 @@
--- Records the layout of a process if Redis has no layout, or if the recorded layout equals `replaceable`. Returns the
--- layout that is recorded afterwards. agreements.ts documents the command.
+-- Records the layout `own` if no layout is recorded or the recorded layout equals `replaceable`. Returns the recorded
+-- layout.
 local layout = KEYS[1]
 local own, replaceable = ARGV[1], ARGV[2]
 

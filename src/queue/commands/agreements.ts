@@ -1,12 +1,7 @@
 /**
- * Two facts that must be the same for all processes of a namespace.
- *
- * - The layout, which is the number of shards and partitions. With two layouts, the pushes of one matter could be in
- *   two partitions and would have no order. The first process records the layout. The layout can change only while the
- *   queue is empty and no process is alive.
- * - The database. A worker with another database would read pushes whose log entries are not in its database. In Redis,
- *   the processes claim the namespace for their database and renew this claim. After the last process has ended, the
- *   claim expires.
+ * Ensures that all processes of a namespace use the same layout of the queue and the same database. With two layouts,
+ * the pushes of one matter could be in two partitions and would have no order. A worker with another database would
+ * read pushes whose push-log entries are not in its database.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -17,7 +12,6 @@ import { createRedisKeys, layoutText, type QueueLayout, type RedisKeys } from '.
 /** A process counts as alive until this many milliseconds after its last heartbeat. */
 const SILENT = 9_000;
 
-/** @returns undefined for a text that is no layout */
 function readLayout(text: string | null): QueueLayout | undefined {
   const [, shards, partitions] = /^(\d+) (\d+)$/.exec(text ?? '') ?? [];
   return shards && partitions
@@ -26,11 +20,10 @@ function readLayout(text: string | null): QueueLayout | undefined {
 }
 
 /**
- * Records the layout of this process. Replaces another layout only if the queue is not in use.
+ * Records the layout of this process; replaces another layout only while no push is queued and no process is alive.
  *
- * @param namespace REDIS_NAMESPACE
- * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS, if the queue has another layout and is in use; or the
- *   connection's error
+ * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS if another layout cannot be replaced; or the connection's
+ *   error
  */
 export async function agreeOnLayout(
   redis: RedisConnection,
@@ -41,7 +34,6 @@ export async function agreeOnLayout(
   const agree = (replaceable: string) => run([keys.layout], [layoutText(keys), replaceable]);
   const inUse = (layout: QueueLayout) => {
     const { own, count, difference } = compare(keys, layout);
-    // `count` is the number of shards or partitions of the queue. `own` is this number in the settings of this process.
     return new Error(
       `${difference} and is in use: set ${count}, or wait until no push is queued, ` +
         `stop all processes, and start them with ${own}`,
@@ -52,16 +44,14 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Meanwhile, another process can have recorded a third layout.
+  // Since the first call of `agree`, another process can have recorded a third layout.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
 
 /**
- * Checks the layout of a process that only adds pushes. Such a process records no layout: `web` and `worker` record the
- * layout.
+ * Checks the layout without recording a layout, for a process that only adds pushes.
  *
- * @param namespace REDIS_NAMESPACE
  * @throws Error that names the setting to correct, or the connection's error
  */
 export async function requireLayout(
@@ -79,7 +69,6 @@ export async function requireLayout(
   if (own !== count) throw new Error(`${difference}: set ${setting}=${count} as in the service`);
 }
 
-/** Describes the difference in shards; if the numbers of shards are equal, the difference in partitions. */
 function compare(own: QueueLayout, queue: QueueLayout) {
   const [setting, name, what] =
     own.shards === queue.shards
@@ -120,16 +109,15 @@ const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 
 interface Database {
-  /** Identifies the database: all URLs that lead to one database result in the same id. Contains no blanks. */
+  /** Equal for all URLs that lead to the same database; contains no blanks. */
   readonly id: string;
-  /** Hosts and name, without a password. */
+  /** Hosts and database name, without a password. */
   readonly name: string;
 }
 
 interface ClaimOptions {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
-  /** REDIS_NAMESPACE */
   readonly namespace: string;
   readonly identify: () => Promise<Database>;
   readonly logger: Logger;
@@ -139,13 +127,12 @@ interface ClaimOptions {
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
  * @throws Error that names the two databases, if processes with another database use the namespace; or the error of
- *   Redis or MongoDB, if the first claim fails
+ *   Redis or MongoDB
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;
   const run = defineScript<string>(redis, __dirname, 'claim-namespace');
   let claimed = '';
-  /** @returns the message for the operator if another database has the claim */
   const claim = async (): Promise<string | undefined> => {
     const { id, name } = await identify();
     const held = await run([keys.database], [id, name, CLAIM, claimed]);

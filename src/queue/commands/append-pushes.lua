@@ -1,4 +1,4 @@
--- Appends pushes to partitions of one shard. append-pushes.ts documents the command.
+-- Appends pushes to partitions of one shard (append-pushes.ts).
 local partition_bytes, owners, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local max_pushes, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -18,12 +18,10 @@ local length, bytes, was_empty, tallies = {}, {}, {}, {}
 for list, key in ipairs(lists) do
   length[list] = redis.call('LLEN', key)
   was_empty[list] = length[list] == 0
-  -- The bytes of an empty partition are zero, even if the stored number is wrong.
   bytes[list] = was_empty[list] and 0 or tonumber(stored_bytes[list] or '0')
   if has_tallies then tallies[list] = read_tally(partition_clients, numbers[list], length[list]) end
 end
 
--- Reads a list in chunks, and returns a tally of all its pushes. client-tally.lua explains the tally.
 local function count_all(list)
   local tally, chunk = {}, 100
   for first = 0, length[list] - 1, chunk do
@@ -34,8 +32,7 @@ local function count_all(list)
   return tally
 end
 
--- Returns the tally of a list. Returns nil if the list has no tally and has only few pushes and bytes: no client can
--- exceed its share in such a list.
+-- Returns nil if the list has no tally (client-tally.lua) and is so small that no client can exceed its share.
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -44,8 +41,7 @@ end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
 
--- Returns the reason why a list rejects a push of a client; nil if the list accepts the push. A client can exceed its
--- share only while the list has no pushes of other clients.
+-- A client may exceed its share only with its first push in the list, or while the list has no pushes of other clients.
 local function check(list, client, size)
   local tally = tallies[list]
   local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
@@ -55,8 +51,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- Another client can have filled the list before this client had pushes in the list. Therefore the pushes of another
-  -- client count only up to the share.
+  -- One client alone can have filled the list, but other clients must still be able to add pushes. Therefore the pushes
+  -- of every client except `client` count only up to the share of one client.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -77,8 +73,7 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- If a list rejected one push of a client, the list also rejects the later pushes of this client in this call.
-    -- Otherwise a later push would overtake the rejected push.
+    -- To keep the order of a matter's pushes, the list also rejects all later pushes of the client in this call.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection
     rejections[list] = rejected

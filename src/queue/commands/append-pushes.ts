@@ -7,9 +7,8 @@ import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
 /**
- * The limits of one partition. A client may use a whole limit while the partition has no pushes of other clients.
- * Otherwise the client may use half of the limit (contract 6.7). After one client has filled the partition, the other
- * clients together can still add half of the limit. So the partition can exceed the limit.
+ * The limits of one partition. A client may use half of a limit, or the whole limit while the partition has no pushes
+ * of other clients (contract 6.7).
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
@@ -18,27 +17,23 @@ export interface PartitionLimits {
   readonly bytes: number;
 }
 
-/** The push is in its partition, or one of the limits of the partition rejected the push. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * From this number of pushes or bytes on, a partition has a tally of its clients (client-tally.lua). To make a tally,
- * Redis counts all pushes of the partition and runs no other command meanwhile. The numbers are low, so that this count
- * is quick.
+ * From this size on, a partition has a tally of its clients (client-tally.lua). For a new tally, Redis counts all
+ * pushes of the partition and runs no other command meanwhile. Therefore this size is small.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * Creates the function that appends pushes. If a partition rejects a push, the partition also rejects the client's
- * later pushes in the same call. If Redis rejects the call because the memory of Redis is full (`isOutOfMemory`), no
- * push is appended.
+ * If a partition rejects a push, the partition also rejects the client's later pushes in the same call. If the memory
+ * of Redis is full (`isOutOfMemory`), the call fails and no push is appended.
  *
- * @param time the Redis time, which each append corrects. If the queue has several shards, this time is not used: each
- *   shard has its own time
- * @returns a function that returns the result for each push, and the partitions that were empty and have no owner.
- *   These partitions need a partition job. If a partition was empty and has an owner, the script notifies the owner
+ * @param time the Redis time, which each append corrects; not used if the queue has several shards
+ * @returns a function that returns the result for each push, and the partitions that need a job: partitions that were
+ *   empty and have no owner
  */
 export function createAppendPushes(
   redis: RedisConnection,
@@ -57,9 +52,8 @@ export function createAppendPushes(
   return async (shard: number, pushes: readonly TimedPush[]) => {
     const clock = timeOfShard(shard);
     const began = performance.now();
-    // The Redis time at the start of this call. The duration of `clock.now()` must not extend the deadlines.
+    // The Redis time at the start of this call: the duration of `clock.now()` must not extend the deadlines.
     const start = (await clock.now()) - (performance.now() - began);
-    /** By partition: the index of its list in this call, from 1. */
     const lists = new Map<number, number>();
     const items = pushes.flatMap(({ push, text, timeout }) => {
       const partition = partitionOf(groupOf(push.systemCode, push.externalId), keys);
@@ -82,13 +76,11 @@ export function createAppendPushes(
   };
 }
 
-/** The part of a limit that a client may use while other clients use the same partition. */
 const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / 2));
 
-/** The Redis time of each shard: each node of a Cluster has its own clock. */
+/** Each node of a Cluster has its own clock, so each shard has its own Redis time. */
 function timesOfShards(redis: RedisConnection, keys: RedisKeys, time: RedisTime) {
   if (keys.shards === 1) return () => time;
-  /** Returns seconds and microseconds. */
   const run = defineScript<number[]>(redis, __dirname, 'time-of-shard');
   const times = new Map<number, RedisTime>();
   return (shard: number): RedisTime => {

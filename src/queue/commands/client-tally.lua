@@ -1,21 +1,19 @@
--- Functions that append-pushes.lua and reply-and-remove.lua use. A tally counts the waiting pushes in one partition:
--- for each client id, the number of pushes and their total bytes. The hash `partition_clients` stores the tally of
--- each partition as JSON.
+-- Functions that append-pushes.lua and reply-and-remove.lua use. A tally contains, for each client id, the number of
+-- waiting pushes in one partition and their total bytes.
 
--- Adds an item of `size` bytes to a tally if `sign` is 1. Subtracts the item if `sign` is -1.
+-- `sign`: 1 adds the item, -1 subtracts the item.
 local function count_item(tally, client, size, sign)
   local pushes, bytes = unpack(tally[client] or { 0, 0 })
   pushes, bytes = pushes + sign, bytes + sign * size
   tally[client] = pushes > 0 and { pushes, bytes } or nil
 end
 
--- Returns the client id of an item, with the escapes of its JSON. JSON escapes quotation marks within strings, so no
--- other text of the item looks like the field `clientId`. Another field always follows, so the pattern ends with a
--- comma.
+-- Only the field `clientId` matches this pattern, because JSON escapes quotation marks within strings. Another field
+-- always follows `clientId`, so the pattern ends with a comma.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
--- Returns the stored tally of a partition with `length` pushes, or nil. Processes of an earlier version append and
--- remove pushes without updating the tally. Therefore a tally is deleted if its number of pushes is not `length`.
+-- Returns the stored tally, or nil. Deletes a tally whose total of pushes differs from `length`, because processes of
+-- an earlier version do not update tallies.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)
   if not text then return nil end

@@ -1,11 +1,10 @@
--- Finds the due partitions of one shard: the partitions that need a worker. partitions.ts documents the command.
+-- Finds the partitions of one shard that need a worker (partitions.ts).
 local partition_bytes, owners, sweep = KEYS[1], KEYS[2], KEYS[3]
 local list_prefix, time_digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local overdue, overdue_of_others, sweep_interval = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local live_workers = { unpack(ARGV, 7) }
 
--- The sweep must work while the memory of Redis is full: the sweep schedules jobs of workers, and only workers free
--- memory.
+-- The sweep must work while the memory of Redis is full, because only workers free memory.
 allow_at_maxmemory(partition_bytes)
 
 local now = now_ms()
@@ -26,7 +25,8 @@ for _, number in ipairs(redis.call('HKEYS', partition_bytes)) do
   end
 end
 
--- An empty partition of a dead worker is due as well: its next push would notify the dead worker.
+-- An empty partition of a dead worker is due as well: otherwise the next push of the partition would notify the dead
+-- worker.
 if sees_all and #live_workers > 0 then
   local is_alive = {}
   for _, worker in ipairs(live_workers) do is_alive[worker] = true end

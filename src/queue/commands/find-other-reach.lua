@@ -1,12 +1,11 @@
--- Returns 1 if another worker that takes partitions reaches the database, else 0.
--- worker-reach.ts documents the command.
+-- Returns 1 if another worker that takes partitions reaches the database, else 0 (worker-reach.ts).
 local reach, workers = KEYS[1], KEYS[2]
 local id, at_least_for, within = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 allow_at_maxmemory(reach)
 local now = now_ms()
--- Removes the report of this worker first. So if two workers check at the same time, at most one of the two finds the
--- report of the other worker.
+-- The script first removes this worker's report, so that two workers that check at the same time cannot both find each
+-- other's report.
 redis.call('HDEL', reach, id)
 local found = 0
 for _, other in ipairs(redis.call('HKEYS', reach)) do

@@ -1,5 +1,4 @@
--- Takes or renews the lease of a worker number; a duration of 0 ends the lease. worker-number.ts documents the
--- command.
+-- Takes or renews the lease of a worker number; a duration of 0 ends the lease (worker-number.ts).
 local lease = KEYS[1]
 local token, duration = ARGV[1], ARGV[2]
 

@@ -1,4 +1,4 @@
--- Records that this Redis knows the owners of the partitions of one shard. partitions.ts documents the command.
+-- Records that Redis knows the owners of the partitions of one shard (partitions.ts).
 local owners_known = KEYS[1]
 
 -- The write must work while the memory of Redis is full: otherwise each batch would end the open transactions of all

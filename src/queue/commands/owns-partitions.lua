@@ -1,10 +1,10 @@
--- Returns 1 if a worker owns all the named partitions of one shard, else 0. partitions.ts documents the command.
+-- Returns 1 if a worker owns all the named partitions of one shard, else 0 (partitions.ts).
 local owners = KEYS[1]
 local id = ARGV[1]
 local numbers = { unpack(ARGV, 2) }
 
--- This write has no effect. The write fails on a former primary (READONLY) and on a primary that lost its replicas
--- (NOREPLICAS). Such a server possibly does not know the current owners.
+-- This write without effect fails on a server that may not know the current owners: a former primary (READONLY) or a
+-- primary without replicas (NOREPLICAS).
 redis.call('DEL', owners .. ':nothing')
 
 for _, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do

@@ -1,8 +1,8 @@
 /**
- * The partitions: ordered lists of waiting pushes in Redis, and all commands on them. A worker owns a partition from
- * its first read of the partition until the worker releases the partition or another worker takes the partition. If
- * Redis does not answer, `read`, `replyAndRemove` and `release` return the connection's error for each partition. The
- * other commands throw the error.
+ * All commands on partitions, the ordered lists of waiting pushes in Redis. A worker owns a partition from its first
+ * read of the partition until the worker releases the partition or another worker takes the partition. `read`,
+ * `replyAndRemove` and `release` return the error of a shard for each of its partitions; the other commands throw the
+ * error.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -43,15 +43,12 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch. In each shard, the last partition that is read can bring the batch above the maximum. */
+/** Maximum bytes of one batch; the last partition that a batch reads in each shard can exceed this maximum. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
 
-/**
- * The answer of the script. `items` and `bytes` have one element per partition. A number instead of a list of items
- * means that the reading worker does not own the partition.
- */
+/** A number in `items` means that the worker does not own the partition. */
 type ReadAnswer = [
   now: number,
   fencedOwners: string[],
@@ -61,19 +58,14 @@ type ReadAnswer = [
 ];
 
 /**
- * Reads the first pushes of some partitions and removes nothing. If the worker has just received the job of a partition
- * (`isTaken`), the worker becomes the owner of this partition. The partitions share MAX_BATCH_BYTES evenly, but the
- * first push of a partition can exceed the share of the partition. If such pushes use up all bytes, the batch contains
- * no pushes of some partitions.
+ * Reads the first pushes of some partitions, and makes the worker the owner of each partition whose job the worker has
+ * just received (`isTaken`).
  */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /**
-     * `limit`: maximum pushes of the batch. Exception: the function reads one push of each partition even above this
-     * limit, while MAX_BATCH_BYTES is not used up.
-     */
+    /** `limit`: maximum pushes of the batch, but at least one for each partition. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -109,10 +101,8 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes its pushes, with one script for each shard. The script removes nothing
- * from a partition that no longer begins with the pushes of the batch. This happens if another worker has taken the
- * partition, or if a failover has lost pushes. If a shard does not answer, a later batch reads the pushes in this shard
- * again and finds that these pushes are settled.
+ * Publishes the replies of a batch, then removes the pushes of the batch. If some of these pushes are missing in a
+ * partition (removed by another worker or lost in a failover), the script removes nothing from the partition.
  *
  * @returns for each partition the number of remaining pushes, or the error of its shard
  */
@@ -149,13 +139,11 @@ function createReplyAndRemove(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/** The replies to the pushes of some partitions. */
 function repliesTo(records: readonly PartitionRecords[], replies: readonly Reply<unknown>[]) {
   const ids = new Set(records.flatMap(({ pushes }) => pushes.map(({ id }) => id)));
   return replies.filter(({ id }) => ids.has(id));
 }
 
-/** Checks whether the worker of a batch still owns every partition from which the batch has pushes. */
 function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'owns-partitions');
   return async ({ owner, records }: Batch): Promise<boolean> => {
@@ -174,8 +162,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Records that Redis knows the owners of the partitions of some shards from now on. The caller first ends the open
- * transactions of all other workers, because a new or emptied Redis does not know the earlier owners.
+ * The caller must first end the open transactions of all other workers, because a new or emptied Redis does not know
+ * the earlier owners.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -185,17 +173,14 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Which of the named partitions a worker releases. `IDLE`: the partitions without pushes. `ALL`: all partitions.
- * `FAILED`: all partitions, after a failed batch. After a release with `FAILED`, the next owner of a partition with
- * pushes first ends the open transactions of the earlier owner.
+ * `IDLE` releases only partitions without pushes. After `FAILED`, the next owner of a partition with pushes first ends
+ * the open transactions of the earlier owner.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
 /**
- * Ends the ownership of partitions, so that other workers can take them.
- *
- * @returns the number of pushes in each partition that this worker no longer owns, or the error of the shard of the
- *   partition
+ * @returns for each partition: its number of pushes or the error of its shard. A partition that the worker keeps
+ *   because of `IDLE` has no entry
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
@@ -218,9 +203,8 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Milliseconds that the first push of an owned partition can wait before the sweep finds the partition. `OVERDUE`
- * applies to partitions of the sweeping worker: a wake-up message can be lost, or a job can have failed.
- * `OVERDUE_OF_OTHERS` applies to partitions of other workers, which can be dead.
+ * An owned partition is due if its first push has waited longer than this many milliseconds. OVERDUE applies to
+ * partitions of the sweeping worker.
  */
 const OVERDUE = 300;
 const OVERDUE_OF_OTHERS = 2_000;
@@ -228,13 +212,12 @@ const OVERDUE_OF_OTHERS = 2_000;
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * Finds the partitions of one shard that need a worker. Such a partition has pushes but no owner, or has an owner that
- * makes no progress, or is empty and has a dead owner. Each call checks the partitions that the sweeping worker owns.
- * In each interval of SWEEP_ALL_EVERY, one call of one worker also checks all other partitions.
+ * Each call checks the partitions of the sweeping worker. At most once per SWEEP_ALL_EVERY milliseconds, the call of
+ * one of the workers also checks all other partitions.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');
-  /** @param id of the worker that sweeps. @param alive ids of the live workers; empty if unknown */
+  /** @param alive ids of the live workers; empty if unknown */
   return (shard: number, id: string, alive: Iterable<string> = []): Promise<number[]> =>
     run(
       [keys.partitionBytes(shard), keys.owners(shard), keys.sweep(shard)],

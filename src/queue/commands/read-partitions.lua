@@ -1,4 +1,4 @@
--- Reads the first pushes of some partitions of one shard. partitions.ts documents the command.
+-- Reads the first pushes of some partitions of one shard (partitions.ts).
 local owners, owners_known = KEYS[1], KEYS[2]
 local lists = { unpack(KEYS, 3) }
 local max_items, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -16,14 +16,13 @@ local numbers, are_taken = {}, {}
 for list = 1, #lists do
   numbers[list], are_taken[list] = take(2)
 end
--- The recorded owner of each partition, by its number.
 local owner_of = {}
 for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
   owner_of[numbers[list]] = text or ''
 end
 
--- Records the reader as owner if the reader already owns the partition or has just received the job. Adds to `fenced`
--- the earlier owners whose transactions can still be open. @returns false if the reader does not own the partition
+-- If the reader has just received the job of the partition, the reader becomes the owner. Adds to `fenced` the earlier
+-- owners whose transactions can still be open.
 local function claim(number, is_taken)
   local text = owner_of[number]
   if text == reader then return true end
@@ -45,7 +44,7 @@ local function claim(number, is_taken)
   return true
 end
 
--- Reads the first items of a list in chunks. The first item can exceed the byte limit.
+-- The first item can exceed the byte limit: otherwise a push that is larger than the limit would never be read.
 local function read(list, limit, byte_limit)
   local items, bytes, size = {}, 0, 4
   while #items < limit and bytes < byte_limit do
@@ -56,7 +55,7 @@ local function read(list, limit, byte_limit)
       bytes = bytes + #item
     end
     if #chunk < size then break end
-    -- The size of the next chunk assumes that its items have the average size of the items read so far.
+    -- Assumes that the next items have the average size of the items that were already read.
     size = math.max(1, math.min(32, math.floor((byte_limit - bytes) * #items / bytes)))
   end
   return items, bytes
@@ -71,10 +70,10 @@ for list, number in ipairs(numbers) do
   end
 end
 
--- The partitions share the limits evenly. The order of reading changes from call to call. So if the pushes of a few
--- partitions use up all bytes, other partitions come first in another call.
 local function share(limit) return math.max(1, math.floor(limit / #readable)) end
 local total = 0
+-- The order of the partitions changes from call to call. Otherwise the same partitions could use up all bytes in each
+-- call.
 for turn = 1, #readable do
   local list = readable[(turn + now) % #readable + 1]
   found[list], sizes[list] = {}, 0

@@ -1,4 +1,4 @@
--- Reads how many pushes wait in each partition of one shard. read-waiting.ts documents the command.
+-- Reads how many pushes wait in each partition of one shard (read-waiting.ts).
 local partition_bytes = KEYS[1]
 local list_prefix, header_length = ARGV[1], tonumber(ARGV[2])
 

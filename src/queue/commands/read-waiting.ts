@@ -1,4 +1,4 @@
-/** Reads the number of waiting pushes and the age of the oldest push of each partition. Changes nothing. */
+/** Reads the number of waiting pushes and the age of the oldest push of each partition. */
 
 import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -7,7 +7,6 @@ import { ITEM_HEADER_LENGTH, readItemHeader } from '../records';
 
 export interface PartitionState {
   readonly partition: number;
-  /** Pushes in the partition. */
   readonly waiting: number;
   /** Milliseconds since the first push was appended; null if the partition is empty. */
   readonly oldestMs: number | null;
@@ -15,10 +14,10 @@ export interface PartitionState {
   readonly oldestId: string | null;
 }
 
-/** @returns all partitions of all shards, by number. @throws the connection's error */
+/** @returns all partitions of all shards, sorted by number. @throws the connection's error */
 export type ReadWaiting = () => Promise<PartitionState[]>;
 
-/** The answer of the script. `found` can contain empty partitions. `header`: the item header of the first push. */
+/** `header` is the item header of the first push, or empty if the partition is empty. */
 type Answer = [now: number, found: [partition: number, pushes: number, header: string][]];
 
 export function createReadWaiting(redis: RedisConnection, keys: RedisKeys): ReadWaiting {

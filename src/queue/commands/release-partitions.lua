@@ -1,11 +1,10 @@
--- Ends the ownership of partitions of one shard. partitions.ts documents the command.
+-- Ends the ownership of partitions of one shard (partitions.ts).
 local owners = KEYS[1]
 local lists = { unpack(KEYS, 2) }
 local id, condition = ARGV[1], ARGV[2]
 local numbers = { unpack(ARGV, 3) }
 
--- Workers must be able to release partitions to other workers while the memory of Redis is full: only workers free
--- memory.
+-- Workers must be able to release partitions while the memory of Redis is full, because only workers free memory.
 allow_at_maxmemory(owners)
 
 local STILL_OWNED = -1
@@ -19,9 +18,8 @@ for list, key in ipairs(lists) do
   else
     results[list] = length
     if is_owner then
-      -- Fenced owners are earlier owners whose transactions can still be open. Fenced owners stay recorded until a
-      -- batch has ended their transactions. If the last batch of this owner failed, this owner also stays recorded, as
-      -- a fenced owner.
+      -- The fenced owners (earlier owners whose transactions can still be open) stay recorded until a batch has ended
+      -- their transactions. With `FAILED`, the owner of a partition with pushes becomes a fenced owner too.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

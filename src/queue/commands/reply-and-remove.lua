@@ -1,15 +1,13 @@
--- Publishes the replies of a batch, then removes its pushes from the partitions of one shard.
--- partitions.ts documents the command.
+-- Publishes the replies of a batch, then removes its pushes from the partitions of one shard (partitions.ts).
 local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
--- The rest of ARGV: for each message its channel and text; then four values for each partition. The first value is the
--- number of the partition. The other values describe the pushes of the batch in this partition: their count, their
--- bytes, and the header of the last push.
+-- The rest of ARGV: for each message its channel and text; then four values for each partition. These values are the
+-- number of the partition, and for the batch's pushes in the partition: count, bytes, and header of the last push.
 local take = arguments_after(3)
 
--- The HSET of `owners` at the end of the script must work while the memory of Redis is full.
+-- The script must be able to write `owners` while the memory of Redis is full, because only workers free memory.
 if has_fenced then allow_at_maxmemory(owners) end
 
 for _ = 1, reply_count do
@@ -23,8 +21,8 @@ local waiting, numbers, emptied = {}, {}, {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
   local count = tonumber(count_text)
-  -- Pushes can disappear only at the ends of the list: another batch removes pushes at the front, and a failover loses
-  -- pushes at the back. So if the last push of the batch is still at its position, no push of the batch is missing.
+  -- A list can lose pushes only at its ends: another batch removes the first pushes, and a failover loses the last
+  -- pushes. If the last push of the batch is still at its position, no push of the batch is missing.
   local last = redis.call('LINDEX', key, count - 1)
   local is_unchanged = count > 0 and last and string.sub(last, 1, #header) == header
   local tally = has_tallies and is_unchanged and read_tally(partition_clients, number, redis.call('LLEN', key))

@@ -1,8 +1,6 @@
 /**
- * Each worker has a number. The matter ids that the worker makes contain this number. The worker leases the number in
- * Redis and renews the lease. If Redis was emptied, two workers can have the same number. Then the unique `_id` of the
- * ledger rejects a second matter with the same id, and the worker makes another id. On a sharded ledger this protection
- * is incomplete, because `_id` is unique only within each shard (docs/scaling.md).
+ * Leases a number in Redis for each worker; the ids of new matters contain this number. After Redis was emptied, two
+ * workers can have the same number for up to 5 s (docs/scaling.md).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,8 +14,8 @@ import type { RedisKeys } from '../keys';
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
 /**
- * Milliseconds between two renewals, randomly extended by up to half. The longest interval, 4,950 ms, is below the 5 s
- * for which two workers can have the same number (docs/scaling.md).
+ * Milliseconds between two renewals, randomly extended by up to half. The maximum, 4,950 ms, must stay below the 5 s in
+ * docs/scaling.md.
  */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
@@ -29,12 +27,11 @@ const NOT_RENEWED = {
   dueTo: ['redis'],
 } as const;
 
-/** This worker has no lease, so it must not make matter ids. The worker gets a lease again when Redis is available. */
+/** This worker has no lease, so the worker must not make matter ids. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Other workers have leased all numbers. */
 class AllTaken extends Error {
   override readonly name = 'AllTaken';
 }
@@ -42,9 +39,9 @@ class AllTaken extends Error {
 export type WorkerNumber = Awaited<ReturnType<typeof leaseWorkerNumber>>;
 
 /**
- * Leases the lowest free number. Waits while Redis is unavailable or rejects writes.
+ * Waits while Redis is unavailable or rejects writes.
  *
- * @throws AllTaken
+ * @throws AllTaken if other workers have leased all numbers
  */
 export async function leaseWorkerNumber(
   redis: RedisConnection,
@@ -53,7 +50,6 @@ export async function leaseWorkerNumber(
 ) {
   const token = randomUUID();
   const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
-  /** Takes or renews a lease. @returns false if another worker has the number */
   const lease = async (number: number) => {
     // `until` is computed before the request, so that the lease never ends earlier in Redis than in this process.
     const until = performance.now() + LEASE;
@@ -80,7 +76,7 @@ export async function leaseWorkerNumber(
       if (performance.now() < held.until) return held.number;
       throw new LeaseLost('the lease of the worker number is lost');
     },
-    /** Releases the number. @throws the connection's error */
+    /** @throws the connection's error */
     stop: async (): Promise<void> => {
       await renewing.stop();
       await run([keys.workerNumber(held.number)], [token, 0]);

@@ -1,6 +1,6 @@
 /**
- * Workers that reach the database write reports to Redis. A worker that does not reach the database reads the reports
- * of the other workers, to decide whether to pause (workers/cut-off.ts).
+ * Workers that reach the database write reports to Redis. To decide whether to pause or to resume, a worker reads the
+ * reports of the other workers (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -9,7 +9,6 @@ import type { RedisKeys } from '../keys';
 
 export type WorkerReach = ReturnType<typeof createWorkerReach>;
 
-/** @param id of the worker; each run of a process has a new id */
 export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: string) {
   const report = defineScript<number>(redis, __dirname, 'report-reach');
   const findOther = defineScript<number>(redis, __dirname, 'find-other-reach');
@@ -19,8 +18,7 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Checks whether another worker reaches the database. Workers that take no partitions do not count. Removes the
-     * report of this worker first.
+     * Ignores workers that take no partitions, and removes the report of this worker first.
      *
      * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
      * @param within maximum age of the report of the other worker, milliseconds

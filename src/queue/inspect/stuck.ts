@@ -1,7 +1,6 @@
 /**
- * Finds stuck partitions: partitions that make no progress, for a reason in `STUCK`. `findStuck` reads the partitions
- * twice, because a healthy partition can briefly have no job, or a job without a lock. The pause between the two reads
- * gives the sweep time to repair a partition.
+ * Finds stuck partitions: partitions that make no progress, for a reason in `STUCK`. One read is not enough, because a
+ * healthy partition can briefly have no job, or a job without a lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from '../balance';
@@ -20,14 +19,13 @@ export interface StuckPartition {
 }
 
 export interface StuckReport {
-  /** The partitions at the last read. */
   readonly partitions: readonly PartitionView[];
   readonly stuck: readonly StuckPartition[];
 }
 
 /**
- * Milliseconds between the two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an
- * expired lock.
+ * Milliseconds between two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an expired
+ * lock.
  */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
@@ -51,8 +49,7 @@ export async function findStuck(
 }
 
 /**
- * Finds stuck partitions for code that reads the partitions repeatedly. A partition is stuck if all reads during
- * at least PAUSE milliseconds found the same suspicion and no progress.
+ * Finds partitions that have made no progress for at least PAUSE milliseconds.
  *
  * @param clock monotonic, milliseconds
  * @returns a function to call with the result of each read
@@ -101,6 +98,6 @@ function suspicion(
   if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
   if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
   if (job.isPaused) return 'PAUSED';
-  // If any partition job runs, a live worker exists, which can still take this job.
+  // A running job of any partition proves that a live worker exists, which can still take this job.
   return isAnyJobRunning ? undefined : 'NOT_TAKEN';
 }

@@ -1,7 +1,6 @@
 /**
- * The queue as operators see it: waiting pushes, their age, and partition jobs. The view changes nothing, and reads
- * only the first pushes of each partition. The figures of a busy queue are approximate, because the queue changes
- * during the read.
+ * The queue as operators see it: waiting pushes, their age, and partition jobs. The figures of a busy queue are
+ * approximate, because the queue changes during the read.
  */
 import type { Job, Queue } from 'bullmq';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -18,14 +17,12 @@ export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
   readonly jobId: string;
   /**
-   * Milliseconds since the job was added (waiting) or since a worker took it (active). The start time comes from the
-   * clock of the process that added or took the job. So this value is wrong by the difference between that clock and
-   * the Redis clock.
+   * Milliseconds since the job was added (waiting) or since a worker took the job (active). The value is approximate,
+   * because the start time comes from the clock of another process.
    */
   readonly forMs: number;
-  /** How often a worker started the job. */
   readonly starts: number;
-  /** How often a worker reclaimed the job because it had stalled. */
+  /** How often a worker reclaimed the job because the lock of the job had expired. */
   readonly reclaimed: number;
   /** The job waits because the queue is paused with BullMQ (../probe.ts). */
   readonly isPaused: boolean;
@@ -34,34 +31,33 @@ export interface PartitionJobView {
 }
 
 export interface PartitionView extends PartitionState {
-  /** The job of the partition; null if the partition has none. */
   readonly job: PartitionJobView | null;
-  /** The name of the worker that owns the partition, as in its log lines. Null if no worker owns it. */
+  /** The name of the worker that owns the partition, as in the worker's log lines. */
   readonly owner: string | null;
   /** Names of earlier owners whose transactions can still be open, the latest owner first. */
   readonly fencedOwners: readonly string[];
 }
 
 export interface PushesView {
-  /** Counts by group (all pushes of one matter). The group with the oldest push comes first. */
+  /** By group (all pushes of one matter), the group with the oldest push first. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions that hold more pushes than the `max` of the call: only their first pushes were counted. */
+  /** Partitions with more than `max` pushes: only the first `max` pushes of each were counted. */
   readonly cutPartitions: readonly number[];
 }
 
 export interface QueueView {
   /** All partitions, including empty partitions. */
   partitions(): Promise<PartitionView[]>;
-  /** Counts waiting pushes. @param max maximum pushes to read from each partition; 10,000 by default */
+  /** @param max maximum pushes to read from each partition; 10,000 by default */
   pushes(max?: number): Promise<PushesView>;
   close(): Promise<void>;
 }
 
 const MAX_PUSHES = 10_000;
-/** Maximum jobs that are read for each state and shard. A partition has at most one job in each state. */
+/** Maximum jobs to read for each state and shard; a partition has at most one job in each state. */
 const MAX_JOBS = 5_000;
-/** Maximum pushes in one reply of Redis. A maximum is necessary because pushes can be large. */
+/** Maximum pushes that one command reads, because pushes can be large. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
@@ -112,7 +108,6 @@ async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<
   return new Map(entries.map(([partition, text]) => [Number(partition), text]));
 }
 
-/** Reads the first items of a list, CHUNK items at a time. */
 async function* itemsOf(redis: RedisConnection, list: string, max: number): AsyncGenerator<string> {
   for (let from = 0; from < max; from += CHUNK) {
     const last = Math.min(from + CHUNK, max) - 1;
@@ -122,7 +117,6 @@ async function* itemsOf(redis: RedisConnection, list: string, max: number): Asyn
   }
 }
 
-/** @returns the jobs of a shard by partition; a partition without a job is absent */
 async function readJobs(
   queue: Queue<PartitionJobData>,
   redis: RedisConnection,
@@ -146,7 +140,7 @@ async function readJobs(
     };
     return [job.data.partition, view];
   };
-  // The waiting jobs are read first. Otherwise the view would miss a job that a worker takes between the two reads.
+  // The waiting jobs are read first: otherwise the view would miss a job that a worker takes between the two reads.
   const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
   const active = await queue.getActive(0, MAX_JOBS - 1);
   return Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Counts waiting pushes by group (all pushes of one matter) and by client. Every command of `matterctl` loads this file
- * at its start. So this file must not load a database driver, which would delay every command.
+ * Counts waiting pushes by group (all pushes of one matter) and by client. Every `matterctl` command loads this file at
+ * its start, so this file must not load a database driver.
  */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';
@@ -25,7 +25,7 @@ export interface WaitingTally {
   add(partition: number, push: WaitingPush): void;
   /** The group with the oldest push comes first; if ages are equal, the group with more pushes. */
   groups(): WaitingGroup[];
-  /** The client with the oldest push comes first; if ages are equal, the client with more pushes. */
+  /** Sorted like `groups`. */
   clients(): WaitingClient[];
 }
 
@@ -46,7 +46,7 @@ export function createWaitingTally(now: number): WaitingTally {
   };
 }
 
-/** @returns the groups with the most pushes; if these numbers are equal, the group with the older push comes first */
+/** @returns at most `max` groups, the groups with the most pushes first */
 export function hottest(groups: readonly WaitingGroup[], max: number): WaitingGroup[] {
   return groups.toSorted((a, b) => b.waiting - a.waiting || byAge(a, b)).slice(0, max);
 }

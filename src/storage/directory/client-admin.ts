@@ -1,6 +1,4 @@
-/**
- * Changes of clients by operators. `matterctl`, the operator page and the demo of `npm start` call these functions.
- */
+/** Changes of clients by operators. */
 
 import type { Connection, Model, UpdateQuery } from 'mongoose';
 import { systemClock } from '../../concurrency/timing';
@@ -35,10 +33,10 @@ interface LastUse {
   readonly lastUsedAt: Date | null;
 }
 
-/** A client as operators see it: with the id and the times of each secret, but without the secret itself. */
+/** A client as operators see it: with the ids and times of the secrets, but without the secrets. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
-  /** Rate of the client; null: the rate of the settings applies. */
+  /** Null: RATE_LIMIT and RATE_BURST apply. */
   readonly limit: RateOverride | null;
   readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & LastUse)[];
   /** Includes expired keys, which stay for at least a day. */
@@ -47,10 +45,7 @@ export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'l
 
 export interface ClientAdmin {
   /**
-   * Creates a client.
-   *
-   * @returns the plain secret, of which only the encrypted form is stored; nulls for a PUBLIC client, which has no
-   *   secret
+   * @returns the plain secret, which is not stored; nulls for a PUBLIC client
    * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
@@ -58,39 +53,36 @@ export interface ClientAdmin {
   /** @throws DirectoryError if the client does not exist */
   setEnabled(clientId: string, enabled: boolean): Promise<void>;
   /**
-   * Pauses a client: `web` rejects the client's pushes with 503 `CLIENT_PAUSED` until `resume`.
+   * `web` rejects the client's pushes with 503 `CLIENT_PAUSED` until `resume`.
    *
-   * @param reason text for the answer to each rejected push; at most 200 characters
+   * @param reason text for the answer to each rejected push
    * @throws DirectoryError if the client does not exist, or the reason is not one line of 1 to 200 characters
    */
   pause(clientId: string, reason?: string): Promise<void>;
   /** @throws DirectoryError if the client does not exist */
   resume(clientId: string): Promise<void>;
   /**
-   * Sets `rate` and `burst` of a client. A value that is absent in `limit` does not change. If `limit` is null, the
-   * values of the settings apply again.
+   * A value that is absent in `limit` does not change. If `limit` is null, RATE_LIMIT and RATE_BURST apply again.
    *
    * @returns the values that are set for the client; null if none is set
    * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * Creates a new secret for a client. The current secret stays valid for `overlap` milliseconds. An older
-   * secret from an earlier rotation becomes invalid immediately.
+   * The current secret stays valid for `overlap` milliseconds. A secret that an earlier rotation replaced becomes
+   * invalid immediately.
    *
    * @throws DirectoryError if the client does not exist or is PUBLIC, or if another command changes the secrets of the
    *   client at the same time
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
   /**
-   * Creates a query key for people in a browser. The key is valid for `ttl` milliseconds.
-   *
-   * @throws DirectoryError if the client does not exist, is PUBLIC, has ten valid keys already, or if `ttl` is out of
-   *   bounds
+   * @throws DirectoryError if the client does not exist, is PUBLIC, has MAX_QUERY_KEYS valid keys already, or if `ttl`
+   *   is outside QUERY_KEY_TTL
    */
   addQueryKey(clientId: string, key: QueryKeyOptions): Promise<NewQueryKey>;
   /**
-   * Makes one query key invalid, or all query keys of the client if `keyId` is absent.
+   * Revokes one query key, or all query keys of the client if `keyId` is absent.
    *
    * @returns the ids of the keys that were valid until now
    * @throws DirectoryError if the client or the key does not exist
@@ -184,11 +176,9 @@ function toView(record: ClientRecord, lastUseOf: LastUseOf): ClientView {
 export interface PauseChange {
   readonly clientId: string;
   readonly paused: boolean;
-  /** The answer to each rejected push contains this text. At most 200 characters. */
   readonly reason?: string | undefined;
 }
 
-/** The audit entry of a pause or a resume, without the operator and the host. */
 export const pauseAction = ({
   clientId,
   paused,
@@ -200,7 +190,7 @@ export const pauseAction = ({
   details: reason === undefined ? {} : { reason },
 });
 
-/** Pauses or resumes a client. @throws DirectoryError as `ClientAdmin.pause` and `resume` do */
+/** @throws DirectoryError as `ClientAdmin.pause` and `ClientAdmin.resume` do */
 export async function setPaused(
   connection: Connection,
   { clientId, paused, reason }: PauseChange,

@@ -1,11 +1,11 @@
-/** Defines the record of a client, and reads single records. A client is a system that may push (contract 1.1). */
+/** Defines and reads the record of a client, a system that may push (contract 1.1). */
 import { type Connection, type Model, Schema } from 'mongoose';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
 import { readSecretUses } from './secret-uses';
 
 export interface ClientSecret {
-  /** Identifies the secret in push-log entries without revealing it. */
+  /** Identifies the secret in the push log, without revealing the secret. */
   id: string;
   /** The encrypted secret (`sealing.ts`). */
   sealed: string;
@@ -14,16 +14,12 @@ export interface ClientSecret {
   expiresAt: Date | null;
 }
 
-/**
- * A key for people in a browser (contract 3.5). A client can have query keys beside its secrets. Query keys always
- * expire.
- */
+/** A key for people in a browser (contract 3.5). */
 export interface QueryKey {
-  /** Unique among the secrets and keys of the client. */
   id: string;
   sealed: string;
   createdAt: Date;
-  /** Expiry of the key. A revocation sets this field to the time of the revocation. */
+  /** A revocation sets this field to the time of the revocation. */
   expiresAt: Date;
   revoked?: boolean;
   /** True: the key has the scopes `query` and `push`; false: only `query`. */
@@ -32,7 +28,7 @@ export interface QueryKey {
   noBodies?: boolean;
 }
 
-/** A pause of a client by an operator. During the pause, `web` rejects pushes of the client but not its queries. */
+/** A pause by an operator, during which `web` rejects the client's pushes but not its queries. */
 export interface ClientPause {
   since: Date;
   /** The answer to each rejected push contains this text. */
@@ -46,15 +42,11 @@ export interface ClientRecord {
   enabled: boolean;
   /** At most two secrets: the current secret, then the secret that the last rotation replaced. */
   secrets: ClientSecret[];
-  /**
-   * Absent if the client never had a query key. Expired keys stay for at least a day, for the diagnosis of rejected
-   * signatures.
-   */
+  /** Includes expired keys, which stay for at least a day for the diagnosis of rejected signatures. */
   queryKeys?: QueryKey[];
-  /** Rate of this client; absent: the rate of the settings applies. */
+  /** Absent: RATE_LIMIT and RATE_BURST apply. */
   limit?: RateOverride;
   createdAt: Date;
-  /** Present while an operator has paused the client. */
   paused?: ClientPause;
 }
 
@@ -105,25 +97,19 @@ export class DirectoryError extends Error {
 export const unknownClient = (clientId: string) =>
   new DirectoryError(`there is no client ${clientId}`);
 
-// All secrets of a client, including expired secrets, for the diagnosis of a rejected signature. The authentication of
-// requests must not use these secrets.
-
+/**
+ * A secret or query key for the diagnosis of rejected signatures. Authentication must not use this type, because a
+ * StoredSecret can be expired.
+ */
 export interface StoredSecret {
   readonly id: string;
   readonly secret: string;
   /** Expiry in epoch milliseconds; absent if the secret does not expire. */
   readonly endsAt?: number;
-  /**
-   * True: a query key. The diagnosis does not combine query keys with mistakes in the text, time, body or algorithm,
-   * because the console signs correctly with query keys.
-   */
   readonly isQueryKey?: boolean;
 }
 
-/**
- * Returns the secrets, current secret first, then the query keys. The result omits secrets and keys that cannot be
- * decrypted.
- */
+/** Returns all secrets and query keys that can be decrypted, current secret first. */
 export type FindStoredSecrets = (clientId: string) => Promise<readonly StoredSecret[]>;
 
 export function createFindStoredSecrets(
@@ -138,8 +124,7 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // For example, SECRET_KEYS no longer contains the encryption key of this secret. When a web process reads the
-        // clients, the web process logs this error for each valid secret.
+        // A web process already logs each valid secret that cannot be decrypted.
         return [];
       }
     };
@@ -148,12 +133,11 @@ export function createFindStoredSecrets(
   };
 }
 
-// The part of a client record that the client itself can query.
-
+/** The part of a client record that the client itself can query. */
 export interface OwnRecord {
   readonly limit: RateOverride;
   readonly paused: ClientPause | undefined;
-  /** The secrets, current secret first. */
+  /** Current secret first. */
   readonly secrets: readonly OwnSecret[];
   /** Includes expired keys, which stay for at least a day. */
   readonly queryKeys: readonly OwnQueryKey[];

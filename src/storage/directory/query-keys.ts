@@ -1,9 +1,9 @@
-/** Query keys of a client (contract 3.5): operators can add and revoke them. */
+/** Adds and revokes the query keys of a client (contract 3.5). */
 import type { Connection } from 'mongoose';
 import { type ClientRecord, clientModel, DirectoryError, unknownClient } from './client-model';
 import { type KeyRing, mintSecret } from './sealing';
 
-/** Maximum valid query keys of a client, because `web` tries all valid keys before it rejects a signature. */
+/** Maximum valid query keys of a client, because `web` tries all valid keys before a rejection. */
 export const MAX_QUERY_KEYS = 10;
 /** Minimum milliseconds for which an expired query key is kept, for the diagnosis of rejected signatures. */
 const EXPIRED_RETENTION = 86_400_000;
@@ -11,7 +11,7 @@ const EXPIRED_RETENTION = 86_400_000;
 export const QUERY_KEY_TTL = { shortest: 60_000, longest: 30 * 86_400_000 } as const;
 
 export interface NewQueryKey {
-  /** The plain key. Only its encrypted form is stored. */
+  /** The plain key, which is not stored. */
   readonly key: string;
   readonly keyId: string;
   readonly endsAt: Date;
@@ -20,13 +20,11 @@ export interface NewQueryKey {
 export interface QueryKeyOptions {
   /** Milliseconds for which the key is valid. */
   readonly ttl: number;
-  /** Whether the key also has the scope `push`. */
   readonly mayPush: boolean;
-  /** Whether answers to requests with this key omit titles, contents, payloads and stored bodies. */
   readonly noBodies?: boolean;
 }
 
-/** See `ClientAdmin.addQueryKey`. @param now epoch milliseconds */
+/** See `ClientAdmin.addQueryKey`. */
 export async function addQueryKey(
   connection: Connection,
   keyRing: KeyRing,
@@ -53,10 +51,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/**
- * Filter for a client with fewer than MAX_QUERY_KEYS valid keys. The filter is a part of the write, so that concurrent
- * commands cannot exceed this number.
- */
+/** The write itself checks the number of valid keys, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },
@@ -73,7 +68,7 @@ async function whyNoKey(connection: Connection, clientId: string): Promise<Direc
   );
 }
 
-/** See `ClientAdmin.revokeQueryKeys`. Keys that have already expired do not change. */
+/** See `ClientAdmin.revokeQueryKeys`. */
 export async function revokeQueryKeys(
   connection: Connection,
   clientId: string,

@@ -1,9 +1,9 @@
 /**
- * The rate of a single client, which overrides RATE_LIMIT and RATE_BURST. Commands of `matterctl` load this file before
- * they connect, so this file must not load the database driver.
+ * The rate of a single client. This file must not import the database driver, which `matterctl` loads only for a
+ * connection.
  */
 
-/** If `rate` is absent, RATE_LIMIT applies. If `burst` is absent, RATE_BURST applies. */
+/** If `rate` is absent, RATE_LIMIT applies; if `burst` is absent, RATE_BURST applies. */
 export interface RateOverride {
   /** Pushes per second; 0: no limit. */
   rate?: number;

@@ -1,6 +1,6 @@
 /**
- * Changes of secrets (contract 3.5). Operators can rotate the secret of a client, and reseal all secrets and query
- * keys. To reseal a secret is to encrypt the secret again, with the first key of SECRET_KEYS.
+ * Rotates the secret of a client (contract 3.5). Resealing encrypts all secrets again, with the first key of
+ * SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -16,7 +16,7 @@ import { type KeyRing, keyIdOf, mintSecret } from './sealing';
 import { readSecretUses } from './secret-uses';
 
 export interface Rotation {
-  /** The plain secret. Only its encrypted form is stored. */
+  /** The plain secret, which is not stored. */
   readonly secret: string;
   readonly secretId: string;
   readonly oldEndsAt: Date;
@@ -35,14 +35,13 @@ export async function rotateSecret(
   const record = await model.findById(clientId).lean();
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC') throw new DirectoryError(`client ${clientId} is PUBLIC: no secret`);
-  // The read precedes the change: if the read failed after the change, the caller would never see the new secret.
+  // If this read failed after the update below, the operator would never see the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // The filter contains the secret that was read. Therefore this rotation fails if another rotation, or a reseal, has
-  // changed the secret after the read.
+  // The filter contains the secret that was read, so that the update fails if another command has changed the secret.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -57,35 +56,32 @@ export async function rotateSecret(
   return { secret, secretId: stored.id, oldEndsAt, oldLastUsedAt };
 }
 
-// After resealing, an operator can remove the other keys from SECRET_KEYS.
-
 export interface Resealed {
-  /** Id of the first encryption key. */
+  /** Id of the first key of SECRET_KEYS. */
   readonly keyId: string;
-  /** Number of secrets that this call has encrypted with the first encryption key. */
   readonly resealed: number;
   /**
-   * By id of each other encryption key: the number of valid secrets that are still encrypted with this key. If the
-   * record is empty, all keys except the first can be removed from SECRET_KEYS.
+   * Number of valid secrets that are still encrypted with other keys, by key id. If the record is empty, an operator
+   * can remove all keys except the first from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface ResealProgress {
   readonly resealed: number;
-  /** Number of secrets that this call has to encrypt, as far as known. */
+  /** Number of secrets to encrypt, which can change with each pass. */
   readonly total: number;
 }
 
-/** Maximum passes over all clients. If a rotation changes a secret during a pass, the next pass finds the secret. */
+/**
+ * Maximum passes over all clients. A further pass encrypts the secrets that a rotation changed during the previous
+ * pass.
+ */
 const MAX_PASSES = 3;
 
 /**
- * Reseals one secret after the other. The command can be interrupted, repeated, and run during rotations. Expired
- * secrets are also resealed, because the diagnosis of rejected signatures uses expired secrets.
- *
- * Reasons for `left`: the key ring lacks the old encryption key, the secret is damaged, or a process with another first
- * key has just written the secret.
+ * `resealSecrets` can be interrupted, repeated, and run during rotations. Expired secrets are included, because the
+ * diagnosis of rejected signatures uses expired secrets.
  */
 export async function resealSecrets(
   connection: Connection,
@@ -109,10 +105,9 @@ export async function resealSecrets(
   return { keyId, resealed, left: countByKey(others.filter(({ hasEnded }) => !hasEnded)) };
 }
 
-/** A secret or query key, and its position in the client record. */
 interface StoredKey {
   readonly clientId: string;
-  /** Path of the secret in the record, for example `secrets.0`. */
+  /** Path in the client record, for example `secrets.0`. */
   readonly position: string;
   readonly id: string;
   readonly sealed: string;
@@ -131,7 +126,6 @@ async function findAll(model: Model<ClientRecord>, now: number): Promise<StoredK
   });
 }
 
-/** Encrypts one secret with the first encryption key. @returns whether the secret was encrypted and stored */
 async function reseal(
   model: Model<ClientRecord>,
   keyRing: KeyRing,
@@ -151,7 +145,7 @@ function sealAgain(keyRing: KeyRing, sealed: string, clientId: string): string |
   try {
     return keyRing.seal(keyRing.open(sealed, clientId), clientId);
   } catch {
-    // The key ring lacks the encryption key, or the text is damaged. No web process can use such a secret.
+    // The key ring lacks the encryption key, or the text is damaged.
     return undefined;
   }
 }

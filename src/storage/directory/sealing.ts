@@ -1,21 +1,15 @@
 /**
- * Encrypts ("seals") the secrets of clients for the database, with AES-256-GCM and an encryption key of SECRET_KEYS.
- * The client id is associated data of the encryption, so a sealed secret that is copied to another client cannot be
- * decrypted. Commands of `matterctl` load this file before they connect, so this file must not load the database
- * driver.
+ * Encrypts ("seals") the secrets of clients with AES-256-GCM and a key of SECRET_KEYS. This file must not import the
+ * database driver, which `matterctl` loads only for a connection.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
-  /** Id of the first encryption key, with which `seal` encrypts. */
+  /** Id of the key with which `seal` encrypts. */
   readonly sealingKey: string;
-  /** Encrypts with the first encryption key. @returns `keyId.iv.tag.data`; `iv`, `tag` and `data` are in base64url */
+  /** @returns `keyId.iv.tag.data`; `iv`, `tag` and `data` are in base64url */
   seal(plain: string, clientId: string): string;
-  /**
-   * Decrypts a secret.
-   *
-   * @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` used another client id
-   */
+  /** @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` used another client id */
   open(sealed: string, clientId: string): string;
 }
 
@@ -50,7 +44,7 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
   };
 }
 
-/** Makes a random secret and its encrypted form. The caller shows the plain secret once and never stores it. */
+/** `secret` is the plain secret, which the caller must not store. */
 export function mintSecret(clientId: string, keyRing: KeyRing, now: number) {
   const secret = randomBytes(32).toString('base64url');
   const id = randomBytes(6).toString('hex');
@@ -58,7 +52,6 @@ export function mintSecret(clientId: string, keyRing: KeyRing, now: number) {
   return { secret, stored: { id, sealed, createdAt: new Date(now), expiresAt: null } };
 }
 
-/** Id of the encryption key of a sealed secret. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.')[0] ?? '';
 }

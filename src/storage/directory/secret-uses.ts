@@ -1,39 +1,29 @@
-/**
- * Records the last use of each secret, so that an operator who rotates a secret sees whether a caller still signs with
- * the old secret. The web process writes the uses in the background, so a push does not wait for the write.
- */
+/** Records the last use of each secret, so that an operator sees whether a caller still signs with an old secret. */
 
 import type { Connection } from 'mongoose';
 import { type Clock, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
 
-/** The last use of a secret. The document has about a hundred bytes and is never deleted. */
 export interface SecretUse {
-  /** Client id and secret id, separated by a space. Neither id contains a space. */
+  /** Client id and secret id, separated by a space, which neither id contains. */
   readonly _id: string;
   readonly lastUsedAt: Date;
 }
 
 export interface SecretUses {
-  /** Records the current time as the last use of the secret. */
   note(use: { readonly clientId: string; readonly secretId: string }): void;
   /** Writes the remaining uses if the database is available, and stops. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two runs of `writeDue`, randomly extended by up to half. */
+/** Milliseconds between two runs of `writeDue`. */
 const INTERVAL = 1_000;
 /** Minimum milliseconds between two writes of the last use of one secret. */
 const PAUSE = 60_000;
 
-/**
- * Writes the last use of each secret at most once a minute. A use more than a minute after the last write is written
- * within two seconds. While the database is available, a killed process loses at most the uses of the last minute, and
- * a process that stops normally loses no uses.
- */
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
-  /** Start of the last write for each secret, if that write is less than a minute ago. */
+  /** By `SecretUse._id`: start of the last write, in epoch milliseconds. */
   const written = new Map<string, number>();
 
   const write = async (uses: readonly SecretUse[]): Promise<void> => {
@@ -72,7 +62,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
 }
 
 /**
- * @param clientId reads only the uses of this client; absent: of all clients
+ * @param clientId absent: all clients
  * @returns a function that returns the last use of a secret, or null if no use is recorded
  */
 export async function readSecretUses(connection: Connection, clientId?: string) {

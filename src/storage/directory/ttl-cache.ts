@@ -1,38 +1,33 @@
-/** A value that is loaded on demand and cached for a short time. Concurrent callers of `get` share one load. */
+/** Caches one value for a short time; concurrent callers of `get` share one load. */
 import type { Clock } from '../../concurrency/timing';
 
 interface Load<V> {
   readonly value: Promise<V>;
-  /** Start of the load, by the clock of the cache. */
+  /** Start of the load, by `clock`. */
   readonly since: number;
 }
 
 export interface TtlCache<V> {
   get(): Promise<V>;
-  /** Starts a load and returns the loaded value. If the calls are too frequent, `getFresh` does the same as `get`. */
+  /** Starts a load and returns the loaded value. If calls are too frequent, `getFresh` does the same as `get`. */
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts without a pause. Each pause allows one further load. */
+/** Maximum loads that `getFresh` starts without a pause. */
 const BURST = 5;
 /**
- * The pause limits how often loads start. The pause is PAUSE_FACTOR times the duration of the last successful load,
- * but at least SHORTEST_PAUSE and at most LONGEST_PAUSE milliseconds. LONGEST_PAUSE ensures that one slow load does not
- * delay the next loads for long. `get` starts a load at the earliest half a pause after the start of the last
- * successful load.
+ * After BURST loads without a pause, `getFresh` may start one load per pause. A pause is PAUSE_FACTOR times the
+ * duration of the last successful load, between SHORTEST_PAUSE and LONGEST_PAUSE milliseconds.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
 /**
- * After half of the lifetime of a value, the next `get` starts the load of a new value and returns the old value. While
- * a load runs, `get` starts another load only if the running load has already taken `ttl` milliseconds.
+ * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
- * @param load reads the value. If a load fails, the callers that wait for this load get the error, and the old value
- *   stays
- * @param ttl lifetime of a value in milliseconds, from the start of its load. If the pause is longer than `ttl`, the
- *   pause is the lifetime
+ * @param load if a load fails, the callers that wait for this load get the error, and the old value stays
+ * @param ttl lifetime of a value in milliseconds, from the start of its load; a longer pause extends the lifetime
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,
@@ -41,7 +36,6 @@ export function createTtlCache<V>(
   let cached: Load<V> | undefined;
   let running: Load<V> | undefined;
   let pause = SHORTEST_PAUSE;
-  /** Number of loads that `getFresh` may start now. */
   let allowed = BURST;
   let allowedAt = Number.NEGATIVE_INFINITY;
 
@@ -64,12 +58,11 @@ export function createTtlCache<V>(
     const lifetime = Math.max(ttl, pause);
     const successor = running && now - running.since < ttl ? running : undefined;
     if (!cached || now - cached.since >= lifetime) return successor?.value ?? start(now);
-    // While the old value is valid, callers of `get` do not wait for the new value.
     if (!successor && now - cached.since >= lifetime / 2) void start(now);
     return cached.value;
   };
   const mayLoad = (now: number): boolean => {
-    // If the clock was set back, the elapsed time is negative and counts as zero, so that `allowed` does not fall.
+    // If the clock was set back, the elapsed time counts as zero, so that `allowed` does not fall.
     allowed = Math.min(BURST, allowed + Math.max(0, now - allowedAt) / pause);
     allowedAt = now;
     if (allowed < 1) return false;

@@ -8,12 +8,12 @@ export interface NewUser {
   readonly displayName: string;
 }
 
-/** The effects that an import would have. */
+/** The effects that the import of a user file would have. */
 export interface ImportPlan {
   readonly created: number;
-  /** Number of users in the file that exist already. The import sets the display names of these users. */
+  /** Number of users in the file that exist already. */
   readonly updated: number;
-  /** Number of users in the file that are disabled now. The import enables these users. */
+  /** Number of users in the file that are disabled now. */
   readonly enabledAgain: number;
   /** Number of all users that are enabled now. */
   readonly enabled: number;
@@ -40,11 +40,7 @@ export async function planImport(
   };
 }
 
-/**
- * Creates new users, sets the display names of existing users, and enables all of these users.
- *
- * @returns the numbers of new and of existing users
- */
+/** Creates or updates users, and enables all of them. @returns the numbers of new and of existing users */
 export async function importUsers(
   connection: Connection,
   users: readonly NewUser[],
@@ -67,11 +63,10 @@ export async function importUsers(
 const NAMES_PER_COMMAND = 10_000;
 
 /**
- * Enables or disables users. The service rejects a push that names a disabled user. Existing matters of a disabled user
- * do not change.
+ * The service rejects a push that names a disabled user.
  *
  * @returns the number of changed users
- * @throws DirectoryError that names the unknown users, before any user is changed
+ * @throws DirectoryError if a user does not exist; then no user is changed
  */
 export async function setUsersEnabled(
   connection: Connection,
@@ -114,7 +109,7 @@ async function unknownUsers(
   return new DirectoryError(`nothing was changed: there is no user ${names.join(', ')}`);
 }
 
-/** All users, sorted by username. */
+/** Sorted by username. */
 export function listUsers(connection: Connection): Promise<UserRecord[]> {
   return userModel(connection).find({}, { folded: 0 }).sort({ _id: 1 }).lean<UserRecord[]>().exec();
 }

@@ -2,18 +2,16 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 
 export interface UserRecord {
-  /** The username of the user in the portal. */
+  /** The username in the portal. */
   _id: string;
   displayName: string;
   enabled: boolean;
-  /** The result of `foldUsername` for `_id`. Suggestions for an unknown username search this field. */
+  /** The result of `foldUsername` for `_id`. */
   folded?: string;
 }
 
-/** Maps usernames that differ only in case or surrounding blanks to the same text. */
 export const foldUsername = (username: string): string => username.trim().toLowerCase();
 
-/** Name of the index of `folded`. Only suggestions use this index. */
 export const FOLDED_INDEX = 'folded';
 
 const userSchema = new Schema<UserRecord>(
@@ -31,14 +29,12 @@ export function userModel(connection: Connection): Model<UserRecord> {
   return connection.models.User ?? connection.model<UserRecord>('User', userSchema);
 }
 
-// Suggestions: for an unknown username, the username of an enabled user with the same `foldUsername`.
-
-/** Maximum usernames for which one call searches suggestions. People read the suggestions, so more would not help. */
+/** Maximum usernames for which one call searches suggestions. */
 const MAX_NAMES = 1_000;
 
 /**
- * Finds suggestions for unknown usernames. If the index is missing or the database does not answer, the result is
- * empty. A missing suggestion is better than a failed push or a scan of all users.
+ * Suggests enabled users whose usernames differ from the unknown usernames only in case or surrounding blanks. If the
+ * index of `folded` is missing or the database does not answer, the result is empty.
  *
  * @returns by unknown username, the suggested username
  */
@@ -63,11 +59,7 @@ export async function findSimilarUsers(
   );
 }
 
-/**
- * Reads users from the database, not from a cache.
- *
- * @returns by known username, whether the user is enabled; unknown usernames are left out
- */
+/** @returns by username, whether the user is enabled; unknown usernames are left out */
 export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
 
 export function createCheckUsers(connection: Connection): CheckUsers {

@@ -1,4 +1,4 @@
-/** Caches the portal users. `web` checks the usernames of a push; a worker reads the display names. */
+/** Caches the portal users. */
 
 import type { Connection } from 'mongoose';
 import { type Batcher, createBatcher } from '../../concurrency/batcher';
@@ -9,24 +9,21 @@ import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Maximum usernames of a query that serves several lookups, because MongoDB limits the size of a query. */
+/** Maximum usernames of one query, because MongoDB limits the size of a query. */
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
   /** Returns the usernames without an enabled portal user, in the given order and without duplicates. */
   unknown(usernames: readonly string[]): Promise<string[]>;
-  /**
-   * By unknown username: a suggested username of an enabled user. The two usernames differ only in case or surrounding
-   * blanks. Unknown usernames without a suggestion are left out.
-   */
+  /** See `findSimilarUsers`. */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
   /** Display names by username; users that do not exist are left out. */
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
 
 /**
- * Caches users for a few seconds. `unknown` reads unknown and disabled users again at each call. So a push can name a
- * user immediately after an operator has created or enabled the user.
+ * `unknown` reads unknown and disabled users at each call, so that a push can name a user who was just created or
+ * enabled.
  */
 export function createUserDirectory(
   connection: Connection,
@@ -35,10 +32,6 @@ export function createUserDirectory(
 ): UserDirectory {
   const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
   const reads = createReads(connection, tracing);
-  /**
-   * Finds the users that satisfy `isEnough`. A cached user that does not satisfy `isEnough` is read from the database
-   * again.
-   */
   const find = async (
     usernames: readonly string[],
     isEnough: (user: UserRecord) => boolean,

@@ -8,15 +8,13 @@ export interface MatterKey {
   readonly externalId: string;
 }
 
-// Conversions: in `Matter` an instant is a number of epoch milliseconds, in the document it is a date.
-
+/** Fields with epoch milliseconds in `Matter`, and with a date in the stored document. */
 const INSTANTS: ReadonlySet<string> = new Set([
   ...['deadlineAt', 'sourceUpdatedAt', 'createdAt', 'updatedAt', 'deletedAt'],
 ]);
 
 export function toMatter(record: MatterRecord): Matter {
-  // A literal that names every field is several times faster than a loop or a spread. A worker runs this code and
-  // `toRecord` for each matter.
+  // A literal that names every field is several times faster than a loop or a spread.
   return {
     matterId: BigInt(record._id),
     systemCode: record.systemCode,
@@ -26,8 +24,7 @@ export function toMatter(record: MatterRecord): Matter {
     bizStatus: record.bizStatus,
     phase: record.phase,
     priorityRank: record.priorityRank,
-    // A manually edited document can lack these lists. Such a document must remain readable, so that a push or a
-    // comparison can repair the document.
+    // After a manual edit, a document without these lists must stay readable, so that a push can repair the document.
     parties: record.parties ?? [],
     pastHandlers: record.pastHandlers ?? [],
     sourceUpdatedAt: instantOf(record.sourceUpdatedAt),
@@ -36,7 +33,7 @@ export function toMatter(record: MatterRecord): Matter {
     updatedAt: instantOf(record.updatedAt) ?? 0,
     deletedAt: instantOf(record.deletedAt),
     revision: record.revision,
-    // A field that an older version did not store is null.
+    // A document that an older version stored can lack the following fields.
     summary: record.summary ?? null,
     content: record.content ?? null,
     pcUrl: record.pcUrl ?? null,
@@ -54,7 +51,6 @@ export function toMatter(record: MatterRecord): Matter {
 
 const instantOf = (value: Date | null) => (value instanceof Date ? value.getTime() : null);
 
-/** The document of a new matter. */
 export function toRecord(matter: Matter): MatterRecord {
   return {
     _id: matter.matterId,
@@ -90,10 +86,7 @@ export function toRecord(matter: Matter): MatterRecord {
 
 const dateOf = (instant: number | null) => (instant === null ? null : new Date(instant));
 
-/**
- * The fields in which `after` differs from `before`, in their stored form. Comparing lists by reference is enough,
- * because `decide` keeps the reference of an unchanged list.
- */
+/** Compares lists by reference, because `decide` keeps the reference of an unchanged list. */
 export function changedFields(before: Matter, after: Matter): Partial<MatterRecord> {
   const changed: Record<string, unknown> = {};
   for (const field of Object.keys(after) as (keyof Matter)[]) {
@@ -104,11 +97,9 @@ export function changedFields(before: Matter, after: Matter): Partial<MatterReco
   return changed as Partial<MatterRecord>;
 }
 
-// The document of a matter, and its indexes.
-
 type Instants = 'deadlineAt' | 'sourceUpdatedAt' | 'createdAt' | 'updatedAt' | 'deletedAt';
 
-/** The document: `_id` is the matter id, and instants are dates. */
+/** The stored document; `_id` is the matter id. */
 export type MatterRecord = Omit<Matter, 'matterId' | Instants> & {
   readonly _id: bigint;
   readonly deadlineAt: Date | null;
@@ -150,25 +141,21 @@ const matterSchema = new Schema(
   { collection: 'matters', versionKey: false },
 );
 
-/** Name of an index that contains each matter once for each of its past handlers. */
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// Lists that the portal shows to a user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices
-// (RECIPIENT).
+// Lists of a portal user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices (RECIPIENT).
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// The part of the "done" list with the matters of which the user is no longer an ASSIGNEE.
+// The matters in the "done" list of a user who is no longer an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
-// The drafts of a portal user.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
 // Pages of a system's matters, in the order of their last changes.
 matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
-// The open matters of one system, by external id.
 matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
-// The query `matters/digest` over matters whose `sourceUpdatedAt` is in a range of days.
+// The query `matters/digest` with a range of days.
 matterSchema.index({ systemCode: 1, sourceUpdatedAt: 1 }, { name: 'source_days' });
 
 export function matterModel(connection: Connection): Model<MatterRecord> {

@@ -1,4 +1,4 @@
-/** Reads of the ledger for queries and tools: single matters, pages and streams. */
+/** Reads the ledger for queries and tools. */
 
 import type { Connection, mongo } from 'mongoose';
 import type { Matter, Phase } from '../../domain/matter';
@@ -13,28 +13,23 @@ import {
   type Window,
 } from './search-matters';
 
-/** Reads matters. A field without a value is null. Only `open` and `forDigest` leave out deleted matters. */
+/** Only `open` and `forDigest` leave out deleted matters. A read that exceeds its time limit throws an error. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
-  /** All matters, or all matters of one system, in the order of matter ids. */
+  /** In the order of matter ids. */
   all(systemCode?: string): AsyncIterable<Matter>;
-  /** The matters with these external ids, in no defined order. */
+  /** In no defined order. */
   byKeys(systemCode: string, externalIds: readonly string[]): AsyncIterable<Matter>;
-  /** Like `byKeys`, but reads only the fields for a comparison with the source system. */
+  /** In no defined order. */
   forComparison(systemCode: string, externalIds: readonly string[]): AsyncIterable<ComparedMatter>;
   /** Matters that changed in a window, in the order of (updatedAt, matterId). */
   changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
-  /** Finds the positions (`ChangePosition`) of the matters that match a filter, oldest or newest change first. */
   readonly search: SearchMatters;
-  /** The matters with these matter ids, in no defined order. */
+  /** In no defined order. */
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
   /** Matters that are OPEN or DRAFT and not deleted, in the order of the UTF-8 bytes of the external id. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
-  /**
-   * Matters that are not deleted, in no defined order.
-   *
-   * @param window if set, only matters that have a `sourceUpdatedAt` in this window
-   */
+  /** In no defined order. @param window if set, only matters that have a `sourceUpdatedAt` in this window */
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
@@ -94,10 +89,7 @@ export function createMatterReader(connection: Connection): MatterReader {
   };
 }
 
-/**
- * The condition that an instant is in a window. The condition always has a lower bound, because a lower bound excludes
- * nulls.
- */
+/** The condition needs a lower bound even without `from`, because a lower bound excludes nulls. */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
 }
@@ -113,7 +105,6 @@ type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator
 const TIMEOUT = 10_000;
 /** Matters of one batch of the cursor: few, because whole matters can be large. */
 const WHOLE_BATCH_SIZE = 100;
-/** Name of the index that serves both the range and the order of `changed`. */
 const CHANGES_INDEX = 'updates';
 
 function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadChanged {
@@ -133,14 +124,11 @@ function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadC
   };
 }
 
-/** Records of one batch of a cursor. The driver decodes a batch at once, which blocks all other work of the process. */
+/** Maximum records that the driver decodes at once, because decoding blocks all other work of the process. */
 const BATCH_SIZE = 1_000;
 
 /**
- * Yields the records of a cursor, and closes the cursor when the consumer stops.
- *
  * @param timeout milliseconds for the whole read, including the time that the consumer takes
- * @param batch records that the driver decodes at once
  * @throws Error if the read takes longer than `timeout`
  */
 async function* timedRead<T>(
@@ -155,9 +143,6 @@ async function* timedRead<T>(
   }
 }
 
-// Reads of very many matters fetch only the fields that their consumer needs.
-
-/** Fields for the comparison of single matters with the source system. */
 const COMPARED_FIELDS = [
   'matterId',
   'externalId',
@@ -168,7 +153,6 @@ const COMPARED_FIELDS = [
 ] as const;
 export type ComparedMatter = Pick<Matter, (typeof COMPARED_FIELDS)[number]>;
 
-/** Fields for a list of open matters. */
 const OPEN_FIELDS = [
   'matterId',
   'externalId',
@@ -183,7 +167,6 @@ const OPEN_FIELDS = [
 ] as const;
 export type OpenMatter = Pick<Matter, (typeof OPEN_FIELDS)[number]>;
 
-/** Fields from which a digest is computed. */
 const DIGEST_FIELDS = [
   'externalId',
   'bizType',
@@ -195,7 +178,6 @@ const DIGEST_FIELDS = [
 ] as const;
 export type DigestMatter = Pick<Matter, (typeof DIGEST_FIELDS)[number]>;
 
-/** The fields that the database sends, and the conversion of a record with these fields. */
 interface Projected<T> {
   readonly projection: Readonly<Record<string, 0 | 1>>;
   readonly toMatter: (record: MatterRecord) => T;
@@ -211,7 +193,7 @@ function projectedOf<F extends keyof Matter>(fields: readonly F[]): Projected<Pi
   return {
     projection: { ...Object.fromEntries(stored.map((field) => [field, 1])), _id: withId ? 1 : 0 },
     toMatter: (record) => {
-      // This function runs for hundreds of thousands of records. A loop is faster than array methods.
+      // A loop is faster than array methods, and this function runs for hundreds of thousands of records.
       const values: Record<string, unknown> = withId ? { matterId: BigInt(record._id) } : {};
       for (const field of stored) {
         const value = record[field as keyof MatterRecord] ?? null;

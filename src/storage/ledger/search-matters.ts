@@ -1,7 +1,6 @@
 /**
- * Finds the matters of a system that match a filter, in the order of their last changes. If an index selects few
- * matters for the filter, the search checks these matters. Otherwise the search checks matters in the order of changes,
- * up to a limit, and returns the position where the search stopped.
+ * Searches matters by a filter, in the order of their last changes. If every index selects more than `maxFew` matters,
+ * the search checks the matters in this order, up to a limit.
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -24,7 +23,6 @@ export interface MatterFilter {
 export interface SearchOptions extends Window {
   readonly after?: ChangePosition | undefined;
   readonly newestFirst: boolean;
-  /** Maximum matters of the result. */
   readonly limit: number;
 }
 
@@ -32,7 +30,6 @@ export interface FoundPositions {
   readonly positions: readonly ChangePosition[];
   /** Position after which the next search continues; undefined if no further matter can match. */
   readonly next: ChangePosition | undefined;
-  /** Number of matters that the search examined for these positions. */
   readonly examined: number;
 }
 
@@ -44,9 +41,8 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * Maximum matters that an index selects if the index counts as small. Also the maximum ids of one lookup, and the
-   * maximum matters that a search by title checks in the order of changes. A search by title compares words with each
-   * title, so its maximum is lower than `maxChecked`.
+   * An index is small if the index selects at most `maxFew` matters. `maxFew` also limits the matters of one lookup,
+   * and of a search by title in the order of changes.
    */
   readonly maxFew: number;
   /** Maximum matters that a search without a title checks in the order of changes. */
@@ -54,7 +50,7 @@ export interface SearchBounds {
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Ids in the first lookup. The matters that this lookup finds usually fill one page. */
+/** Ids in the first lookup, which usually fills one page. */
 const FIRST_LOOKUP = 500;
 /** Milliseconds for one command. */
 const COMMAND_TIMEOUT = 10_000;
@@ -68,7 +64,7 @@ type Filter = mongo.Filter<MatterRecord>;
 type StoredPosition = Pick<MatterRecord, '_id' | 'updatedAt'>;
 const POSITION_FIELDS = { _id: 1, updatedAt: 1 } as const;
 
-/** @returns a search that throws an Error if a command exceeds its time limit */
+/** The returned search throws an Error if a command exceeds COMMAND_TIMEOUT. */
 export function createSearchMatters(collection: Matters, bounds = BOUNDS): SearchMatters {
   return async (systemCode, filter, options) => {
     const condition = filterOf(systemCode, filter);
@@ -89,7 +85,7 @@ export function createSearchMatters(collection: Matters, bounds = BOUNDS): Searc
   };
 }
 
-/** The name of an index, and a filter that needs no other data than this index. */
+/** The name of an index, and a filter that MongoDB can evaluate with this index alone. */
 type IndexUse = readonly [name: string, filter: Filter];
 
 function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[] {
@@ -103,7 +99,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if no index does */
+/** @returns the ids from the first small index; undefined if every index selects more than `maxFew` matters */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;
@@ -148,7 +144,7 @@ async function searchInOrder(
   return { positions, next: after, examined: checked.length };
 }
 
-/** Reads the next positions in the order of changes. This read needs only the index and no documents. */
+/** MongoDB answers this read from the index `updates`, without a read of documents. */
 async function nextPositions(
   collection: Matters,
   systemCode: string,
@@ -174,7 +170,6 @@ async function nextPositions(
   return positions;
 }
 
-/** Returns the positions of the matters with these ids that match the filter, in no defined order. */
 async function lookUp(collection: Matters, ids: readonly bigint[], filter: Filter) {
   if (ids.length === 0) return [];
   const options = {
@@ -217,23 +212,20 @@ function sortPositions(
   });
 }
 
-// The order of changes: by updatedAt, then by matter id.
-
 /** Epoch milliseconds; `from` is inclusive, `to` is exclusive. */
 export interface Window {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** The position of a matter in the order of changes. */
+/** A position in the order of changes: by `updatedAt`, then by matter id. */
 export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 
 /** The earliest instant that a Date can have. */
 export const EARLIEST = -8.64e15;
 
 /**
- * The index ranges of the matters in a window. If `after` is set, there are two ranges. The first range has the matters
- * that follow `after` and have the same `updatedAt`. The second range has all other matters that follow `after`.
+ * If `after` is set, there are two ranges: the remaining matters with the same `updatedAt`, and all following matters.
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

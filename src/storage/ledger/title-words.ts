@@ -1,7 +1,6 @@
-/** Makes the conditions of a search by words of the title. Pure. */
+/** Makes the conditions of a search by words of the title. */
 import { literalPattern } from '../../domain/mentions';
 
-/** Matches a title that contains a given word, in upper or lower case. */
 interface WordCondition {
   readonly title: { readonly $regex: string; readonly $options: 'i' };
 }

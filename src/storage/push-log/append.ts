@@ -1,7 +1,4 @@
-/**
- * Inserts push-log entries and the bodies of their pushes, many in one command. `Append` retries after transient errors
- * (conflict, election, lost connection) until 80 % of the time between receipt and deadline has passed.
- */
+/** Inserts push-log entries and the bodies of their pushes, many in one command. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import { createBatcher } from '../../concurrency/batcher';
@@ -17,24 +14,21 @@ import { type Metrics, NO_METRICS } from '../../observability/metrics';
 import type { Tracing } from '../../observability/tracing';
 import { bodyModel, entryModel, type LogEntry, type LoggedBody } from './entry';
 
-/** A push whose entry is not in the push log yet, and its received body. */
 export interface UnloggedPush {
   readonly entry: LogEntry;
   readonly body: Uint8Array | undefined;
 }
 
 /**
- * Inserts entries and their bodies. A push fails if its entry or its body is not inserted in time. A failed push is not
- * queued. An inserted entry with the state QUEUED is on the primary; every other inserted entry is on a majority.
+ * Inserts the entries and bodies of pushes.
  *
- * @param pushes pushes with the same deadline
- * @returns the entries of the failed pushes, each with its last error
+ * @param pushes the deadline of the first push limits the retries of all pushes
+ * @returns the last error of each push whose entry or body was not inserted in time
  */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
 
 export interface PushLogOptions {
-  /** False: bodies are not stored (PUSH_BODY_RETENTION is 0). */
   readonly keepBodies?: boolean;
   readonly metrics?: Metrics | undefined;
   readonly tracing?: Tracing | undefined;
@@ -47,29 +41,20 @@ interface PendingPush extends UnloggedPush {
   readonly isRetry: boolean;
 }
 
-/**
- * Maximum bytes of a stored body, because documents have a size limit. A larger body is not stored; its entry still
- * has the hash and size of the body.
- */
+/** Maximum bytes of a stored body, because MongoDB limits the size of a document. */
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
-/** Maximum pushes of one insert. */
 const MAX_BATCH = 500;
 /** Maximum bytes of bodies in one insert, so that an insert takes only a few milliseconds. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/**
- * Minimum weight of a push in an insert. The weight of a larger body is its size in bytes. With this minimum, MAX_BYTES
- * also limits an insert to MAX_BATCH pushes. The pushes of one `add` are inserted together, even above both limits.
- */
+/** Every push counts at least this many bytes, so that MAX_BYTES also limits an insert to MAX_BATCH pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
-/**
- * Minimum milliseconds between the start of a running insert and the start of the next. Most inserts take less time.
- */
+/** Minimum milliseconds between the starts of two overlapping inserts, so that more pushes join the second insert. */
 const HEAD_START = 50;
-/** Share of the time between receipt and deadline that is reserved for the queue and the worker. */
+/** Retries end when only this share of the time between receipt and deadline is left for the queue and the worker. */
 const RESERVE = 0.2;
 const TOO_LATE = new Error('entry not inserted: its deadline has passed');
-/** Milliseconds before the first retry. The pause doubles with each retry, plus a random part of up to half. */
+/** Milliseconds before the first retry. */
 const FIRST_PAUSE = 20;
 const MAX_PAUSE = 640;
 
@@ -106,7 +91,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
       },
       maxBatch: MAX_BATCH,
       weight: { of: weightOf, max: MAX_BYTES },
-      // Two inserts can run at a time, so that an insert without an answer does not block all other inserts.
+      // An insert that MongoDB does not answer must not block all other inserts.
       maxRunning: 2,
       headStart: HEAD_START,
       tracing,
@@ -148,8 +133,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 
 /**
  * The insert of a QUEUED entry waits only for the primary, because the later commit of a worker waits for a majority.
- * If an election removes the entry before the commit, the commit fails and the push has no effect. An entry with a
- * final state has no later commit, so its insert waits for a majority.
+ * If an election removes the entry before the commit, the commit fails and the push has no effect.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
@@ -157,7 +141,6 @@ function bodyOf({
   entry: { _id, receivedAt, expireAt },
   body: sent = EMPTY,
 }: PendingPush): LoggedBody {
-  // The buffer is a view and not a copy, because no code changes a received body.
   const body = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
   return expireAt ? { _id, receivedAt, expireAt, body } : { _id, receivedAt, body };
 }
@@ -168,7 +151,6 @@ function weightOf(pushes: readonly PendingPush[]): number {
   return weight;
 }
 
-/** The latest time for a retry, epoch milliseconds. */
 function lastRetryOf([first]: readonly UnloggedPush[]): number {
   if (!first) return 0;
   const { receivedAt, deadlineAt } = first.entry;
@@ -176,17 +158,12 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 }
 
 /**
- * An entry with the state QUEUED must not be inserted after its deadline. If the check for lost pushes (`ExpireLost`)
- * has already passed the id of the entry, the entry would stay QUEUED forever.
+ * A QUEUED entry must not be inserted after its deadline. `ExpireLost` checks each range of ids only once, so a late
+ * entry could stay QUEUED forever.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 
-/**
- * Inserts one document for each item. A failed document does not affect the others.
- *
- * @returns the entries of the items that failed, with their errors
- */
 async function insertAll<T extends { _id: unknown }>(
   collection: mongo.Collection<T>,
   items: readonly PendingPush[],
@@ -205,8 +182,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt succeeded and its answer was lost. MongoDB
-      // waits for the write concern before it reports this error, so the document counts as confirmed.
+      // A duplicate key in a retry means that an earlier attempt inserted the document. MongoDB reports this error only
+      // after the write concern is fulfilled, so the document counts as confirmed.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

@@ -1,6 +1,6 @@
 /**
  * Relations between log entries: the order of a matter's pushes, the attempts of one push, and the later push that
- * resolves a failed push. Pure.
+ * resolves a failed push.
  */
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
 import type { LogEntry } from './entry';
@@ -13,15 +13,12 @@ export type FailedEntry = Pick<
 export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
-/**
- * If the console resends a push that has no idempotency key, the console makes a key: this prefix and the request id of
- * the push.
- */
+/** Prefix of the idempotency key that the console creates to resend a push without a key. */
 const CONSOLE_KEY = 'console/';
 
 /**
- * The request id that gives the position of a push in the order of its matter. For a resend, this is the request id of
- * the original push.
+ * The request id that defines the position of a push among the pushes of its matter. A resend has the position of its
+ * original push.
  */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
@@ -31,8 +28,7 @@ export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
 /**
- * Finds the latest attempt of a push without an externalId. All attempts of such a push have the same client,
- * operation and idempotency key. The bodies can differ, because the sender can correct the body.
+ * Finds the latest attempt of a push without an externalId.
  *
  * @param entries the oldest first
  * @returns a function that returns the latest attempt of an entry. For an entry with an externalId or without a key,
@@ -48,8 +44,8 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
 }
 
 /**
- * Whether two pushes are attempts of one push that names no matter. If such a push is resent, the service assigns an
- * external id to the resend. So a resend with an assigned id also counts as a push that names no matter.
+ * Whether `failed` and `candidate` are attempts of one push without an external id. A resend of this push has an
+ * external id that the service assigned.
  */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
@@ -59,18 +55,17 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 }
 
 /**
- * Whether a later push with the same idempotency key is an attempt of a failed push. A key identifies a push of one
- * client and operation. A key of the console (`CONSOLE_KEY`) contains the request id of a push. So a key of the console
- * identifies the push for all clients.
+ * Whether a later push with the same idempotency key is an attempt of the failed push. A key that the console created
+ * belongs to only one push, so the clients can differ.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the first received candidate that resolves a failed push.
+ * Finds the earliest received candidate that resolves a failed push.
  *
- * @param resendRequestId request id of a resend request whose pushes do not count
+ * @param resendRequestId pushes of this resend request do not count
  */
 export function firstAfter(
   failed: FailedEntry,
@@ -84,15 +79,14 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // Without `resendRequestId`, a queued resend of the failed push does not count, because this resend can still fail.
-    // Another resend is harmless: all resends of a push share one fingerprint, and have one effect together.
+    // A queued resend of the failed push can still fail. So this resend counts only if `resendRequestId` is set.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts that name no matter have no order, because each attempt would create its own matter. So the resend of an
-    // earlier attempt counts too.
+    // Attempts without an external id have no common matter, and therefore no order. So a resend of an earlier attempt
+    // counts too.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

@@ -1,6 +1,6 @@
 /**
- * Counts the pushes that were answered. The process counts in memory and adds the counts to the database every few
- * seconds, so that no push needs a command of its own. A killed process loses its unwritten counts.
+ * Counts answered pushes in memory, and adds the counts to the database every few seconds. A killed process loses the
+ * counts that are not in the database yet.
  */
 
 import type { Connection, mongo } from 'mongoose';
@@ -11,36 +11,29 @@ import type { Logger } from '../../infra/logger';
 import { nativeCollection } from '../../infra/mongo';
 import { countModel, type PushCountRecord } from './read-counts';
 
-/** A push that was answered, with the result in its answer. */
 export interface CountedPush {
   readonly clientId: string;
   readonly systemCode: string;
   readonly operation: string;
-  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry with a prior result. */
+  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry of an accepted push. */
   readonly result: string;
-  /** Epoch milliseconds. The push is counted in the minute of its receipt. */
+  /** Epoch milliseconds. */
   readonly receivedAt: number;
 }
 
 export interface PushCounts {
-  /**
-   * Counts answered pushes.
-   *
-   * @param ms milliseconds from receipt to answer
-   * @param pushes number of pushes with the same result, such as the lines of a batch
-   */
+  /** @param ms milliseconds from receipt to answer */
   ended(push: CountedPush, ms: number, pushes?: number): void;
-  /** Counts answered pushes that have no entry in the push log. The caller also calls `ended` for these pushes. */
+  /** Counts answered pushes without an entry in the push log. The caller must also call `ended` for these pushes. */
   unrecorded(push: CountedPush, pushes?: number): void;
-  /** Writes the remaining counts if the database is available, and stops. */
   stop(): Promise<void>;
 }
 
 export interface PushCountsOptions {
   readonly logger: Logger;
-  /** Returns the start of the hour that contains an instant, in the time zone of the portal; epoch milliseconds. */
+  /** Returns the start of the hour of `at` in the time zone of the portal. `at` and result: epoch milliseconds. */
   readonly hourOf: (at: number) => number;
-  /** Milliseconds between two writes, randomly extended by up to half. */
+  /** Milliseconds between two writes. */
   readonly interval?: number;
 }
 
@@ -50,16 +43,12 @@ interface Pending extends CountedPush {
   latest: number;
   pushes: number;
   unrecorded: number;
-  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
   readonly times: Map<number, number>;
 }
 
 const INTERVAL = 3_000;
 const MINUTE = 60_000;
-/**
- * Maximum counts that wait for the database. Each combination of minute, client, operation and result has one count. At
- * the maximum, a push with a new combination is not counted.
- */
+/** Maximum counts that wait for the next write, one for each combination of minute, client, operation and result. */
 const MAX_PENDING = 20_000;
 const COUNTS_PER_COMMAND = 500;
 
@@ -70,7 +59,6 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
 class PushCounter implements PushCounts {
   private readonly collection: mongo.Collection<PushCountRecord>;
   private pending = new Map<string, Pending>();
-  /** Number of calls of `pendingOf` that have failed since the last write because of `MAX_PENDING`. */
   private lost = 0;
   private readonly writing: PollLoop;
 
@@ -137,8 +125,8 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The next write sends the failed counts of this command again, and the counts of the following commands. The
-        // database already has all other counts.
+        // Only the failed counts of this command and the counts of later commands are written again. All other counts
+        // are in the database already.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -1,7 +1,4 @@
-/**
- * The documents of the push log: entries (contract 5.3) and bodies. `protocol/log-entry.ts` describes the fields of an
- * entry. This file defines the types of the fields in the database.
- */
+/** The documents of the push log: entries (contract 5.3) and bodies. `protocol/log-entry.ts` describes the fields. */
 
 import { createHash } from 'node:crypto';
 import { type Connection, type Model, type mongo, Schema, Types } from 'mongoose';
@@ -29,7 +26,7 @@ const TYPES: Readonly<Record<StoredForm, unknown>> = {
   matterId: Schema.Types.BigInt,
 };
 
-/** The types of the stored fields. `Optional` selects either the optional or the required fields. */
+/** Only the optional fields of an entry if `Optional` is true, otherwise only the required fields. */
 type StoredFields<Optional extends boolean> = {
   -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
     ? Name
@@ -40,7 +37,7 @@ type ValueOf<Field> = Field extends { stored: infer Form extends StoredForm }
   : never;
 
 export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true>> {
-  /** The request id, which the answer to the caller contains. Ids sort by time of receipt (`request-id.ts`). */
+  /** The request id. Ids sort by time of receipt (`request-id.ts`). */
   _id: Types.ObjectId;
   state: LogState;
   /**
@@ -54,18 +51,15 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
-  /** Present if the push was stale: its `sourceUpdatedAt`, and the newer `sourceUpdatedAt` of the matter. */
+  /** `sourceUpdatedAt` of a stale push, and the newer `sourceUpdatedAt` of its matter. */
   stale?: { sent: Date; stored: Date };
-  /** What the push changed in the matter. */
   changes?: readonly FieldChange[];
-  /** `KEY_REUSED`: an earlier push had the same idempotency key and another body. */
+  /** Set if an earlier push had the same idempotency key and another body. */
   mark?: 'KEY_REUSED';
 }
 
-/** Further fields of a new entry, all optional: for example the trace id, the batch of a line, or `resentFrom`. */
 export type RequestFields = Partial<StoredFields<true>>;
 
-/** Hash and size of the body. */
 export type BodyDigest = Pick<LogEntry, 'bodyHash' | 'bodySize'>;
 
 const STRUCTURED = { type: Schema.Types.Mixed, default: undefined };
@@ -93,21 +87,17 @@ function storedTypes() {
   return Object.fromEntries(fields);
 }
 
-/** Name of the index of entries with an idempotency key. */
 export const KEY_INDEX = 'idempotency_keys';
-/** Name of the index of idempotency fingerprints. Only queued and persisted pushes have a fingerprint. */
+/** Only queued and persisted pushes have a fingerprint. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
-/** Name of the index of resends. */
 export const RESENT_INDEX = 'resends';
 
-// The index is sparse, because `expireAt` exists only in entries of rejections that a sender can cause without a secret
-// (`UNAUTHENTICATED_REASONS`).
+// `expireAt` exists only in entries of rejections that a sender without a secret can cause (`UNAUTHENTICATED_REASONS`).
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// Each of the next four indexes serves a search (`log-filter.ts`). These indexes end with the id, so that a search
+// The next four indexes serve searches (`log-filter.ts`). Each of these indexes ends with the id, so that a search
 // reads the entries in the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes. An index of all results would double the cost of settling a push that takes
-// effect.
+// This index contains only failed pushes, so settling a successful push does not update this index.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -124,12 +114,11 @@ export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
 }
 
-// The header X-Signature of a rejected request can contain anything, even the secret itself. So the log stores only the
-// hash of the header. The signature diagnosis compares this hash with the hashes of signatures that known mistakes of
-// callers produce.
+// The header X-Signature of a rejected request can contain even the secret itself. So the log stores only a hash of the
+// header.
 
 export interface SentSignature {
-  /** The header X-Timestamp, if it looks like a time. */
+  /** The header X-Timestamp, if the header looks like a time. */
   timestamp?: string;
   /** Number of characters of X-Signature. */
   length: number;
@@ -137,7 +126,6 @@ export interface SentSignature {
   hash: string;
 }
 
-/** Digits and the characters of date formats. */
 const TIME_LIKE = /^(?=.*\d)[\dTZ.:+ -]{1,40}$/;
 const HEX = /^[0-9a-fA-F]+$/;
 
@@ -149,22 +137,19 @@ export function sentSignature(timestamp: string, signature: string): SentSignatu
   };
 }
 
-/** The hash of a signature, hex. A signature of hex digits has the same hash in upper and lower case. */
+/** A signature of hex digits has the same hash in upper and lower case. */
 export function hashSignature(text: string): string {
   const plain = HEX.test(text) ? text.toLowerCase() : text;
   return createHash('sha256').update(plain).digest('hex');
 }
 
-// Bodies have their own collection, because they are kept for a shorter time (PUSH_BODY_RETENTION) and would slow down
-// searches of the log.
+// Bodies have their own collection, because bodies are kept for a shorter time (PUSH_BODY_RETENTION) and would slow
+// down searches of the log.
 
 export interface LoggedBody {
-  /** Request id. */
   _id: Types.ObjectId;
-  /** The received bytes, unchanged. */
   body: Buffer;
   receivedAt: Date;
-  /** Same as in the entry: MongoDB deletes the entry and the body at this time. */
   expireAt?: Date;
 }
 
@@ -185,11 +170,9 @@ export function bodyModel(connection: Connection): Model<LoggedBody> {
 }
 
 export interface Bodies {
-  /** Returns stored bodies by request id. A request without a stored body is left out. */
   find(ids: readonly string[]): Promise<Map<string, Buffer>>;
 }
 
-/** Milliseconds for one read. */
 const TIMEOUT = 10_000;
 
 export function createBodies(connection: Connection): Bodies {
@@ -206,6 +189,6 @@ export function createBodies(connection: Connection): Bodies {
   };
 }
 
-/** Depending on its configuration, the driver returns binary data as `Binary` or as `Buffer`. */
+/** The MongoDB driver returns binary data as `Binary` or `Buffer`, depending on the configuration of the driver. */
 export const storedBytes = (body: Buffer | mongo.Binary) =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer);

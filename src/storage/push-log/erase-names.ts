@@ -1,4 +1,4 @@
-/** Erases a username from entries of the push log: from their changes, problems and warnings. The entries stay. */
+/** Erases a username from the changes, problems and warnings of push-log entries. */
 import type { mongo, Types } from 'mongoose';
 import { type PartyRole, partyKey } from '../../domain/matter';
 import { literalPattern, type Mentions } from '../../domain/mentions';
@@ -8,30 +8,26 @@ import type { LogEntry } from './entry';
 export interface NameErasure {
   readonly username: string;
   readonly mentions: Mentions;
-  /** True: `eraseNames` only counts the entries. */
   readonly dryRun: boolean;
 }
 
-/**
- * The fields of an entry that are lists of texts. The texts can name users that the service does not know, and similar
- * usernames that the service suggested (`TEXTS.unknownUser`).
- */
+/** The texts in these lists can contain usernames, for example in suggestions (`TEXTS.unknownUser`). */
 const TEXT_LISTS = ['problems', 'warnings'] as const;
 type TextList = (typeof TEXT_LISTS)[number];
-/** The lists of names in a change. */
 const NAME_LISTS = ['added', 'removed', 'unread'] as const;
 const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'] as const satisfies readonly PartyRole[];
-/** The replacement for the username in a text. */
 const ERASED_NAME = '***';
-/** Matches the names of username fields, for example `parties[0].username` and `initiatorUsername`. */
+/** Matches field names such as `parties[0].username` and `initiatorUsername`. */
 const USERNAME = /username$/i;
-/** Options of each command. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 type Entries = mongo.Collection<LogEntry>;
 type NamingEntry = Pick<LogEntry, '_id' | 'changes' | TextList>;
 
-/** @param filter selects few entries by their ids @returns the number of entries that named the user */
+/**
+ * @param filter must restrict `_id`, because the search uses the index of ids
+ * @returns the number of entries that contain the username
+ */
 export async function eraseNames(
   collection: Entries,
   filter: mongo.Filter<LogEntry>,
@@ -74,9 +70,8 @@ async function eraseFromChanges(
 
 type Texts = Pick<Problem, 'message' | 'english'>;
 
-/** @returns the ids of the entries whose texts name the user, and a map from each old `message` to its new texts */
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // In a text, the names follow the first colon. The words before the colon stay, because a username could equal one of
+  // In a text, usernames follow the first colon. The words before the colon stay, because a username can equal one of
   // these words.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
@@ -94,7 +89,7 @@ function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn 
   return { ids, texts };
 }
 
-/** Replaces single texts, not the whole lists, because a worker can add a warning to a list meanwhile. */
+/** Replaces single texts, not whole lists, because a worker can add a warning to a list at the same time. */
 async function replaceTexts(
   collection: Entries,
   ids: Types.ObjectId[],

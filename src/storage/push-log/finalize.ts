@@ -1,7 +1,4 @@
-/**
- * Writes the final states of pushes that take no effect. `web` and workers finalize such pushes (`Finalize`). A worker
- * also expires lost pushes (`ExpireLost`), for example the pushes of a `web` process that died.
- */
+/** Writes the final states of pushes that take no effect (`Finalize`), and expires lost pushes (`ExpireLost`). */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { timeoutCause } from '../../infra/driver-errors';
 import { nativeCollection, stateCollection } from '../../infra/mongo';
@@ -23,14 +20,11 @@ interface EntrySettler {
 }
 
 /**
- * Settles the pushes that are still queued, and reads the final state of each push. A push that was settled before
- * keeps its final state. No worker can apply a push after its final state is written.
+ * Settles the pushes that are still queued, and reads the final state of each push. If an election has removed an
+ * entry, `Finalize` inserts `PushToSettle.entry` with the final state.
  *
- * If an election has removed the log entry of a push, `Finalize` inserts `PushToSettle.entry` with the final state. For
- * a push without `PushToSettle.entry`, `Finalize` inserts nothing and returns the given settlement.
- *
- * @returns the final state of each push, in the order of `pushes`. Undefined in three cases: a transaction locks the
- *   entry, the majority did not confirm the write in time, or the removed entry could not be inserted
+ * @returns the final states in the order of `pushes`. Undefined: a transaction locks the entry, the majority did not
+ *   confirm the write in time, or a removed entry was not inserted
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
@@ -39,10 +33,7 @@ export type Finalize = (
 
 /** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
-/**
- * If a transaction locks entries, each push is settled with its own command. At most MAX_CONCURRENT of these commands
- * run at a time. After RETRY_ALONE_TIMEOUT milliseconds, no further command starts.
- */
+/** Limits of `settleEach`: maximum concurrent commands, and milliseconds after which no further command starts. */
 const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
 
@@ -69,11 +60,6 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
   };
 }
 
-/**
- * Inserts the entries that an election has removed, with their final states. Skips pushes without `PushToSettle.entry`.
- *
- * @returns the ids of the pushes whose entries could not be inserted
- */
 async function insertLost(
   pushLog: EntrySettler,
   lost: readonly PushToSettle[],
@@ -90,7 +76,6 @@ async function insertLost(
   return new Set([...failures.keys()].map(({ _id }) => String(_id)));
 }
 
-/** @returns `settled`, or why the command timed out: an entry was `locked`, or the write stayed `unconfirmed` */
 async function trySettle(
   pushLog: EntrySettler,
   pushes: readonly PushToSettle[],
@@ -106,7 +91,6 @@ async function trySettle(
   }
 }
 
-/** Settles each push with its own command. @returns the ids of the pushes whose commands succeeded in time */
 async function settleEach(
   pushLog: EntrySettler,
   pushes: readonly PushToSettle[],
@@ -126,19 +110,16 @@ async function settleEach(
   return settled;
 }
 
-// Expiry of lost pushes: entries stay QUEUED if `web` crashes before it queues their pushes, or if Redis loses its
-// data. A worker sets such entries to EXPIRED, so that their pushes can never be applied later. Workers check the
-// entries in the order of request ids, which is the order of receipt. Each entry is checked once, after the deadline of
-// its push. The database stores the position of the check (`Progress.mark`), which all workers share. The check uses
-// the index of ids, because MongoDB would have to update an index of the state at each settlement.
+// Lost pushes: an entry stays QUEUED if `web` crashes before queueing the push, or if Redis loses its data. A search by
+// state would need an index that every settlement updates, so `ExpireLost` reads ranges of ids.
 
 /**
- * Checks the entries that were received before the time `before` and that no call has checked yet. Expires each entry
- * that is still QUEUED. One call checks at most 250,000 entries.
+ * Expires the entries that were received before `before` and are still QUEUED. Workers share the position of the check
+ * (`Progress.mark`).
  *
- * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received before have passed
+ * @param before epoch milliseconds of the Redis clock; all pushes received earlier must be past their deadline
  * @param stopping ends the check early; the next call continues with the following entries
- * @returns the number of entries that this call expired
+ * @returns the number of expired entries
  */
 export type ExpireLost = (
   before: number,
@@ -153,17 +134,14 @@ interface Progress {
 }
 
 const PROGRESS = 'lost pushes';
-/** Maximum entries that one command checks, and maximum such commands of one call. */
 const ENTRIES_PER_STEP = 5_000;
 const MAX_STEPS = 50;
-/** Milliseconds for one command. */
 const TIMEOUT = 10_000;
 
 export function createExpireLost(connection: Connection): ExpireLost {
   const entries = nativeCollection<LogEntry>(entryModel(connection));
   const progress = stateCollection<Progress>(connection);
 
-  /** The id of the entry after the next `ENTRIES_PER_STEP` entries; `end` if there is no such entry before `end`. */
   const endOfStep = async (from: Types.ObjectId, end: Types.ObjectId) => {
     const [next] = await entries
       .find({ _id: { $gte: from, $lt: end } }, { hint: '_id_', maxTimeMS: TIMEOUT })
@@ -202,7 +180,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
 const BEGINNING = new Types.ObjectId(firstIdAt(0));
 
 /**
- * Stores the new mark. The new mark can be earlier than the old mark if the Redis clock was set back.
+ * The new mark can be earlier than the old mark if the Redis clock was set back.
  *
  * @returns false if another worker has moved the mark meanwhile
  */
@@ -211,7 +189,6 @@ async function moveMark(
   from: Types.ObjectId,
   to: Types.ObjectId,
 ): Promise<boolean> {
-  // This write changes nothing if the document exists already.
   const begin = { $setOnInsert: { mark: BEGINNING } };
   if (from === BEGINNING) await progress.updateOne({ _id: PROGRESS }, begin, { upsert: true });
   const moved = await progress.updateOne({ _id: PROGRESS, mark: from }, { $set: { mark: to } });

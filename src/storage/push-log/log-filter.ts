@@ -11,8 +11,8 @@ export interface LogFilter {
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
   /**
-   * Request id of a batch, 24 hex digits. The filter selects the lines of the batch, or the batch itself if it was
-   * rejected as a whole.
+   * Request id of a batch, 24 hex digits. Selects the lines of the batch, or the batch itself if the whole batch was
+   * rejected.
    */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -21,29 +21,25 @@ export interface LogFilter {
   /** The entry must have one of these outcomes or reasons. */
   readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
-  /** True: only rejected and expired pushes. False does not restrict the search. */
+  /** True: only rejected and expired pushes; false: all pushes. */
   readonly failed?: boolean | undefined;
   /** True: only failed pushes that no later push has resolved (`mended.ts`). */
   readonly stillFailed?: boolean | undefined;
-  /** Start of the window of receipt times, inclusive; epoch milliseconds. */
+  /** Earliest time of receipt, inclusive; epoch milliseconds. */
   readonly from?: number | undefined;
-  /** End of the window, exclusive; epoch milliseconds. */
+  /** Latest time of receipt, exclusive; epoch milliseconds. */
   readonly to?: number | undefined;
 }
 
-/** An index of `entry.ts`, and how a search uses it. */
 interface IndexUse {
   readonly name: string;
   /** The conditions that the database checks, without the range of ids. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that `indexFields` checks completely. The search need not check these fields again. */
+  /** The fields of the filter that `indexFields` checks completely. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/**
- * Whether an entry matches the filter. The function does not check the window and the request id, because a search
- * reads only entries whose ids match both.
- */
+/** Does not check `from`, `to` and `requestId`, because a search reads only entries whose ids match these fields. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
@@ -54,31 +50,27 @@ export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   });
 }
 
-/** Request id of the batch to which an entry belongs, 24 hex digits; undefined for a single push. */
 function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
   if (batchId) return String(batchId);
   return hasManyPushes(operation) ? String(_id) : undefined;
 }
 
 /**
- * Whether an entry is a batch that was rejected as a whole. The batch names no matter, and its lines have no entries,
- * so no search can find a later push that resolves the batch. Therefore the batch does not count as still failed.
+ * Whether an entry is a batch that was rejected as a whole. The batch never counts as still failed: its lines have no
+ * entries, so no search can find later pushes that resolve the lines.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
 
-/** Whether a request of this operation contains many pushes. */
 const hasManyPushes = (operation: string) => operation === BATCH || operation === RESEND;
 
-/** The states of failed pushes: rejected and expired. */
 export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
 
-/** Whether the push was rejected or has expired. */
 export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
 /**
- * The index of a search. The search passes the name of the index as a hint. Without the hint, MongoDB sometimes chooses
- * another index and reads much of the log.
+ * Chooses the index that a search passes as a hint. Without the hint, MongoDB sometimes chooses another index and reads
+ * much of the log.
  */
 export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
@@ -91,16 +83,16 @@ export function indexUse(filter: LogFilter): IndexUse {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes need no index of their own: most entries have one of a few outcomes, so a page fills quickly.
+  // Outcomes need no index: most entries have one of a few outcomes, so a search fills a page quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // In the index, the entries of each reason are one range. MongoDB merges the ranges in the order of ids.
+  // MongoDB reads one index range for each reason, and merges the ranges in the order of ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether all entries that the index selects match the filter. Then the search need not check the entries. */
+/** Whether every entry that the index selects matches the filter. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>
@@ -108,13 +100,11 @@ export function isCovered(filter: LogFilter): boolean {
   );
 }
 
-/** Fields that decide whether a later push has resolved a failed push. */
 const RESOLUTION_FIELDS = [
   ...['state', 'systemCode', 'clientId'],
   ...['operation', 'externalId', 'idempotencyKey', 'batchId', 'resentFrom'],
 ];
 
-/** The fields of entries that `matchesFilter` and the search for resolving pushes need. */
 export function fieldsToRead(filter: LogFilter): readonly string[] {
   const fields = Object.keys(conditionsOf(filter)).flatMap((part) => {
     if (part === 'failed') return 'state';
@@ -124,7 +114,6 @@ export function fieldsToRead(filter: LogFilter): readonly string[] {
   return [...new Set(fields)];
 }
 
-/** A search across systems or for one request uses the index of ids. */
 function byId(systemCode: string | undefined): IndexUse {
   return systemCode === undefined
     ? { name: '_id_', indexFields: {}, answers: [] }
@@ -135,7 +124,6 @@ function byFields(name: string, indexFields: Readonly<Record<string, string>>): 
   return { name, indexFields, answers: Object.keys(indexFields) as (keyof LogFilter)[] };
 }
 
-/** The fields of the filter that are set, without window and request id. */
 function conditionsOf(filter: LogFilter) {
   const { requestId: _id, from: _from, to: _to, failed, stillFailed, ...fields } = filter;
   const flags = { ...(failed && { failed }), ...(stillFailed && { stillFailed }) };

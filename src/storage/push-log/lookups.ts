@@ -1,4 +1,4 @@
-/** Finds the entries of the push log that the processing of a push, a query or a resend needs. */
+/** Finds push-log entries for the processing of pushes, queries and resends. */
 
 import { type Connection, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -11,10 +11,7 @@ import { type Settlement, settlementOf } from './settlement';
  */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/**
- * Reads with these options return only writes that the majority has confirmed. Answers to callers depend on these
- * reads.
- */
+/** Answers to callers depend on these reads, so the reads return only writes that the majority has confirmed. */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -28,13 +25,12 @@ const PRIOR_ENTRY_FIELDS = {
 
 export interface LogLookups {
   /**
-   * Final states by request id; undefined for a push that is still queued, or whose entry the majority has not
-   * confirmed. Unknown ids are left out.
+   * Final states by request id; an id without an entry is absent. Undefined: the push is queued, or the majority has
+   * not confirmed the entry or the final state.
    */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * By idempotency fingerprint, the entry of the first persisted push. The entry has only the fields
-   * PRIOR_ENTRY_FIELDS.
+   * Maps an idempotency fingerprint to the entry of its first persisted push. The entry has only PRIOR_ENTRY_FIELDS.
    *
    * @param since epoch milliseconds; only pushes that were settled after this time count
    * @param level `local` includes pushes that the majority has not confirmed
@@ -45,13 +41,11 @@ export interface LogLookups {
     level?: 'majority' | 'local',
   ): Promise<Map<string, LogEntry>>;
   /**
-   * The entries of one client with these request ids. Unknown ids and ids of other clients are left out. An entry that
-   * the majority has not confirmed counts as QUEUED.
+   * The entries of this client with these request ids. An entry that the majority has not confirmed counts as QUEUED.
    */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
-  /** By request id of a push, the request id of its resend. Only resends that succeeded count. */
+  /** Maps the request id of a push to the request id of its successful resend. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
-  /** Finds the uses of idempotency keys. */
   readonly keyUses: FindKeyUses;
 }
 
@@ -59,7 +53,6 @@ const idIn = (ids: readonly string[]) => ({ $in: ids.map((id) => new Types.Objec
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  /** Finds the entries with `ids` that match `filter` and are not in `confirmed`. The majority lacks these entries. */
   const findUnconfirmed = async (
     ids: readonly string[],
     confirmed: readonly LogEntry[],
@@ -91,7 +84,7 @@ export function createLogLookups(connection: Connection): LogLookups {
         .project<LogEntry>(PRIOR_ENTRY_FIELDS)
         .toArray();
       const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
-      // Newest first: the map keeps the last entry of each fingerprint, so it keeps the oldest entry.
+      // Newest first, so that the map keeps the oldest entry of each fingerprint.
       recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
       return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
     },
@@ -119,7 +112,6 @@ export function createLogLookups(connection: Connection): LogLookups {
 
 // Uses of an idempotency key are the pushes with this key, of one client and operation, in the order of receipt.
 
-/** An idempotency key, with the client and operation within which it identifies a push. */
 export interface KeyOwner {
   readonly systemCode?: string;
   readonly clientId: string;
@@ -133,27 +125,24 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds all uses of keys. If the keys of one system have very many uses in all, the result has only the first 100 uses
- * of each of these keys.
+ * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), the result has only the first 100
+ * uses of each key.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
   /** Hash of the body of the first queued push with the key; undefined if no push was queued. */
   firstBody(owner: KeyOwner): string | undefined;
-  /**
-   * Request id of the persisted push with the key and body of this entry. The persisted push is the entry itself, or an
-   * earlier or later attempt.
-   */
+  /** Request id of the persisted push with the key and body of this entry: the entry itself, or another attempt. */
   effectOf(entry: LogEntry): string | undefined;
-  /** The number of an entry among the uses of its key, from 1; undefined if the entry is not among the first 100. */
+  /** The number of the entry among the uses of its key, from 1; undefined after the first 100 uses. */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
 const USES_PER_KEY = 100;
 /**
- * Most keys are used once. If there are this many more uses than keys, a client probably uses one key for all of its
- * pushes. Then the uses of each key are read with a separate command.
+ * If a command finds this many more uses than keys, each key is read with its own command. The usual cause is a client
+ * that sends all pushes with the same key.
  */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads, so that connections remain for other work. */
@@ -224,17 +213,14 @@ function toUses(found: readonly KeyUse[]): KeyUses {
 }
 
 /**
- * Whether a use with the key and body of `push` is the same push. A use after `push` is a retry of `push`. A use before
- * `push` is the same push only if `push` was received at most `REPLAY_WINDOW` milliseconds after that use.
+ * Whether a use with the key and body of `push` is an attempt of the same push. An earlier use counts only if `push`
+ * was received at most `REPLAY_WINDOW` milliseconds after the use.
  */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
-/**
- * A push that was rejected before it was queued does not use its key: the client can correct the body and send the push
- * again with the same key.
- */
+/** After a rejection before queueing, the client can correct the body and send the same key again. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

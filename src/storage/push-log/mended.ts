@@ -1,14 +1,6 @@
 /**
  * Finds the later push that resolved ("mended") a failed push. The resolving push is a persisted push of the same
- * matter, or a successful push with the same client, operation and idempotency key. A stale push counts too, because
- * the matter has newer data.
- *
- * In the order of the pushes of a matter, a resend takes the position of its original push (`positionOf`). So the
- * resend resolves the original push and earlier pushes of the matter, but no push that was received after the original
- * push.
- *
- * If a failed push names no matter, its resend is found by `resentFrom`. Failed pushes that name no matter and have the
- * same key are attempts of one push. A resend of one attempt resolves all attempts.
+ * matter, or a successful attempt of the failed push (`attempts.ts`).
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -23,14 +15,10 @@ import {
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 /**
- * Finds the push that resolved each failed push.
- *
- * @param failed failed pushes of one system; or the pushes of the resend request `resendRequestId`, which are recorded
- *   but not queued yet
- * @param resendRequestId request id of a resend request. The pushes of this request do not count as later pushes. A
- *   queued push of another resend request counts, even if both requests send the same push again
- * @returns by request id of the failed push, the first push that resolved it. If a matter or key has very many
- *   pushes, the result can be a later resolving push. Failed pushes that no push has resolved are left out
+ * @param failed failed pushes of one system, or recorded pushes of a resend request that are not queued yet
+ * @param resendRequestId pushes of this resend request do not count as later pushes
+ * @returns the first resolving push, by request id of the failed push. If a matter or key has very many pushes, the
+ *   result can be a later resolving push
  */
 export type FindMended = (
   systemCode: string,
@@ -51,31 +39,19 @@ const FIELDS = {
   batchId: 1,
 };
 const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/**
- * The fields that link a resolving push to a failed push, each with its index. `resendsOf` uses a third link,
- * `resentFrom`.
- */
+/** The fields whose values link a resolving push to a failed push, each with its index. */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
-/** Maximum values of a field in one command. */
 const VALUES_PER_COMMAND = 1_000;
-/**
- * If a command finds this many more pushes than it has values of a LinkField, the pushes of each value are read with a
- * separate command.
- */
+/** If one command finds this many more pushes than values, each value is read with its own command. */
 const EXTRA_PUSHES = 4_000;
-/**
- * Maximum pushes that the separate command of one value reads, oldest first. If the value has more pushes, the newest
- * push is read too.
- */
+/** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
-/** Maximum concurrent reads, so that connections remain for other work. */
 const MAX_CONCURRENT = 20;
-/** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param pending if set, queued later pushes count too, because a queued push can still resolve a failed push */
+/** @param pending if set, queued later pushes count too */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
@@ -88,7 +64,8 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
       const id = String(entry._id);
-      // A replayed push changed nothing, so it resolves no other push of its matter.
+      // A replayed push changed nothing. So a replayed push resolves only attempts of the same push, not other pushes
+      // of its matter.
       const ofMatter = ofMatters.get(entry.externalId ?? '') ?? [];
       const persisted = ofMatter.filter(({ state }) => state !== 'REPLAYED');
       const ofKey = ofKeys.get(keyOfAttempts(entry)) ?? [];
@@ -101,7 +78,6 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
   };
 }
 
-/** The parameters that all reads of later pushes share. */
 interface LaterReads {
   readonly collection: mongo.Collection<LogEntry>;
   readonly systemCode: string;
@@ -109,12 +85,7 @@ interface LaterReads {
   readonly field: LinkField;
 }
 
-/**
- * Reads the pushes that share a value of `field` with a failed push. One command reads the pushes of many values,
- * and begins after the oldest failed push of all these values.
- *
- * @returns the pushes by value; some pushes of a value can be older than the failed pushes with this value
- */
+/** @returns pushes by value of `field`; some of these pushes can be older than the failed push */
 async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],
@@ -164,8 +135,8 @@ function read(
 }
 
 /**
- * Finds the resends of failed pushes without an external id. All other failed pushes share their external id with their
- * resends.
+ * Only failed pushes without an external id need this search: all other failed pushes share their external id with
+ * their resends.
  */
 async function resendsOf(
   collection: LaterReads['collection'],
@@ -181,10 +152,7 @@ async function resendsOf(
   return groupBy(found, ({ resentFrom }) => String(resentFrom));
 }
 
-/**
- * A value of a LinkField, and the position of the oldest failed push with this value. Only later pushes can resolve one
- * of the failed pushes with this value.
- */
+/** A value of a LinkField, and the position of the oldest failed push with this value. */
 type Oldest = readonly [value: string, since: string];
 
 function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {

@@ -3,7 +3,6 @@ import { type Connection, type Model, type mongo, Schema } from 'mongoose';
 import type { Durations } from '../../infra/durations';
 import { nativeCollection } from '../../infra/mongo';
 
-/** The counts of an hour or of a minute. */
 export interface CountValues {
   pushes?: number;
   /** Pushes without an entry in the push log. */
@@ -12,14 +11,14 @@ export interface CountValues {
   times?: Durations;
 }
 
-/** The document that counts the pushes of one client, operation and result in one hour. */
+/** The counts of one client, operation and result in one hour. */
 export interface PushCountRecord extends CountValues {
   /** Hour, client, operation and result, separated by blanks. */
   _id: string;
   systemCode: string;
   clientId: string;
   operation: string;
-  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry with a prior result. */
+  /** Same values as `CountedPush.result`. */
   result: string;
   /** Start of the hour in the time zone of the portal. */
   hour: Date;
@@ -47,8 +46,7 @@ const countSchema = new Schema<PushCountRecord>(
 );
 
 countSchema.index({ systemCode: 1, hour: -1 }, { name: 'system_hours' });
-// Queries of the push log show the number of pushes without a log entry. Few documents count such pushes, so the index
-// is small.
+// Few documents count pushes without a log entry, so this index is small.
 countSchema.index(
   { systemCode: 1, hour: -1, unrecorded: 1 },
   { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
@@ -59,20 +57,18 @@ export function countModel(connection: Connection): Model<PushCountRecord> {
 }
 
 export interface CountQuery {
-  /** Absent: the counts of all systems. */
   readonly systemCode?: string;
   /**
-   * Window, epoch milliseconds; `to` is exclusive. A query by minute selects the minutes that begin in the window. A
-   * query by hour selects the hours that overlap the window.
+   * Start of the window, epoch milliseconds; the end `to` is exclusive. A query by minute selects the minutes that
+   * begin in the window; a query by hour selects the hours that overlap the window.
    */
   readonly from: number;
   readonly to: number;
   readonly operation?: string | undefined;
-  /** Outcomes and reasons; absent: all. */
+  /** Outcomes and reasons. */
   readonly results?: readonly string[] | undefined;
 }
 
-/** The count of one client, operation and result in a minute or an hour. */
 export interface PeriodCount extends CountValues {
   /** Start of the minute or hour, epoch milliseconds. */
   readonly start: number;
@@ -84,31 +80,26 @@ export interface PeriodCount extends CountValues {
 }
 
 export interface PeriodCounts {
-  /** The counts, newest hour first. */
+  /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
   /**
    * Set if the window had too many documents: start of the oldest hour that was read completely, epoch milliseconds.
-   * `counts` has no earlier hours. Undefined if the whole window was read.
    */
   readonly cutAt: number | undefined;
 }
 
 export interface PushCountReader {
   read(query: CountQuery, by: 'minute' | 'hour'): Promise<PeriodCounts>;
-  /** The number of pushes in the window that have no entry in the push log. */
   unrecorded(query: CountQuery): Promise<number>;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Maximum documents that one call reads. */
 const MAX_DOCUMENTS = 50_000;
-/** Maximum documents that one `read` by minute reads: few, because documents with the counts of minutes are large. */
+/** Lower than MAX_DOCUMENTS, because documents with the counts of minutes are large. */
 const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
-/** Milliseconds for one command of the database. */
 const TIMEOUT = 10_000;
 
-/** @param maxDocuments maximum documents that one call reads; tests set a lower maximum */
 export function createPushCountReader(
   connection: Connection,
   maxDocuments = MAX_DOCUMENTS,
@@ -147,7 +138,7 @@ export function createPushCountReader(
   };
 }
 
-/** Selects every hour that overlaps the window, because a minute of such an hour can begin in the window. */
+/** Selects every hour that overlaps the window, because a minute of this hour can begin in the window. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   const filter: mongo.Filter<PushCountRecord> = {
     ...(systemCode !== undefined && { systemCode }),

@@ -1,14 +1,10 @@
 /**
- * Makes request ids, which are the ids of push-log entries. The ids of all processes sort by the millisecond of
- * receipt. So the index of ids serves every time window, page and order of the log. The time in an id comes from the
- * Redis clock, because workers compare this time with the Redis clock when they expire lost pushes.
+ * Makes request ids, which are the ids of push-log entries and sort by the millisecond of receipt. The time in an id
+ * comes from the Redis clock, because workers find lost pushes by Redis time.
  */
 import { randomBytes } from 'node:crypto';
 
-/**
- * Number of random bytes of each process. Together with the counter of the process, these bytes make ids of the same
- * millisecond unique.
- */
+/** Together with the counter, the random bytes of a process make ids of the same millisecond unique. */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
 const COUNTER_DIGITS = 4;
@@ -16,13 +12,13 @@ const DIGITS = 24;
 const SECONDS_DIGITS = 8;
 const LAST_SECOND = 0xffff_ffff;
 
-/** Makes ids of 24 hex digits, stored as ObjectId: seconds (8), milliseconds (4), process (8), counter (4). */
+/** Ids of 24 hex digits, stored as ObjectId: seconds (8), milliseconds (4), process (8), counter (4). */
 export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Makes ascending ids for the lines of a batch. The ids have the same time and process as the id of the batch.
-   * Therefore a search for the lines reads only the range of `idsOfSameOrigin`.
+   * Makes ascending ids for the lines of a batch. These ids differ from the id of the batch only in the counter, so
+   * that a search finds the lines in the range `idsOfSameOrigin`.
    */
   ofLines(batchId: string, count: number): string[];
 }
@@ -48,13 +44,13 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   };
 }
 
-/** The range of ids with the same millisecond and process as `id`. Only few requests are in this range. */
+/** The range of ids with the same millisecond and process as `id`. */
 export function idsOfSameOrigin(id: string): readonly [first: string, last: string] {
   const prefix = id.slice(0, -COUNTER_DIGITS);
   return [prefix.padEnd(DIGITS, '0'), prefix.padEnd(DIGITS, 'f')];
 }
 
-/** The smallest id of an instant, for the bounds of a time window. @param at epoch milliseconds */
+/** The smallest possible id of an instant. @param at epoch milliseconds */
 export function firstIdAt(at: number): string {
   return timePart(Math.max(0, at)).padEnd(DIGITS, '0');
 }
@@ -66,10 +62,9 @@ export function receivedAtOf(id: string): number {
   return seconds * 1000 + Math.min(milliseconds, 999);
 }
 
-/** The largest possible id. No process makes this id. */
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The next larger id. The result for LAST_ID is LAST_ID itself. */
+/** The next larger id; for the largest possible id, this id itself. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

@@ -1,7 +1,6 @@
 /**
- * Searches the push log. Each page and count reads a range of one index, up to a maximum number of entries. So the
- * cost of a search does not grow with the log. A page can therefore be shorter than its limit; only a page without
- * `next` is the last page.
+ * Searches the push log. Each page and count checks a limited number of entries in one index, so the cost of a search
+ * does not grow with the log.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -12,7 +11,10 @@ import { firstIdAt, idAfter, idsOfSameOrigin } from './request-id';
 
 export interface SearchPage {
   readonly entries: readonly LogEntry[];
-  /** Request id after which the next page begins; undefined for the last page. */
+  /**
+   * Request id after which the next page begins. A page can be shorter than its limit; only a page without `next` is
+   * the last page.
+   */
   readonly next: string | undefined;
 }
 
@@ -22,52 +24,41 @@ export interface LogOrder {
 }
 
 export interface ReadOrder extends LogOrder {
-  /** Request id after which the page begins: `next` of the previous page. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 export interface PageOptions extends ReadOrder {
-  /** Maximum entries of the page. */
   readonly limit: number;
 }
 
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
-  /**
-   * All entries that match the filter. The search reads the next chunk when the caller has consumed the previous chunk.
-   */
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
   /**
-   * Counts the matching entries. If the filter is covered (`isCovered` in log-filter.ts), the count stops at `bound`
-   * entries. Otherwise the count stops after MAX_CHECKED checked entries. `exact` is false if the count stopped before
-   * the end.
+   * If the filter is covered (`isCovered`), the count stops at `bound` entries, otherwise after checking MAX_CHECKED
+   * entries. `exact` is false if the count stopped early.
    */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or a count checks if its filter is not covered. */
+/** Maximum entries that a page or a count checks if its filter is not covered (`isCovered`). */
 const MAX_CHECKED = 5_000;
 /**
- * Maximum entries that one command reads: CHUNK for a search; COUNT_CHUNK for a count, which reads only a few fields.
+ * Maximum entries that one command reads. COUNT_CHUNK is larger, because a count reads only a few fields of each entry.
  */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/**
- * Minimum entries that the first command of a page reads if the filter is not covered. Some of these entries do not
- * match the filter, so the search must read more entries than the page returns.
- */
+/** Minimum entries that the first command of a page reads if some of these entries may not match the filter. */
 const SMALL_CHUNK = 200;
-/** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
 
 type Ids = readonly [lower: string | undefined, upper: string | undefined];
 
 interface Reading extends ReadOrder {
-  /** The fields to read. */
   readonly projection?: Readonly<Record<string, 1>>;
 }
 
-/** @param maxChecked maximum entries that a page or a count checks if its filter is not covered */
 export function createLogSearch(connection: Connection, maxChecked = MAX_CHECKED): LogSearch {
   return new IndexedSearch(connection, maxChecked);
 }
@@ -89,7 +80,6 @@ class IndexedSearch implements LogSearch {
     let checked = 0;
     let last: string | undefined;
     const max = isCovered(filter) ? limit : this.maxChecked;
-    // Reads one entry beyond the page, to find out whether there is a next page.
     const first =
       max === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
     for await (const chunk of this.chunks(filter, order, Math.min(first, CHUNK))) {
@@ -127,10 +117,7 @@ class IndexedSearch implements LogSearch {
     return { value, exact: true };
   }
 
-  /**
-   * Reads the entries in chunks. The search reads a chunk when the caller requests it. The chunks grow, so that a long
-   * search needs few commands.
-   */
+  /** The chunks grow, so that a long search needs few commands. */
   private async *chunks(
     filter: LogFilter,
     reading: Reading,
@@ -145,7 +132,6 @@ class IndexedSearch implements LogSearch {
     }
   }
 
-  /** Reads the next entries with the index of the filter. */
   private read(filter: LogFilter, reading: Reading, max: number): Promise<LogEntry[]> {
     const { oldestFirst, projection } = reading;
     return this.collection
@@ -159,7 +145,6 @@ class IndexedSearch implements LogSearch {
       .toArray();
   }
 
-  /** Returns the entries that match the filter. */
   private async matching(
     entries: readonly LogEntry[],
     filter: LogFilter,
@@ -175,7 +160,6 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/** The range of ids after the previous page. The filter limits this range by its window, request id and batch. */
 function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
@@ -189,15 +173,10 @@ function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst
   return [defined(lowers).sort().at(-1), defined(uppers).sort()[0]];
 }
 
-/**
- * The conditions that the database checks: `indexFields` and a range of ids. A search across systems has only the
- * range.
- */
 function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
   const indexFields = indexUse(filter).indexFields as mongo.Filter<LogEntry>;
   const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
   if (bounds.length === 0) return indexFields;
-  // A range with only one id becomes a lookup of this id.
   if (lower !== undefined && upper === idAfter(lower)) {
     return { ...indexFields, _id: new Types.ObjectId(lower) };
   }

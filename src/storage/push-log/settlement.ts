@@ -7,7 +7,6 @@ import type { Reason } from '../../protocol/errors';
 import { NO_ASSIGNEE } from '../../protocol/warnings';
 import type { LogEntry } from './entry';
 
-/** The final state of a push, as the log entry stores it and as the caller receives it. */
 export type Settlement =
   | {
       readonly state: 'PERSISTED';
@@ -20,17 +19,16 @@ export type Settlement =
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the first push with the same key and body. The retry has the outcome of that push. */
+      /** Request id of the first push with the same key and body. */
       readonly duplicateOf: string;
       readonly unseen?: true;
     }
   | { readonly state: 'REFUSED'; readonly reason: Reason }
   | { readonly state: 'EXPIRED' };
 
-/** The reason in the answer to the caller of an expired push. */
+/** The reason that the caller of an expired push receives. */
 const EXPIRED: Reason = 'CONFIRMATION_TIMEOUT';
 
-/** The fields of an entry that store a settlement. */
 export function resultOf(
   settlement: Settlement,
 ): Pick<LogEntry, 'state' | 'result' | 'failure' | 'matterId' | 'duplicateOf'> {
@@ -44,7 +42,6 @@ export function resultOf(
   return { state, result, matterId: BigInt(matterId), ...duplicateOf };
 }
 
-/** The settlement of a stored entry; undefined if the entry is still queued. */
 export function settlementOf(entry: LogEntry): Settlement | undefined {
   const outcome = entry.result as Outcome;
   const matterId = String(entry.matterId);
@@ -73,22 +70,18 @@ export function settlementOf(entry: LogEntry): Settlement | undefined {
   }
 }
 
-/** A push and the final state to write. */
 export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** The inserted entry. `Finalize` inserts the entry again if an election has removed it. */
+  /** `Finalize` inserts this entry again if an election has removed the entry. */
   readonly entry?: LogEntry;
-  /**
-   * Revision of the matter, if the push changed the matter. Revisions show the order of the pushes of a matter.
-   */
+  /** Revision of the matter, if the push changed the matter. */
   readonly revision?: number;
-  /** `KEY_REUSED`: the idempotency key was used before with another body. */
+  /** Set if the idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
   /** Time of arrival in the partition, epoch milliseconds of the Redis clock. */
   readonly queuedAt?: number;
-  /** The changes to the matter, if any. */
   readonly changes?: readonly FieldChange[];
   /** `sourceUpdatedAt` of a stale push, and the newer `sourceUpdatedAt` of its matter; epoch milliseconds. */
   readonly stale?: { readonly sent: number; readonly stored: number };
@@ -99,19 +92,19 @@ export interface Settling {
   readonly now: number;
   /** Start of the batch of the worker, epoch milliseconds of the Redis clock. */
   readonly startedAt?: number;
-  /** Name of the process that settles. */
+  /** Name of the `web` or worker process that settles. */
   readonly worker: string;
   readonly session?: mongo.ClientSession;
-  /** Milliseconds after which MongoDB stops waiting for entries that another transaction has locked. */
+  /** Milliseconds that MongoDB waits for locked entries and for the confirmation by the majority. */
   readonly timeout?: number;
 }
 
 /**
- * Settles the entries that are still queued, within the transaction `by.session` if it is set.
+ * Settles the entries that are still queued. If `by.session` is set, the write belongs to the transaction of this
+ * session.
  *
- * @returns the number of entries that this call settled. If this number is smaller than the number of pushes, a push
- *   was settled before or has lost its entry. The caller must then not commit the transaction, because the transaction
- *   must not apply that push
+ * @returns the number of settled entries: fewer than `pushes` if a push was settled before or has lost its entry. A
+ *   caller in a transaction must then abort the transaction
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 

@@ -8,7 +8,7 @@ import { matterModel } from '../ledger/matters';
 import { bodyModel, entryModel } from '../push-log/entry';
 import { countModel } from '../push-log/read-counts';
 
-/** Name of the index by which MongoDB deletes old entries, old bodies and old counts of the push log. */
+/** Name of the index by which MongoDB deletes old entries, bodies and counts of the push log. */
 export const RETENTION = 'retention';
 
 export interface CollectionModel {
@@ -26,12 +26,7 @@ export const modelsOf = (connection: Connection): readonly CollectionModel[] =>
     ...[clientModel, userModel, auditModel],
   ].map((make) => make(connection));
 
-/**
- * Compares the required indexes with the indexes of the database. A database that was restored from a backup can lack
- * indexes.
- *
- * @returns the indexes that the database lacks, as `collection.index`
- */
+/** @returns the required indexes that the database lacks, as `collection.index` */
 export async function findMissingIndexes(connection: Connection): Promise<string[]> {
   const missing = await Promise.all(
     modelsOf(connection).map(async (model) => {
@@ -44,10 +39,7 @@ export async function findMissingIndexes(connection: Connection): Promise<string
   return missing.flat();
 }
 
-/**
- * Names of the required indexes of a collection. FOLDED_INDEX is not required, because only the suggestions for unknown
- * usernames use it.
- */
+/** FOLDED_INDEX is not required, because only the suggestions for unknown usernames use this index. */
 function expectedIndexes(connection: Connection, { schema, collection }: CollectionModel) {
   const withRetention: readonly string[] = [entryModel, bodyModel, countModel].map(
     (make) => make(connection).collection.name,

@@ -1,4 +1,4 @@
-/** Prepares the database. The release step calls `prepareDatabase`. */
+/** Prepares the database in the release step. */
 import type { Connection, mongo } from 'mongoose';
 import { nativeCollection, stateCollection } from '../../infra/mongo';
 import { matterModel } from '../ledger/matters';
@@ -15,10 +15,7 @@ export interface SchemaSettings {
   readonly concluded: readonly string[];
 }
 
-/**
- * Creates collections and indexes, sets the retention of the push log, and corrects the phases of matters. The release
- * step can repeat the preparation, even while web and workers run.
- */
+/** A repeated call is safe, even while web and worker processes run. */
 export async function prepareDatabase(
   connection: Connection,
   { retention, bodyRetention, concluded }: SchemaSettings,
@@ -30,7 +27,6 @@ export async function prepareDatabase(
   await derivePhases(connection, concluded);
 }
 
-/** Creates the collection, then all of its indexes in one command. */
 async function createCollection(model: CollectionModel): Promise<void> {
   await model.createCollection();
   const indexes = model.schema
@@ -41,10 +37,7 @@ async function createCollection(model: CollectionModel): Promise<void> {
 
 type LogCollection = ReturnType<typeof entryModel>['collection'];
 
-/**
- * Creates the index by which MongoDB deletes old documents. If the retention (milliseconds) has changed, updates the
- * index.
- */
+/** Creates or updates the index by which MongoDB deletes documents that are older than `retention` (milliseconds). */
 async function setRetention(
   collection: Pick<LogCollection, 'name' | 'indexes' | 'createIndex' | 'conn'>,
   retention: number,
@@ -61,8 +54,7 @@ async function setRetention(
 }
 
 /**
- * The CONCLUDED_STATUSES with which the release step last derived the phases of all matters, and the number of runs
- * with these statuses.
+ * `statuses`: CONCLUDED_STATUSES of the last run that derived the phases. `runs`: number of runs with these statuses.
  */
 interface Derived {
   readonly _id: string;
@@ -72,12 +64,11 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * Number of runs of the release step that derive the phases after a change of CONCLUDED_STATUSES. After the first run,
- * processes with the old statuses can still write matters. The second run corrects these matters.
+ * After a change of CONCLUDED_STATUSES, two runs of the release step derive the phases of all matters. After the first
+ * run, processes with the old statuses can still write matters; the second run corrects these matters.
  */
 const RUNS = 2;
 
-/** After a change of CONCLUDED_STATUSES, sets the phase of stored matters (OPEN or CONCLUDED) by their status. */
 async function derivePhases(connection: Connection, concluded: readonly string[]): Promise<void> {
   const state = stateCollection<Derived>(connection);
   const statuses = [...new Set(concluded)].sort();
