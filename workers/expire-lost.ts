@@ -12,7 +12,7 @@ const GRACE = 60_000;
 
 export interface ExpiryDependencies {
   readonly expireLost: ExpireLost;
-  /** The Redis time, epoch milliseconds; request ids contain this time. @throws if Redis does not answer */
+  /** The Redis time, epoch milliseconds. @throws if Redis does not answer */
   readonly queueTime: () => Promise<number>;
   readonly clock: Clock;
   readonly workerName: string;

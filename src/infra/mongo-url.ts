@@ -1,13 +1,13 @@
 /** Checks and reads MONGO_URL. */
 
-/** The URL options that the service ignores. */
+/** The service has its own values for these options. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
  * An option that weakens the write concern is an error, because an answer with code 0 promises a durable write.
  *
- * @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid
+ * @returns an error text without the user and the password; undefined if the URL is valid
  */
 export function mongoUrlProblem(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return 'must start with mongodb:// or mongodb+srv://';
@@ -50,7 +50,7 @@ function isWeak(option: string): boolean {
 
 const nameOf = (option: string) => option.split('=')[0] ?? '';
 
-// The class `URL` rejects a URL with several hosts.
+// The class `URL` rejects a list of hosts with ports.
 function partsOf(url: string): { base: string; database: string; options: string[] } {
   const [base = '', query = ''] = url.split('?', 2);
   const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';

@@ -17,7 +17,7 @@ export interface SettingFiles {
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
   readonly unknown: ReadonlySet<string>;
-  /** Text for an error message that names the file of a setting; empty if the setting was not read from a file. */
+  /** @returns the end of an error message, with the file of the setting; '' if the setting was not read from a file */
   readonly describeFile: (name: string) => string;
 }
 

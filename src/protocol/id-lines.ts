@@ -11,10 +11,10 @@ export const MAX_ID_LINES = 1_000_000;
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** `take` throws no errors: the service verifies the signature before `end` reports an error. */
+/** Reports errors only at the end, because the service verifies the signature before it reports errors of the lines. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
-  /** @throws PushError INVALID_ENCODING, or VALIDATION_FAILED naming `(body)` or lines */
+  /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */
   end(): ReadonlySet<string>;
 }
 

@@ -10,13 +10,11 @@ export function isCountable(filter: LogFilter): boolean {
   return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
-/**
- * The window begins at a whole minute, because the counts are kept by minute. All pushes without a log entry were
- * rejected, so a filter for accepted pushes finds none of these pushes.
- */
+/** The window begins at a whole minute, because the counts are kept by minute. */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();
+  // Every push without a log entry was rejected.
   const isRejected = state === undefined || state === 'REFUSED';
   const results = isRejected ? (asked ?? ALL_REASONS) : [];
   const window = { from: from - (from % 60_000), to, operation, results };

@@ -17,17 +17,14 @@ const PROCESSING_TIMEOUT = 8_000;
 const HEAD_START = 50;
 /** While the database commits one batch, the worker can already read and compute the next batch. */
 export const CONCURRENT_BATCHES = 2;
-/**
- * @returns a reply for each push whose final state is known
- * @throws if the outcome of some pushes is unknown; a later batch then reads the partitions again
- */
+/** @throws if the batch failed; a later batch then reads the pushes of this batch again */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** @returns the id of the database session for a batch; concurrent batches have different indexes */
+  /** Concurrent batches have different indexes and thus different database sessions. @returns the id of the session */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
@@ -78,7 +75,7 @@ export class BatchRunner {
     return { batches: CONCURRENT_BATCHES - this.freeIndexes.length, pushes: this.pushes };
   }
 
-  /** Running batches and new batches fail with BatchAbandoned until `resume`. */
+  /** Until `resume`, new batches fail with BatchAbandoned, and running batches stop processing. */
   abandon(): void {
     this.abandonment.abort();
   }

@@ -40,7 +40,7 @@ const MINUTE = 60_000;
 /** Whole minutes that the numbers cover, in addition to the current minute. */
 const MINUTES = 4;
 
-/** Whether the service, and not the caller or an operator, is the cause of the result. */
+/** Whether the push failed in the service. A pause by an operator is no failure. */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
 
