@@ -192,7 +192,7 @@ function findingInChinese(finding: Finding): Finding {
   };
 }
 
-/** @returns the translated detail, which follows a colon in the explanation; undefined if there is no detail */
+/** @returns the translated detail of the finding; undefined if the finding has no detail */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;

@@ -16,7 +16,7 @@ export interface Layout {
   readonly comma: string;
   /** Indentation of one level; undefined: the whole JSON is on one line. */
   readonly indent?: string;
-  /** Writes each list on one line, and a blank between the brackets of an empty list or object, like Jackson. */
+  /** Writes no line breaks between the items of a list, and a blank into an empty list or object, like Jackson. */
   readonly inlineLists?: boolean;
 }
 

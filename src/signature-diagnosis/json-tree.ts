@@ -13,7 +13,7 @@ export type JsonMember = readonly [name: string, value: JsonNode];
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
-/** @returns the tree; undefined if the text is not JSON or has too many levels */
+/** @returns the tree; undefined if the text is not JSON or has more than MAX_DEPTH levels */
 export function parseTree(text: string): JsonNode | undefined {
   try {
     // This call checks the syntax, because the code below assumes valid JSON.

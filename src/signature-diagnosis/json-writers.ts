@@ -1,6 +1,6 @@
 /**
  * JSON serializers with which a caller may have written the signed body. If several serializers write the same text,
- * the diagnosis reports the first one in `WRITERS`.
+ * the diagnosis reports the serializer that comes first in `WRITERS`.
  */
 import type { Cause } from './causes';
 import {

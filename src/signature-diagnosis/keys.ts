@@ -1,21 +1,22 @@
-/** Makes the HMAC keys that a caller may have used: the valid secrets, and keys that were used by mistake. */
+/** Makes the HMAC keys that the search tries: the stored secrets, and keys that a caller may have used by mistake. */
 import { createHash } from 'node:crypto';
 import type { StoredSecret } from '../storage/directory';
 import type { Cause } from './causes';
 
 export interface KeyVariant {
-  /** The mistake; undefined for a valid secret or query key. */
+  /** The mistake; undefined for a valid secret or a valid query key. */
   readonly cause: Cause | undefined;
   /** Detail that a finding shows after the explanation of `cause`. */
   readonly how?: string;
   readonly key: string | Buffer;
   /**
-   * The secret from which `key` is made; for a key without a secret, such as the client id, the first stored secret.
+   * Value of the placeholder `{secret}` (`signing-texts.ts`): the secret from which `key` is made. If `key` is not made
+   * from a secret, the value is the first stored secret.
    */
   readonly secret: string;
   /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
-  /** The search tries a query key only without mistakes, because the console signs correctly with query keys. */
+  /** The search combines no mistake with a query key, because the browser console signs correctly. */
   readonly isQueryKey?: boolean;
 }
 
@@ -107,7 +108,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // The pattern checks the whole secret, because `Buffer.from` ignores invalid characters.
+  // `Buffer.from` ignores invalid characters, so only the pattern detects a secret that is not base64.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }

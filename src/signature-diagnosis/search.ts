@@ -41,7 +41,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns undefined if the timestamp or a necessary body is unknown */
+/** @returns undefined if the timestamp is unknown, or if the text contains the body and the body is unknown */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -84,7 +84,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** At most two mistakes that a caller may have made, one in each present field. */
+/** At most two fields are present. Each field contains one mistake, but `key` can also be a valid query key. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -197,7 +197,7 @@ export function rejectedRequest(
   return { clientId, sent: signature, body, path, receivedAt: receivedAt.getTime() };
 }
 
-/** Number of bytes that `differenceOf` shows before and after the first different byte. */
+/** Number of bytes that `differenceOf` shows before the first different byte, and from this byte on. */
 const AROUND = 16;
 
 export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {

@@ -1,7 +1,7 @@
 /** Makes the texts that a caller may have signed by mistake instead of `CORRECT_TEXT`. */
 import type { Cause } from './causes';
 
-/** Templates of a wrong text before and after the body, with placeholders such as `{client}`. */
+/** A wrong text: templates of the parts before and after the body, with placeholders such as `{client}`. */
 export interface SigningText {
   readonly cause: Cause;
   /** Detail that a finding shows after the explanation of `cause`. */
@@ -123,7 +123,7 @@ export function signingTexts(clientId: string): SigningText[] {
   ];
 }
 
-/** @param likely the texts with these separators are common mistakes (`isCommon`) */
+/** @param likely separators for which `isCommon` is true */
 function joined(
   cause: Cause,
   orders: readonly (readonly string[])[],
@@ -140,7 +140,7 @@ function text(cause: Cause, template: string, isCommon: boolean): SigningText {
   return { cause, how: `"${how}"`, before, after, hasBody: template.includes(BODY), isCommon };
 }
 
-/** Replaces all placeholders in one pass, because a value may contain the text of a placeholder. */
+/** Replaces all placeholders in one pass, because a value can contain the text of a placeholder. */
 export function fillTemplate(template: string, signed: Signed): string {
   return template.replace(
     /\{(client|time|path|operation|secret)\}/g,

@@ -23,7 +23,7 @@ const FARTHEST_ZONE = 14 * 3_600;
 const APART = 5;
 
 /**
- * @param timestamp the logged header X-Timestamp; undefined if the header did not look like a time
+ * @param timestamp the header X-Timestamp; undefined if the header did not look like a time (`sentSignature`)
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(

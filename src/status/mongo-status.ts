@@ -29,7 +29,7 @@ export interface MongoStatus {
   readonly resendable: Resendable;
 }
 
-/** The failed pushes of the last day that `matterctl log resend` can send again. */
+/** Pushes of the last day that failed with one of RETRYABLE_REASONS, and that `matterctl log resend` can send again. */
 export interface Resendable {
   readonly count: number;
   /** True: the search did not read all failed pushes, and `count` can be too low. */
@@ -90,7 +90,7 @@ export class MongoStatusReader {
       return await this.#opened;
     } catch (error) {
       this.#opened = undefined;
-      // The message of a DatabaseSetupError names MONGO_URL, but the URL can come from an option.
+      // The message of a DatabaseSetupError names MONGO_URL, but the URL can come from an option of `matterctl`.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -108,7 +108,6 @@ const DAY = 86_400_000;
 /** Maximum log entries that the search reads for each system. */
 const MAX_ENTRIES = 500;
 
-/** Reasons after which a resent push can succeed. */
 const RETRYABLE_REASONS = ALL_REASONS.filter((reason) => {
   const { code } = new PushError(reason);
   return code >= 500 || code === 429;
@@ -150,7 +149,7 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
   yield* entries;
 }
 
-/** Returns a placeholder for each stored body, because `selectPushes` only checks whether a body exists. */
+/** Returns a placeholder for each stored body, because the counts do not depend on the content of the bodies. */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));
   const placeholder = Buffer.from('{}');

@@ -28,7 +28,7 @@ export interface ClientPushes {
   /** Rejected pushes that `failed` does not count, such as pushes with an invalid body. */
   readonly rejected: number;
   readonly lastReason: string | null;
-  /** Milliseconds since the receipt of the push with `lastReason`. */
+  /** Milliseconds since the receipt of the last push with `lastReason`. */
   readonly lastReasonMs: number | null;
 }
 

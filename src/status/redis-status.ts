@@ -8,7 +8,7 @@ import { isQueuePaused, UNPAUSE } from '../queue/probe';
 
 export interface RedisStatus {
   readonly version: string;
-  /** `master` or `slave`, as Redis reports it. */
+  /** `master` or `slave`: the field `role` of the Redis command INFO. */
   readonly role: string;
   /** Message if an operator has paused the queue with BullMQ; otherwise null. */
   readonly problem: string | null;

@@ -1,5 +1,5 @@
 /**
- * The audit trail: each entry records one change by an operator. An entry is written before its change, and is never
+ * The audit trail: each entry records one change by an operator. The entry is written before the change, and is never
  * deleted.
  */
 
@@ -65,7 +65,7 @@ function present(details: AuditDetails): AuditDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-/** An entry stays `STARTED` if the command was killed or could not write its result. */
+/** An entry stays `STARTED` if the command was killed or could not write the result. */
 export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
@@ -108,7 +108,7 @@ const auditSchema = new Schema<AuditEntry>(
   { collection: 'audit', versionKey: false, minimize: false },
 );
 
-// Each filter of `list` has an index, which also sorts the result.
+// Each field of `AuditFilter` has an index, which also has the order of `list`.
 auditSchema.index({ at: -1, _id: -1 }, { name: 'newest' });
 auditSchema.index({ operator: 1, at: -1, _id: -1 }, { name: 'operator_newest' });
 auditSchema.index({ clientId: 1, at: -1, _id: -1 }, { name: 'client_newest' });

@@ -78,8 +78,8 @@ export interface ClientDirectory {
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of secrets and query keys of one client. `web` computes at least this number of signatures
-   * before a rejection, so that the duration does not reveal whether a client id exists.
+   * The largest number of valid secrets and query keys that one client has. Before a rejection, `web` computes at least
+   * this number of signatures, so that the duration does not reveal whether a client id exists.
    */
   maxSecretCount(): number;
 }
@@ -141,7 +141,7 @@ type OpenSecret = (
 /**
  * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets.
  *
- * @returns a function that starts a read of the clients, and returns the decryption function for this read
+ * @returns a function that the directory calls once for each read of the clients, to get the decryption function
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {

@@ -16,7 +16,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of changed or deleted documents; with `dryRun`, of the documents to change or delete. */
+/** Numbers of changed or deleted documents. With `dryRun`, numbers of documents that would change or be deleted. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -35,9 +35,9 @@ export interface ErasureOptions {
 
 /** Maximum matters or log entries per command, so that a command ends before the socket timeout. */
 const BATCH = 1_000;
-/** Maximum bodies that one command deletes: few, because a body can have megabytes. */
+/** Maximum bodies per command: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
-/** Only for commands on at most BATCH documents: in a long read with a cursor, `maxTimeMS` limits the whole read. */
+/** Not for a long read with a cursor, because `maxTimeMS` limits the whole read. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**

@@ -75,7 +75,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   const { matterId: _id, revision, systemCode, externalId } = before;
   return {
     updateOne: {
-      // With the key in the filter, a MongoDB cluster that is sharded by the key sends the update to one shard.
+      // In a MongoDB cluster that is sharded by the matter key, the key in the filter limits the update to one shard.
       filter: { _id, revision, systemCode, externalId },
       // Without the hint, the query planner of MongoDB compares the indexes for each update.
       hint: '_id_',

@@ -64,13 +64,13 @@ export interface ClientAdmin {
   /**
    * A value that is absent in `limit` does not change. If `limit` is null, RATE_LIMIT and RATE_BURST apply again.
    *
-   * @returns the values that are set for the client; null if none is set
+   * @returns the values that are set for the client; null if no value is set
    * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * The current secret stays valid for `overlap` milliseconds. A secret that an earlier rotation replaced becomes
-   * invalid immediately.
+   * The secret that this rotation replaces stays valid for `overlap` milliseconds. A secret that an earlier rotation
+   * replaced becomes invalid immediately.
    *
    * @throws DirectoryError if the client does not exist or is PUBLIC, or if another command changes the secrets of the
    *   client at the same time

@@ -1,4 +1,4 @@
-/** Defines and reads the record of a client, a system that may push (contract 1.1). */
+/** Defines and reads the record of a client, a business system that pushes (contract 1.1). */
 import { type Connection, type Model, Schema } from 'mongoose';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
@@ -28,7 +28,7 @@ export interface QueryKey {
   noBodies?: boolean;
 }
 
-/** A pause by an operator, during which `web` rejects the client's pushes but not its queries. */
+/** A pause by an operator, during which `web` rejects the client's pushes but not the client's queries. */
 export interface ClientPause {
   since: Date;
   /** The answer to each rejected push contains this text. */

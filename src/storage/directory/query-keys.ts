@@ -51,7 +51,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** The write itself checks the number of valid keys, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
+/** This filter checks the number of valid keys in the update, so concurrent commands cannot exceed MAX_QUERY_KEYS. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },

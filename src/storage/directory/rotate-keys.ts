@@ -1,6 +1,6 @@
 /**
- * Rotates the secret of a client (contract 3.5). Resealing encrypts all secrets again, with the first key of
- * SECRET_KEYS.
+ * Rotates the secret of a client (contract 3.5), and encrypts ("reseals") the secrets of all clients with the first key
+ * of SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -61,8 +61,8 @@ export interface Resealed {
   readonly keyId: string;
   readonly resealed: number;
   /**
-   * Number of valid secrets that are still encrypted with other keys, by key id. If the record is empty, an operator
-   * can remove all keys except the first from SECRET_KEYS.
+   * Number of valid secrets that are still encrypted with other keys, by key id. If `left` is empty, an operator can
+   * remove all keys except the first from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;
 }
@@ -74,8 +74,8 @@ export interface ResealProgress {
 }
 
 /**
- * Maximum passes over all clients. A further pass encrypts the secrets that a rotation changed during the previous
- * pass.
+ * Maximum passes over all clients. A further pass encrypts the secrets that a rotation moved or added during the
+ * previous pass.
  */
 const MAX_PASSES = 3;
 

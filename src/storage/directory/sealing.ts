@@ -1,6 +1,6 @@
 /**
  * Encrypts ("seals") the secrets of clients with AES-256-GCM and a key of SECRET_KEYS. This file must not import the
- * database driver, which `matterctl` loads only for a connection.
+ * database driver, because `matterctl` loads the driver only to connect to MongoDB.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -13,7 +13,7 @@ export interface KeyRing {
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries validated SECRET_KEYS: each is an id, a colon, and 32 bytes in base64; `seal` uses the first key */
+/** @param entries SECRET_KEYS: each entry is an id, a colon, and 32 bytes in base64; `seal` uses the first key */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';

@@ -16,7 +16,7 @@ export interface SecretUses {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two runs of `writeDue`. */
+/** Minimum milliseconds between two runs of `writeDue`. */
 const INTERVAL = 1_000;
 /** Minimum milliseconds between two writes of the last use of one secret. */
 const PAUSE = 60_000;

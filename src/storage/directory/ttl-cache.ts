@@ -16,7 +16,7 @@ export interface TtlCache<V> {
 /** Maximum loads that `getFresh` starts without a pause. */
 const BURST = 5;
 /**
- * After BURST loads without a pause, `getFresh` may start one load per pause. A pause is PAUSE_FACTOR times the
+ * After BURST loads without a pause, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times the
  * duration of the last successful load, between SHORTEST_PAUSE and LONGEST_PAUSE milliseconds.
  */
 const PAUSE_FACTOR = 10;
@@ -27,7 +27,7 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
  * @param load if a load fails, the callers that wait for this load get the error, and the old value stays
- * @param ttl lifetime of a value in milliseconds, from the start of its load; a longer pause extends the lifetime
+ * @param ttl lifetime of a value in milliseconds, from the start of the load; at least `pause`
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

@@ -40,7 +40,7 @@ export async function planImport(
   };
 }
 
-/** Creates or updates users, and enables all of them. @returns the numbers of new and of existing users */
+/** Creates or updates each user in `users`, as an enabled user. @returns the numbers of new and of existing users */
 export async function importUsers(
   connection: Connection,
   users: readonly NewUser[],

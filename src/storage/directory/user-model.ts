@@ -36,7 +36,7 @@ const MAX_NAMES = 1_000;
  * Suggests enabled users whose usernames differ from the unknown usernames only in case or surrounding blanks. If the
  * index of `folded` is missing or the database does not answer, the result is empty.
  *
- * @returns by unknown username, the suggested username
+ * @returns the suggested usernames, by unknown username
  */
 export async function findSimilarUsers(
   connection: Connection,

@@ -86,7 +86,7 @@ export function toRecord(matter: Matter): MatterRecord {
 
 const dateOf = (instant: number | null) => (instant === null ? null : new Date(instant));
 
-/** Compares lists by reference, because `decide` keeps the reference of an unchanged list. */
+/** Compares lists by reference, because `decide` (`domain/decide.ts`) keeps the reference of an unchanged list. */
 export function changedFields(before: Matter, after: Matter): Partial<MatterRecord> {
   const changed: Record<string, unknown> = {};
   for (const field of Object.keys(after) as (keyof Matter)[]) {
@@ -152,7 +152,7 @@ matterSchema.index(
 // The matters in the "done" list of a user who is no longer an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
-// Pages of a system's matters, in the order of their last changes.
+// Pages of a system's matters, in the order of `updatedAt`.
 matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
 matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
 // The query `matters/digest` with a range of days.

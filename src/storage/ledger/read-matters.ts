@@ -13,7 +13,7 @@ import {
   type Window,
 } from './search-matters';
 
-/** Only `open` and `forDigest` leave out deleted matters. A read that exceeds its time limit throws an error. */
+/** Only `open` and `forDigest` leave out deleted matters. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
   /** In the order of matter ids. */
@@ -89,7 +89,7 @@ export function createMatterReader(connection: Connection): MatterReader {
   };
 }
 
-/** The condition needs a lower bound even without `from`, because a lower bound excludes nulls. */
+/** If `window` is empty, the lower bound EARLIEST still excludes matters whose `sourceUpdatedAt` is null. */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
 }

@@ -1,6 +1,6 @@
 /**
- * Searches matters by a filter, in the order of their last changes. If every index selects more than `maxFew` matters,
- * the search checks the matters in this order, up to a limit.
+ * Searches matters by a filter, in the order of changes (`ChangePosition`). If no index for the filter is small
+ * (`SearchBounds`), the search checks the system's matters in this order, up to a limit.
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -41,8 +41,8 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * An index is small if the index selects at most `maxFew` matters. `maxFew` also limits the matters of one lookup,
-   * and of a search by title in the order of changes.
+   * Maximum matters that a small index selects, that one call of `lookUp` checks, and that a search by title checks in
+   * the order of changes.
    */
   readonly maxFew: number;
   /** Maximum matters that a search without a title checks in the order of changes. */
@@ -50,11 +50,11 @@ export interface SearchBounds {
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Ids in the first lookup, which usually fills one page. */
+/** Number of matters that a search in the order of changes checks first; usually, these matters fill one page. */
 const FIRST_LOOKUP = 500;
 /** Milliseconds for one command. */
 const COMMAND_TIMEOUT = 10_000;
-/** Milliseconds after which a search begins no further lookup. */
+/** Milliseconds after which a search in the order of changes starts no further call of `lookUp`. */
 const SEARCH_TIME = 4_000;
 /** `prefix + END_OF_PREFIX` sorts after all ids with this prefix, because an id has at most 128 UTF-16 units. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
@@ -99,7 +99,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first small index; undefined if every index selects more than `maxFew` matters */
+/** @returns the ids from the first small index; undefined if no index is small */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;
@@ -225,7 +225,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * If `after` is set, there are two ranges: the remaining matters with the same `updatedAt`, and all following matters.
+ * If `after` is set, there are two ranges: the matters after this position with the same `updatedAt`, and the matters
+ * with a later `updatedAt` (`newestFirst`: an earlier `updatedAt`).
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

@@ -5,7 +5,7 @@ interface WordCondition {
   readonly title: { readonly $regex: string; readonly $options: 'i' };
 }
 
-/** @param words separated by blanks; a title must contain all of them, in any order */
+/** @param words separated by blanks; a title must contain all words, in any order */
 export const titleConditions = (words: string): WordCondition[] =>
   words
     .split(/\s+/)
