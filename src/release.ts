@@ -1,4 +1,4 @@
-/** The `release` step: it runs once per deployment, before the new processes start. */
+/** The `release` step: prepares the database before new processes start. */
 
 import { readConfig } from './infra/config';
 import { runMain } from './infra/lifecycle';

@@ -7,7 +7,7 @@ import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
 const INTERVAL = 2_000;
-/** Milliseconds after the deadline in which a living web process finalizes its own pushes. */
+/** Milliseconds from the deadline of a push until a worker expires the entry. `web` finalizes its own pushes before. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {

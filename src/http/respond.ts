@@ -41,8 +41,8 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
     // makes this call for an answer of many lines.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // If a part of the body is unread, Node could read the next request as the rest of this body. If this process is
-    // going to stop, the client must reconnect to another process.
+    // A connection with an unread rest of a body cannot be used again. If this process stops soon, the client must
+    // connect to another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }

@@ -75,9 +75,9 @@ export interface Tracing {
    */
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work`, which queues a push, in a new span.
+   * Runs `work`, which queues pushes, in a new span.
    *
-   * @param work gets the trace context to store with the push, so that the worker continues the trace
+   * @param work gets the trace context to store with the pushes, so that the worker continues the trace
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /** Runs `apply` in one span, as `together` does. Each push of a recorded trace also gets its own span. */

@@ -42,7 +42,7 @@ export function toJsonSchemas<Name extends string>(
  * `bounded` (`protocol/query-body.ts`) creates a pipe of two schemas: a list of any elements, then a list with an
  * element schema. zod converts only the first schema of the pipe.
  *
- * @returns the element schema; undefined if `bounded` did not create `schema`
+ * @returns the element schema; undefined if `schema` is no such pipe
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;

@@ -32,22 +32,22 @@ export interface ValidatorDependencies {
   /** CONCLUDED_STATUSES */
   readonly concluded: ReadonlySet<string>;
   readonly clock: Clock;
-  /** Returns the usernames that no enabled portal user has. */
+  /** @returns the usernames of missing and disabled portal users */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
-  /** Maps each unknown username to the known username that was probably meant. */
+  /** Maps unknown usernames to the known usernames that were probably meant. */
   readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 export interface BodyContext {
   readonly operation: OperationName;
   readonly headerErrors: readonly Problem[];
-  /** X-Strict-Fields: unknown fields are rejected. */
+  /** X-Strict-Fields: fields that the operation does not use are rejected. */
   readonly strictFields?: boolean;
-  /** For a line of a batch: the names of the fields of the line other than `op`, `body` and `key`. */
+  /** Names of the unknown fields of a batch line, beside `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 
-/** @throws PushError VALIDATION_FAILED or UNKNOWN_USER, with every problem */
+/** @throws PushError VALIDATION_FAILED or UNKNOWN_USER, with the problems of all fields or of all users */
 export type CheckBody = (body: JsonObject, context: BodyContext) => Promise<CheckedBody>;
 
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
@@ -193,8 +193,9 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * An unknown initiator is an error in a draft, and a warning in any other matter. @throws PushError UNKNOWN_USER with
- * at most `maxErrors` unknown users
+ * An unknown initiator is an error if the push sets the status DRAFT, otherwise a warning.
+ *
+ * @throws PushError UNKNOWN_USER with at most `maxErrors` unknown users
  */
 export function checkUsers(
   { operation, externalId, warnings, usernames }: BodyWithUsers,

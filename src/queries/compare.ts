@@ -23,7 +23,7 @@ export type LedgerValues = Pick<
   'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'
 >;
 
-/** @returns every difference, in the order of `MatterDifference` */
+/** @returns the differences in the order of `MatterDifference`; only one if the matter is missing or deleted */
 export function compareWithLedger(
   expected: ExpectedFields,
   stored: LedgerValues | undefined,

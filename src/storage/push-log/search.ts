@@ -1,6 +1,6 @@
 /**
- * Searches the push log. Each page and count checks a limited number of entries in one index, so the cost of a search
- * does not grow with the log.
+ * Searches the push log. Each page and each count checks a limited number of entries in one index, so their cost does
+ * not grow with the log.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -49,7 +49,7 @@ const MAX_CHECKED = 5_000;
  */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/** Minimum entries that the first command of a page reads if some of these entries may not match the filter. */
+/** Minimum entries that a page reads first if its filter has conditions that the index does not cover. */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 

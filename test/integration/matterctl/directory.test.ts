@@ -122,7 +122,7 @@ describe('clients', () => {
     [
       ['client', 'create', '--id', 'erp', '--system-code', 'ERP'],
       1,
-      'exists already; "client rotate"',
+      'exists already; to replace its secret, use "client rotate"',
     ],
     [['client', 'create', '--id', 'a b', '--system-code', 'ERP'], 1, 'no spaces'],
     [['client', 'rotate', 'nobody'], 1, 'there is no client nobody'],

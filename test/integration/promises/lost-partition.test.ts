@@ -81,7 +81,7 @@ test('a batch that was read before Redis was emptied does not go over what anoth
   await emptyRedis();
   await accepted(key, anUpsert({ title: 'later' }));
   await applyBy('b', key);
-  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer owns');
   expect(await stored(key)).toMatchObject({ title: 'later', revision: 2 });
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
@@ -94,7 +94,7 @@ test('nor does it create a matter that another worker has reported as missing si
   const later = await accepted(key, DONE);
   await applyBy('b', key);
   expect(await entryOf(later)).toMatchObject({ state: 'REFUSED', result: 'MATTER_NOT_FOUND' });
-  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer owns');
   expect(await stored(key)).toBeNull();
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
@@ -107,7 +107,7 @@ test('nor does it settle a push without an effect by what another worker has cha
   await emptyRedis();
   await accepted(key, { op: 'delete' });
   await applyBy('b', key);
-  await expect(newWorker()(batch)).rejects.toThrow('no longer holds');
+  await expect(newWorker()(batch)).rejects.toThrow('no longer owns');
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
 

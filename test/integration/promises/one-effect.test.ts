@@ -106,7 +106,7 @@ test('a worker whose partitions others may have tries nothing again: no earlier 
   const later = await rig.queued('OVERTAKEN', upsert('later'));
   const overtake = () => rig.newWorker()(batchOf([later]));
   const worker = rig.newWorker(overtake, { isOwned: async () => false });
-  await expect(worker(batchOf([earlier]))).rejects.toThrow('no longer holds');
+  await expect(worker(batchOf([earlier]))).rejects.toThrow('no longer owns');
   expect(await stored('OVERTAKEN')).toMatchObject({ title: 'later', revision: 2 });
   expect((await entryModel(rig.db).findById(earlier.id).lean())?.state).toBe('QUEUED');
 });
