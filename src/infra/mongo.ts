@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * For the first of two writes to the same replica set, if the second write uses MAJORITY_WRITE_CONCERN. The members
- * apply writes in order, so the confirmation of the second write covers both writes.
+ * Confirms a write without waiting for a majority. Only for a write that a later write with MAJORITY_WRITE_CONCERN
+ * depends on: members apply writes in order, so the later confirmation covers both writes.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
@@ -71,7 +71,7 @@ export async function connectMongo(
 
 /**
  * Identifies the database by the id that MongoDB assigned to the state collection. The id is the same for every URL of
- * the database, but a restored copy of the database has a different id.
+ * the database; a copy from a dump has a different id.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */

@@ -60,7 +60,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** Counts the lines, including empty lines, for the rate limit. Counting stops when the batch exceeds `limits`. */
+/** At least the number of lines, including empty lines. Counting stops at a batch that would be rejected anyway. */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements

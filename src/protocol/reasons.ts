@@ -5,7 +5,7 @@ interface ReasonText {
   /** `code` in the answer, and the HTTP status. */
   readonly code: number;
   readonly text: Text;
-  /** Whether the same request can succeed later. */
+  /** Whether a retry can succeed. */
   readonly retryable: boolean;
 }
 

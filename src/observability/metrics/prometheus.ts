@@ -19,8 +19,8 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 }
 
 /**
- * Milliseconds without an answer after which a server counts as unavailable. Must be shorter than the few seconds for
- * which a scraper waits for the metrics.
+ * A server counts as unavailable if the server does not answer for this many milliseconds. Must be shorter than the
+ * few seconds for which a scraper waits for the metrics.
  */
 const TIMEOUT = 1_000;
 

@@ -1,4 +1,4 @@
-/** Caches one value for a short time; concurrent callers of `get` share one load. */
+/** Caches one value for a short time. */
 import type { Clock } from '../../concurrency/timing';
 
 interface Load<V> {
@@ -9,7 +9,7 @@ interface Load<V> {
 
 export interface TtlCache<V> {
   get(): Promise<V>;
-  /** Starts a load and returns the loaded value. If calls are too frequent, `getFresh` does the same as `get`. */
+  /** Loads the value again. If calls are too frequent, `getFresh` does the same as `get`. */
   getFresh(): Promise<V>;
 }
 
@@ -27,7 +27,7 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
  * @param load if a load fails, the callers that wait for this load get the error, and the old value stays
- * @param ttl lifetime of a value in milliseconds, from the start of the load; at least `pause`
+ * @param ttl milliseconds from the start of a load until the value expires; at least one pause
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

@@ -12,14 +12,14 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** After the push, the matter is an open TODO without an ASSIGNEE, so no user sees the matter. */
+      /** After the push, the matter is an open TODO without an ASSIGNEE, so the matter is in no user's to-do list. */
       readonly unseen?: true;
     }
   | {
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the first push with the same key and body. */
+      /** Request id of the accepted push whose result this retry gets. */
       readonly duplicateOf: string;
       readonly unseen?: true;
     }
@@ -74,7 +74,7 @@ export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** `Finalize` inserts this entry again if an election has removed the entry. */
+  /** `Finalize` inserts this entry again if a failover of MongoDB has removed the entry. */
   readonly entry?: LogEntry;
   /** Revision of the matter, if the push changed the matter. */
   readonly revision?: number;
@@ -146,7 +146,7 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // Only persisted pushes keep the fingerprint, because only the result of a persisted push answers a retry.
+        // Only persisted pushes keep the fingerprint, because a retry gets only the result of a persisted push.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // `$push` keeps the warnings that `web` stored with the entry.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
