@@ -127,7 +127,7 @@ interface EventSources {
 
 /** Maximum milliseconds between the first and the last start of the processes in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Two outage records of one server whose starts differ by fewer milliseconds describe the same outage. */
+/** Maximum milliseconds between the starts of two records of the same outage. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

@@ -134,7 +134,7 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The request id of the original push replaces the signature, because the log does not store valid signatures.
+    // `assignId` needs a signature or another value that is unique for the push. The log stores no valid signatures.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

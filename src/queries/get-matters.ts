@@ -5,8 +5,7 @@ import type { GotMatters } from '../protocol/matter-answers';
 import type { MatterView } from '../protocol/matter-view';
 import { TEXTS } from '../protocol/texts';
 import type { MatterReader } from '../storage/ledger';
-import { toMatterView } from './presenters/matter';
-import { weightOf } from './weight';
+import { toMatterView, weightOf } from './presenters/matter';
 
 /**
  * Maximum characters of an answer (`weight.ts`): a query can name 500 matters, whose contents can have hundreds of

@@ -5,8 +5,7 @@ import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import type { ChangesPage } from '../protocol/matter-answers';
 import type { MatterView } from '../protocol/matter-view';
 import type { ChangePosition, MatterFilter, MatterReader } from '../storage/ledger';
-import { toMatterView } from './presenters/matter';
-import { weightOf } from './weight';
+import { toMatterView, weightOf } from './presenters/matter';
 
 /**
  * A worker sets `updatedAt` at most this many milliseconds before the commit. Therefore a change can become visible

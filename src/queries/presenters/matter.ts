@@ -34,3 +34,14 @@ export function toMatterView(matter: Matter, timeZone: string): MatterView {
 }
 
 const toIso = (instant: number) => new Date(instant).toISOString();
+
+/** Estimated characters of all short fields of a matter together. */
+const FRAME = 1_000;
+const PARTY = 120;
+
+/** The approximate size of a matter in an answer, in characters. */
+export function weightOf(matter: Matter): number {
+  const { summary, content, payloadJson, parties } = matter;
+  const texts = [summary, content, payloadJson].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return FRAME + PARTY * parties.length + texts;
+}
