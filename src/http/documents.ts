@@ -124,7 +124,7 @@ export const toPlainDocument = (
 
 /**
  * @param folder the folder of the bundle; files are served below a path with the name of this folder
- * @param address the path of `index.html`
+ * @param address the request path at which `index.html` is served
  * @throws Error if a file cannot be read
  */
 export function readPage(folder: string, address: string): PageFiles {

@@ -131,7 +131,7 @@ class PartitionWorker extends Worker<PartitionJobData> {
   }
 }
 
-/** Takes partition jobs from its construction until `close`. */
+/** Processes partition jobs until `close`. */
 export class JobWorkers {
   private readonly workers: readonly Worker<PartitionJobData>[];
   /** By shard, how many jobs of this process are active. */
@@ -192,8 +192,8 @@ export class JobWorkers {
   }
 
   /**
-   * If Redis does not answer, `close` stops waiting after the last batch, because BullMQ's worker does not close while
-   * Redis is unavailable (bullmq issue 4656).
+   * While Redis is unavailable, BullMQ's worker does not close (bullmq issue 4656). Therefore, `close` then waits only
+   * until the last batch has ended.
    *
    * @param isBusy whether a batch runs; during a batch, `close` waits even if Redis does not answer
    * @returns true if all jobs and `others` have ended; false if Redis does not answer and work can still run

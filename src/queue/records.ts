@@ -33,7 +33,7 @@ export interface WaitingPush extends PushMessage {
 
 export interface TimedPush {
   readonly push: PushMessage;
-  /** The result of `encodePush`; if absent, the append encodes the push. */
+  /** The result of `encodePush`; if absent, `createAppendPushes` encodes the push. */
   readonly text?: string;
   /** Milliseconds from now; afterwards the push must not be applied. */
   readonly timeout: number;
@@ -66,7 +66,7 @@ export interface Batch {
   readonly session: string;
   /**
    * Earlier owners whose transactions can still be open. This worker must end these transactions before this batch
-   * commits.
+   * reads matters.
    */
   readonly fencedOwners: readonly string[];
   /**

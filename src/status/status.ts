@@ -148,7 +148,7 @@ export interface ClientStatus extends ClientPushes {
   readonly systemCode: string | null;
   readonly isEnabled: boolean;
   readonly state: ClientState;
-  /** Pushes per second; 0: no limit; null: RATE_LIMIT applies, but no web process has reported RATE_LIMIT. */
+  /** Pushes per second; 0: no limit; null: RATE_LIMIT applies, and its value is unknown. */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;
 }

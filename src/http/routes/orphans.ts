@@ -25,8 +25,8 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // An unknown client is also rejected while all slots of known clients are occupied. Otherwise, the rejections would
-  // reveal which client ids exist.
+  // While all slots of known clients are occupied, unknown clients are rejected too. If only known clients were
+  // rejected, a rejection would reveal that the client exists.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

@@ -90,7 +90,7 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 
 /**
  * Prefix that lets scripts of BullMQ run even if the memory of Redis is full, because workers must free memory. See
- * `allow_at_maxmemory` in common.lua; the script must have a key.
+ * `allow_at_maxmemory` in common.lua. Each of these scripts must be called with a Redis key.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 

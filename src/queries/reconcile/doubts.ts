@@ -1,6 +1,6 @@
 /**
- * Finds external ids of a file that the ledger probably has in another form. An upsert with the id of the file would
- * create a second matter.
+ * Finds external ids in a file whose matters probably have another form of the id in the ledger. An upsert with the id
+ * in the file would create a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
  * - LOOK_ALIKE: the ids in the file and in the ledger differ only in invisible characters, or in blanks at the ends.
@@ -30,7 +30,7 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
  * @param open ids of open matters and drafts of the ledger; only ids that are not in the file
- * @returns a function for ids of the file that the ledger does not have
+ * @returns a function that checks one id; the id must be in the file and not in the ledger
  */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
@@ -52,7 +52,7 @@ export function createDoubtFinder(
 }
 
 class SeenIds {
-  /** Ids of open matters, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
+  /** The key of each id is the result of `lookAlike`. Contains ids of open matters, and some ids of the file. */
   readonly alike = new Map<string, string>();
   /** Ids of open matters with leading zeros, by their form without leading zeros. */
   readonly #byNumber = new Map<string, string>();
@@ -61,7 +61,7 @@ class SeenIds {
   /** Length of the longest id of an open matter with leading zeros. */
   #longestWithZeros = 0;
   // Whether a spreadsheet has removed the leading zeros of an id of the file (`#haveLostZeros`), or has rounded an id
-  // (`#areRounded`). If true, `isDamaged` also doubts ids of the file that no open matter matches.
+  // (`#areRounded`). `isDamaged` then also doubts ids that match no open matter.
   #haveLostZeros = false;
   #areRounded = false;
 
