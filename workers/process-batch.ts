@@ -203,4 +203,4 @@ function checkOwnership(
 }
 
 const LOST = 'the worker no longer owns the partitions of the batch';
-const UNCONFIRMED = 'Redis does not confirm that the worker holds the partitions of the batch';
+const UNCONFIRMED = 'Redis does not confirm that the worker owns the partitions of the batch';

@@ -121,7 +121,7 @@ function instantOf(local: number, timeZone: string): number {
   return local - (second === third ? second : Math.min(second, third));
 }
 
-/** @returns the local date and time of `instant`, read as UTC, in epoch milliseconds */
+/** @returns the epoch milliseconds at which UTC has the date and time that `timeZone` has at `instant` */
 export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 

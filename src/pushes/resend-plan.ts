@@ -42,7 +42,7 @@ export const SKIPPED = {
   LATER_ATTEMPT:
     'the caller sent the push again with the same key; the later attempt is sent instead',
   BODY_GONE: 'its body is not stored',
-  HELD_BACK: 'an earlier push of its matter failed: run the command again',
+  HELD_BACK: 'an earlier push of the same matter failed: run the command again',
 } as const;
 export type Skipped = keyof typeof SKIPPED;
 

@@ -42,8 +42,9 @@ export interface Bounds {
 }
 
 const MAX_DIGESTS = 20_000;
-/** Milliseconds of work between two pauses, and milliseconds of a pause, in which the process serves other requests. */
+/** Milliseconds of work between two pauses. */
 const SLICE = 2;
+/** Milliseconds of a pause. During a pause, the process serves other requests. */
 const PAUSE = 4;
 /** By length of the signature: the probable form of a signature that does not have 64 characters. */
 const LENGTHS: Readonly<Record<number, string>> = {
@@ -132,7 +133,7 @@ function findingsOf(
     const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
     return [...before, toFinding('SIGNATURE_LENGTH', length)];
   }
-  // Without a valid timestamp, no digest can be computed.
+  // Without a timestamp, no digest can be computed.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
   return [...before, searchEnd === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];

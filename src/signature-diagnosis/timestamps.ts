@@ -1,4 +1,4 @@
-/** Finds mistakes in a rejected timestamp, and makes timestamps that the caller may have signed instead. */
+/** Finds mistakes in the timestamp of a rejected request, and makes the timestamps that the caller may have signed. */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { type Cause, type CauseFinding, toFinding } from './causes';
 

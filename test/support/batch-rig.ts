@@ -41,7 +41,7 @@ export interface BatchRig {
 export interface WorkerHooks {
   /** Runs once, after the batch's first look for final states. */
   afterLookup?(): Promise<unknown>;
-  /** Whether the worker still holds the partitions of the batch. By default it does. */
+  /** Whether the worker still owns the partitions of the batch. By default it does. */
   isOwned?(batch: Batch): Promise<boolean>;
   /** Runs after each read of the ledger. */
   everyLoad?(): Promise<unknown>;

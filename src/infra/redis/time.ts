@@ -1,9 +1,9 @@
 /**
  * The time of the Redis clock, which decides whether the deadline of a push has passed. `web` computes the deadline
- * before sending the push, so that a slow network does not extend the deadline.
+ * before `web` appends the push to the queue, so that a slow connection to Redis does not extend the deadline.
  */
 export interface RedisTime {
-  /** Epoch milliseconds, never ahead of the Redis clock. @throws the connection's error if Redis does not answer */
+  /** Epoch milliseconds. @throws the connection's error if Redis does not answer */
   now(): Promise<number>;
   /** Corrects the time. @param stamp timestamp from an answer of Redis, epoch milliseconds */
   note(stamp: number): void;
@@ -11,7 +11,7 @@ export interface RedisTime {
   aheadOf(clock?: () => number): number;
 }
 
-/** Maximum milliseconds for which one timestamp is extrapolated, because clocks drift. */
+/** Maximum milliseconds for which `now` extrapolates one timestamp, because clocks drift. */
 const MAX_EXTRAPOLATION = 60_000;
 /**
  * Milliseconds below which a difference of the clocks is ignored: a slow answer of Redis alone can cause a difference

@@ -76,7 +76,7 @@ export function doubtDifference(
 
 /**
  * Replaces `sourceUpdatedAt` of the file with `sourceUpdatedAt` of the ledger if both are equal within the precision of
- * the file. A push with the earlier time of the file would be stale.
+ * the file. The time of the file can lack seconds, and is then too early: a push with this time would be stale.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

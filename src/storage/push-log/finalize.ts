@@ -20,11 +20,11 @@ interface EntrySettler {
 }
 
 /**
- * Settles the pushes that are still queued, and reads the final state of each push. If an election has removed an
- * entry, `Finalize` inserts `PushToSettle.entry` with the final state.
+ * Settles the pushes that are still queued, and reads the final state of each push. If a failover of MongoDB has
+ * removed an entry, `Finalize` inserts `PushToSettle.entry` with the final state.
  *
  * @returns the final states in the order of `pushes`. Undefined: a transaction locks the entry, the majority did not
- *   confirm the write in time, or a removed entry was not inserted
+ *   confirm the write in time, or the insert of `PushToSettle.entry` failed
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],

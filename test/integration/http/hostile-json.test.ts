@@ -108,7 +108,7 @@ describe('width', () => {
   });
 
   test.each(['matters/batch', 'verify/batch'])(
-    '1,000 lines of 100 wrong parties each: 20 errors of each are told (%s)',
+    'a batch of 1,000 lines with 100 invalid parties each: the answer has 20 errors per line (%s)',
     async (path) => {
       const parties = Array.from({ length: 100 }, () => ({}));
       const of = { matterType: 'TODO', externalId: 'KEPT', title: 'x', parties };
