@@ -121,7 +121,7 @@ const CATALOGUE = {
     'An operator creates one: "matterctl client rotate".',
   ],
   UNEXPLAINED: [
-    'None of the known mistakes gives this signature',
+    'The search found no known mistake that gives this signature',
     'Compute the SHA-256 of the body that you sign and compare it with bodyHash. Check the secret with "matterctl doctor".',
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
@@ -147,7 +147,8 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
   };
 }
 
-export function unexplainedSoFar(): CauseFinding {
-  const finding = toFinding('UNEXPLAINED', 'of the causes that were tried in time');
-  return { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` };
+/** For a search that ended before it had tried all mistakes. */
+export function unexplainedSoFar(isOutOfTime: boolean): CauseFinding {
+  const finding = toFinding('UNEXPLAINED', 'it did not try all known mistakes');
+  return isOutOfTime ? { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` } : finding;
 }

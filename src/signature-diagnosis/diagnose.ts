@@ -126,8 +126,11 @@ function findingsOf(
   searchEnd: SearchEnd,
 ): readonly CauseFinding[] {
   const timeFinding = timestampFinding(sent.timestamp, receivedAt);
+  if (found) {
+    const isRepeated = found.some(({ cause }) => cause === timeFinding?.cause);
+    return timeFinding && !isRepeated ? [timeFinding, ...found] : found;
+  }
   const before = timeFinding ? [timeFinding] : [];
-  if (found) return [...before, ...found];
   if (secrets.length === 0) return [...before, toFinding('NO_SECRET')];
   if (sent.length !== 64) {
     const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
@@ -136,5 +139,9 @@ function findingsOf(
   // Without a timestamp, no digest can be computed.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  return [...before, searchEnd === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
+  const isWhole = searchEnd === 'whole';
+  return [
+    ...before,
+    isWhole ? toFinding('UNEXPLAINED') : unexplainedSoFar(searchEnd === 'out of time'),
+  ];
 }

@@ -17,6 +17,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
   16: ['TIMESTAMP_UNIT', 1e6],
   19: ['TIMESTAMP_UNIT', 1e9],
 };
+const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent seconds';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
 /** Maximum seconds between the signed and the sent timestamp of a caller that reads its clock twice. */
@@ -56,31 +57,18 @@ export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);
   const variant = (cause: Cause, how: string, time: string, isCommon = true) =>
     time === timestamp ? [] : [{ cause, how, time, isCommon }];
-  yield* variant(
-    'TIMESTAMP_MILLISECONDS',
-    'signed in seconds, sent in a smaller unit',
-    `${seconds}`,
-  );
-  yield* variant(
-    'TIMESTAMP_MILLISECONDS',
-    'signed in milliseconds, sent in seconds',
-    `${seconds}000`,
-  );
-  yield* variant('TIMESTAMP_NOT_SECONDS', 'a fraction was signed', `${seconds}.0`);
+  const [sentIn = 'TIMESTAMP_MILLISECONDS'] = UNITS[timestamp.length] ?? [];
+  yield* variant(sentIn, 'the caller signed seconds and sent a smaller unit', `${seconds}`);
+  yield* variant('TIMESTAMP_MILLISECONDS', SIGNED_MILLISECONDS, `${seconds}000`);
+  yield* variant('TIMESTAMP_NOT_SECONDS', 'the caller signed a fraction', `${seconds}.0`);
   for (let by = 1; by <= APART; by += 1) {
     for (const off of [-by, by]) {
       const side = `${by} s ${off < 0 ? 'earlier' : 'later'}`;
       yield* variant('TIMESTAMP_TAKEN_TWICE', side, `${seconds + off}`, by === 1);
     }
   }
-  yield* variant('TIMESTAMP_NOT_SECONDS', 'no timestamp was signed', '', false);
   for (let part = 1; part < 1000; part += 1) {
     const time = `${seconds}${String(part).padStart(3, '0')}`;
-    yield* variant(
-      'TIMESTAMP_MILLISECONDS',
-      'signed in milliseconds, sent in seconds',
-      time,
-      false,
-    );
+    yield* variant('TIMESTAMP_MILLISECONDS', SIGNED_MILLISECONDS, time, false);
   }
 }

@@ -39,5 +39,5 @@ test.each([
 });
 
 test('a search that was cut off says to ask again', () => {
-  expect(chineseOf(unexplainedSoFar())?.fix).toMatch(/^请再次查询/);
+  expect(chineseOf(unexplainedSoFar(true))?.fix).toMatch(/^请再次查询/);
 });

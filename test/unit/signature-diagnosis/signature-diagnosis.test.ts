@@ -129,8 +129,34 @@ test('a search that ran out of time says so: ask again', () => {
   expect(cut?.cause).toBe('UNEXPLAINED');
   expect(cut?.fix).toMatch(/^Ask again: the time for the search ended/);
   // One that has tried all that it may comes no further the next time.
-  expect(diagnosisOf(wire, { maxDigests: 10 }).findings[0]?.fix).not.toContain('Ask again');
-  expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
+  const [most] = diagnosisOf(wire, { maxDigests: 10 }).findings;
+  expect(most?.fix).not.toContain('Ask again');
+  expect(most?.explanation).toContain('it did not try all known mistakes');
+  const [all] = diagnosisOf(wire).findings;
+  expect(all?.fix).not.toContain('Ask again');
+  expect(all?.explanation).toBe('The search found no known mistake that gives this signature.');
+});
+
+describe('a timestamp in a smaller unit, or an empty one', () => {
+  test.each([
+    [13, 'TIMESTAMP_MILLISECONDS'],
+    [16, 'TIMESTAMP_UNIT'],
+    [19, 'TIMESTAMP_UNIT'],
+  ])('seconds were signed, %i digits were sent', (digits, cause) => {
+    const sent = String(GIVEN.seconds).padEnd(digits, '1');
+    const wire = { ...signs(COMPACT)(GIVEN), timestamp: sent };
+    const { findings } = diagnosisOf(wire);
+    expect(findings.map((finding) => finding.cause)).toEqual([cause]);
+    expect(findings[0]?.explanation).toContain('signed seconds');
+  });
+
+  test('an empty timestamp was signed: a part of the text is missing', () => {
+    const text = `${GIVEN.clientId}\n\n${COMPACT}`;
+    const signature = createHmac('sha256', GIVEN.secret).update(text).digest('hex');
+    const [finding] = diagnosisOf({ ...signs(COMPACT)(GIVEN), signature }).findings;
+    expect(finding?.cause).toBe('FIELD_MISSING');
+    expect(finding?.explanation).toContain('client\\n\\nbody');
+  });
 });
 
 test('a query key that works explains nothing: what it signed was right', () => {
