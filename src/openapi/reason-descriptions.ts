@@ -92,7 +92,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '仅用于 push-logs/resend：请求体已过期（PUSH_BODY_RETENTION）或过大而未保存。',
   ],
   STILL_QUEUED: [
-    'Only for push-logs/resend: the push, or a later one of its matter, has no final state yet.',
+    'Only for push-logs/resend: this push or a later push of the same matter has no final state yet.',
     '仅用于 push-logs/resend：该推送或同一事项之后的推送尚无最终结果。',
   ],
   PATH_NOT_FOUND: ['There is no such path.', '没有该路径。'],

@@ -78,7 +78,7 @@ export const REASONS = {
   RESOLVED_SINCE: final(
     409,
     '之后的推送已生效，未重发',
-    'not sent: a later push of the same matter or key took effect',
+    'not sent: a later push with the same matter or idempotency key took effect',
   ),
   BODY_NOT_STORED: final(
     409,
@@ -88,7 +88,7 @@ export const REASONS = {
   STILL_QUEUED: retryable(
     409,
     '该推送或同一事项之后的推送仍在处理中，请稍后重试',
-    'not sent: the push, or a later one of its matter, is not settled yet; try again later',
+    'not sent: this push or a later push of the same matter is not settled yet; try again later',
   ),
   REQUEST_TIMEOUT: retryable(408, '请求接收超时', 'the request did not arrive in time'),
   RATE_LIMITED: retryable(429, '请求过于频繁，请稍后重试', 'too many requests; try again later'),

@@ -38,7 +38,8 @@ export const SKIPPED = {
   TOOK_EFFECT: 'took effect',
   ALREADY_RESENT: 'was already sent again (--again sends it once more)',
   CALLER_RETRIED: 'the caller sent the push again, and the retry was persisted',
-  RESOLVED_SINCE: 'a later push of the same matter or key took effect (--again sends it anyway)',
+  RESOLVED_SINCE:
+    'a later push with the same matter or idempotency key took effect (--again sends it anyway)',
   LATER_ATTEMPT:
     'the caller sent the push again with the same key; the later attempt is sent instead',
   BODY_GONE: 'its body is not stored',
