@@ -22,8 +22,8 @@ export const checkedUser = z
       .enum(['ENABLED', 'DISABLED', 'UNKNOWN'])
       .meta(
         describe(
-          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with the name is rejected with UNKNOWN_USER',
-          'ENABLED 可用于推送；DISABLED（已停用）与 UNKNOWN（不存在）在推送中会以 UNKNOWN_USER 被拒绝',
+          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with this party is rejected with UNKNOWN_USER. A push with this initiator gets a warning; a DRAFT is rejected',
+          'ENABLED 可用于推送。DISABLED（已停用）与 UNKNOWN（不存在）：作为参与人时推送以 UNKNOWN_USER 被拒绝；作为发起人时仅有警告，DRAFT 则被拒绝',
         ),
       ),
   })
