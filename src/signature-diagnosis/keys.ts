@@ -100,11 +100,11 @@ function* spaced(secret: string): Generator<Found> {
 }
 
 function* changed(secret: string): Generator<Found> {
-  yield ['SECRET_QUOTED', 'double ones', `"${secret}"`];
-  yield ['SECRET_QUOTED', 'single ones', `'${secret}'`];
-  yield ['SECRET_QUOTED', 'double ones, and a line feed', `"${secret}"\n`];
-  yield ['SECRET_QUOTED', 'single ones, and a line feed', `'${secret}'\n`];
-  yield ['SECRET_QUOTED', 'typographic ones', `\u201c${secret}\u201d`];
+  yield ['SECRET_QUOTED', 'double quotes', `"${secret}"`];
+  yield ['SECRET_QUOTED', 'single quotes', `'${secret}'`];
+  yield ['SECRET_QUOTED', 'double quotes, and a line feed', `"${secret}"\n`];
+  yield ['SECRET_QUOTED', 'single quotes, and a line feed', `'${secret}'\n`];
+  yield ['SECRET_QUOTED', 'typographic quotes', `\u201c${secret}\u201d`];
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
@@ -120,10 +120,10 @@ function* changed(secret: string): Generator<Found> {
   for (const name of ['sha256', 'md5', 'sha1']) {
     const hash = createHash(name).update(secret).digest();
     yield ['SECRET_HASHED', `${name}, hex`, hash.toString('hex')];
-    yield ['SECRET_HASHED', `${name}, its bytes`, hash];
+    yield ['SECRET_HASHED', `${name}, raw bytes`, hash];
   }
-  yield ['SECRET_CUT', 'the last one', secret.slice(0, -1)];
-  yield ['SECRET_CUT', 'the first one', secret.slice(1)];
+  yield ['SECRET_CUT', 'the last character', secret.slice(0, -1)];
+  yield ['SECRET_CUT', 'the first character', secret.slice(1)];
 }
 
 function* named(secret: string, clientId: string): Generator<Found> {

@@ -62,9 +62,10 @@ function mayHaveMore(now: Date) {
 async function whyNoKey(connection: Connection, clientId: string): Promise<DirectoryError> {
   const record = await clientModel(connection).findById(clientId).lean<ClientRecord>();
   if (!record) return unknownClient(clientId);
-  if (record.type === 'PUBLIC') return new DirectoryError(`client ${clientId} is PUBLIC: no key`);
+  if (record.type === 'PUBLIC')
+    return new DirectoryError(`client ${clientId} is PUBLIC and cannot have a query key`);
   return new DirectoryError(
-    `client ${clientId} has ${MAX_QUERY_KEYS} valid query keys, the maximum: end some with "client revoke"`,
+    `client ${clientId} has ${MAX_QUERY_KEYS} valid query keys, the maximum; revoke a key with "client revoke"`,
   );
 }
 

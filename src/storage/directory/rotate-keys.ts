@@ -34,7 +34,8 @@ export async function rotateSecret(
   const model = clientModel(connection);
   const record = await model.findById(clientId).lean();
   if (!record) throw unknownClient(clientId);
-  if (record.type === 'PUBLIC') throw new DirectoryError(`client ${clientId} is PUBLIC: no secret`);
+  if (record.type === 'PUBLIC')
+    throw new DirectoryError(`client ${clientId} is PUBLIC and cannot have a secret`);
   // If this read failed after the update below, the operator would never see the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
@@ -50,7 +51,9 @@ export async function rotateSecret(
     { $set: { secrets: [stored, ...retiring] } },
   );
   if (matchedCount === 0) {
-    throw new DirectoryError(`client ${clientId} was rotated or resealed meanwhile; retry`);
+    throw new DirectoryError(
+      `client ${clientId} has new secrets: another command changed them; try again`,
+    );
   }
   const oldLastUsedAt = current ? lastUseOf(clientId, current.id) : null;
   return { secret, secretId: stored.id, oldEndsAt, oldLastUsedAt };

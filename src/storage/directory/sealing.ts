@@ -19,7 +19,10 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
   const sealing = entries[0]?.split(':')[0] ?? '';
   const keyOf = (id: string) => {
     const key = keys.get(id);
-    if (!key) throw new Error(`SECRET_KEYS has no key "${id}", which sealed a client's secret`);
+    if (!key)
+      throw new Error(
+        `SECRET_KEYS lacks the key "${id}", with which the secret of a client is encrypted`,
+      );
     return key;
   };
   return {

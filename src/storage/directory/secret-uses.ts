@@ -46,7 +46,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     return write([...noted.values()].filter(({ _id }) => !written.has(_id)));
   };
   const onError = (error: unknown) =>
-    logger.debug({ error: String(error) }, 'could not write the last uses of secrets, retrying');
+    logger.debug({ error: String(error) }, 'could not write the last uses of secrets');
   const writing = startPollLoop(writeDue, INTERVAL, onError);
 
   return {
