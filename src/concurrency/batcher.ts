@@ -109,7 +109,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
       const work = () => run(batch.map(({ item }) => item));
       const points = batch.flatMap(({ tracePoint }) => tracePoint ?? []);
       const results = await (tracing ? tracing.together(name, points, work) : work());
-      if (results.length !== batch.length) throw new Error('a batch must give one result per item');
+      if (results.length !== batch.length) throw new Error('`run` must return one result per item');
       results.forEach((result, index) => {
         batch[index]?.resolve(result);
       });

@@ -87,7 +87,7 @@ function unsupportedEncoding(sent: string): PushError {
   return new PushError('UNSUPPORTED_ENCODING', {
     text: {
       zh: `${zh}：该请求头用于压缩方式，不是字符集；请去掉它，字符集写在 ${header}`,
-      en: `${en}: this header names a compression, not a character set; leave it out, and send ${header}`,
+      en: `${en}: Content-Encoding names a compression, not a character set; remove this header, and send ${header}`,
     },
   });
 }

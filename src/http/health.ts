@@ -141,14 +141,14 @@ function watchServer(
     ping,
     onLost: (error) => {
       outages.lost(server, 'pings', error);
-      logger.warn({ server, error }, 'server unreachable, ending the requests that wait for it');
+      logger.warn({ server, error }, 'server unreachable, answering the requests that wait for it');
     },
     onBack: () => outages.back(server, 'pings'),
     whileLost,
     onError: (error) =>
       logger.debug(
         { server, error: String(error) },
-        'could not end the requests that wait for the server, retrying',
+        'could not answer the waiting requests, retrying',
       ),
   });
   return lifecycle.run(`pings of ${server}`, reach);

@@ -115,7 +115,7 @@ const schema = z.object({
 const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
   ({
     path: ['DRAIN_TIMEOUT'],
-    message: `must be longer than DRAIN_DELAY plus ${wait}; otherwise a stopping process could end before it has answered all accepted pushes`,
+    message: `must be longer than DRAIN_DELAY plus ${wait}, because a stopping process must answer all accepted pushes`,
     when: ({ issues }) =>
       !issues.some(({ path }) => [wait, 'DRAIN_DELAY'].includes(String(path?.[0]))),
   }) satisfies z.core.$ZodCustomParams;

@@ -46,7 +46,7 @@ export function createLogOutput(
 }
 
 function droppedLine(dropped: number): string {
-  const msg = 'log lines were dropped: the reader of the log had stopped reading';
+  const msg = 'log lines were dropped, because the reader of stdout had stopped reading';
   return `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped, msg })}\n`;
 }
 

@@ -11,7 +11,7 @@ import { fieldError, warning } from '../protocol/warnings';
 /** For a literal such as 0, zod would write the less exact type `number`. */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
-  '0: success; the result of a push is in the database. Any other code is also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
+  '0: success; the result of a push is in the database. Any other code equals the HTTP status, except with HTTP_STATUS_MODE=always-200.',
   '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
 );
 const MESSAGE = describe('For people', '供人阅读的说明');

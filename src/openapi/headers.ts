@@ -30,7 +30,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   Signature: {
     header: 'X-Signature',
     about: [
-      'HMAC-SHA256 in hex (upper or lower case), with the secret of the client as key, over client id, line feed, timestamp, line feed, and the exact bytes of the body',
+      'HMAC-SHA256 in hex (upper or lower case). Key: the secret of the client. Text: client id, line feed, timestamp, line feed, and the exact bytes of the body',
       '以 client_secret 为密钥的 HMAC-SHA256，十六进制，不区分大小写；签名串为 clientId、换行、timestamp、换行、原始请求体字节',
     ],
     schema: { type: 'string', pattern: SIGNATURE.source },
@@ -51,7 +51,7 @@ const IDEMPOTENCY: RequestHeader = {
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
   about: [
-    '`true`: fields that are unknown or that the operation does not use are rejected with 400. Otherwise they are ignored, each with a warning. Use `true` in tests.',
+    '`true`: fields that are unknown or that the operation does not use are rejected with 400. By default, such fields are ignored with a warning. Use `true` in tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
   schema: { type: 'string', enum: ['true', 'false'] },
@@ -61,7 +61,7 @@ const STRICT: RequestHeader = {
 const LANGUAGE: RequestHeader = {
   header: 'Accept-Language',
   about: [
-    '`en`: messages, errors, warnings and diagnoses in English; otherwise in Chinese',
+    '`en`: messages, errors, warnings and diagnoses are in English; default: Chinese',
     'en 表示以英文返回 message、errors、warnings 和 diagnosis；默认中文',
   ],
   schema: { type: 'string' },

@@ -18,11 +18,11 @@ The service answers \`code: 0\` only after the database has confirmed the write.
 - **Signing.** X-Signature is the HMAC-SHA256, in hex, of clientId + LF + timestamp + LF + body, with
   the secret of the client as key. Sign the exact bytes that you send.
 - **Retrying.** Retry if you get no answer or \`retryable\` is true: same X-Idempotency-Key, same body, a new
-  X-Timestamp and signature. Wait as long as Retry-After says; without it, wait 1 s, 2 s, 4 s.
+  X-Timestamp and signature. Wait the seconds in Retry-After. If this header is absent, wait 1 s, 2 s, 4 s.
 - **Order.** Send the next push of a matter only after the answer to the previous one.
 - **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, with at most ${MAX_BRACKETS}
-  objects and lists and ${MAX_COMMAS} fields and elements, without Content-Encoding. Unknown fields are ignored. systemCode is one of them: the service
-  takes it from the client. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
+  objects and lists and ${MAX_COMMAS} fields and elements, without Content-Encoding. Unknown fields are ignored. A field
+  systemCode is ignored too, because the client defines it. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200, the HTTP status is 200 for
   every path under /api/open, and only \`code\` shows the result.
 - **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason

@@ -99,8 +99,8 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'The longest wait before a retry of a line, in seconds; absent if no line has a Retry-After',
-    '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
+    'Seconds before a retry: the longest Retry-After of all lines; absent if no line has one',
+    '各行 Retry-After 中的最大值（秒）；没有可重试的行时不返回',
   ]),
   schema: { type: 'integer', minimum: 1 },
 };

@@ -26,7 +26,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or the client does not exist. Check whether the body was serialized again after signing, or whether an old secret was used. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. The answer has the cause in `diagnosis`. The form on /docs sends this query.',
+    'The signature is wrong, or the client does not exist. Check that the signed bytes are the sent bytes, and that the secret is current. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. The answer has the cause in `diagnosis`. The form on /docs sends this query.',
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。稍后用正确的签名以该 401 的 requestId 调用 push-logs/query，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
@@ -84,7 +84,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '仅用于 push-logs/resend：该 client 没有此 requestId 的已签名推送，或其日志已过期。',
   ],
   RESOLVED_SINCE: [
-    'Only for push-logs/resend: a later push of the same matter or idempotency key took effect; a resend would undo it.',
+    'Only for push-logs/resend: a later push with the same matter or idempotency key took effect. A resend would undo the later push.',
     '仅用于 push-logs/resend：同一事项或幂等键之后的推送已生效，重发会将其覆盖。',
   ],
   BODY_NOT_STORED: [
@@ -134,11 +134,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '按当前写入速度，排队时间将过长。',
   ],
   PARTITION_FULL: [
-    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). While other clients have pushes there, one client may hold half of the limit.',
+    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). If several clients have pushes in the partition, each client may use at most half of the limit.',
     '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   PARTITION_BYTES_FULL: [
-    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). While other clients have pushes there, one client may hold half of the limit.',
+    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). If several clients have pushes in the partition, each client may use at most half of the limit.',
     '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   TOO_MANY_IN_FLIGHT: [
@@ -150,7 +150,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'Too many queries or resends run at the same time, for this system or client, or in total.',
+    'Too many queries or resends run at the same time. This system, this client and all clients together have limits.',
     '该系统或全部系统同时进行的此类查询已达上限。',
   ],
   CLIENT_PAUSED: [

@@ -134,7 +134,9 @@ const failureCause = z
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
   })
-  .meta(describe('The failed upsert that caused the last failure', '导致最近一次失败的失败'));
+  .meta(
+    describe('An earlier failed upsert, which caused the last failure', '导致最近一次失败的失败'),
+  );
 
 export const failedRow = z
   .object({
@@ -204,7 +206,7 @@ export const failures = z
       .array(failedRow)
       .meta(
         describe(
-          'One row for each matter. Pushes without a matter: one row for each idempotency key, or, without a key, for each push. The latest failure comes first',
+          'One row for each matter, the latest failure first. Pushes without a matter have one row for each idempotency key. Each push without a matter and without a key has its own row',
           '每个事项一行（没有事项时按幂等键，都没有时按推送），最近失败的在前',
         ),
       ),

@@ -34,16 +34,16 @@ export const SKIPPED = {
   NOT_A_PUSH: 'not a push',
   STILL_QUEUED: 'still queued, or another push of the same matter is still queued',
   A_RESEND: 'a resend (--request-id sends it anyway)',
-  ONLY_ANSWERED: 'a retry that was answered with the outcome of its first attempt',
+  ONLY_ANSWERED: 'a retry: the answer repeated the outcome of the first attempt',
   TOOK_EFFECT: 'took effect',
   ALREADY_RESENT: 'was already sent again (--again sends it once more)',
   CALLER_RETRIED: 'the caller sent the push again, and the retry was persisted',
   RESOLVED_SINCE:
     'a later push with the same matter or idempotency key took effect (--again sends it anyway)',
   LATER_ATTEMPT:
-    'the caller sent the push again with the same key; the later attempt is sent instead',
+    'the caller sent the push again with the same key; the resend uses that later push',
   BODY_GONE: 'its body is not stored',
-  HELD_BACK: 'an earlier push of the same matter failed: run the command again',
+  HELD_BACK: 'not sent, because an earlier push of the same matter failed; run the command again',
 } as const;
 export type Skipped = keyof typeof SKIPPED;
 

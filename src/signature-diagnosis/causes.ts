@@ -38,7 +38,7 @@ const CATALOGUE = {
     `${THE_TEXT} In PHP "\\n" needs double quotes, in Bash $'\\n' or printf.`,
   ],
   SEPARATOR_CRLF: ['CR LF stands where a line feed belongs', THE_TEXT],
-  SEPARATOR_OTHER: ['Something else stands where a line feed belongs', THE_TEXT],
+  SEPARATOR_OTHER: ['Another separator than a line feed was signed', THE_TEXT],
   SEPARATOR_EXTRA: ['One line break too many was signed', THE_TEXT],
   FIELDS_REORDERED: ['Client id, timestamp and body were signed in another order', THE_TEXT],
   FIELD_MISSING: ['Not all of client id, timestamp and body were signed', THE_TEXT],
@@ -47,12 +47,15 @@ const CATALOGUE = {
     THE_TEXT,
   ],
   PATH_INCLUDED: ['The path was signed too', `${THE_TEXT} The path is not part of it.`],
-  CLIENT_ID_OTHER: ['The client id was signed in another spelling than it was sent', THE_TEXT],
+  CLIENT_ID_OTHER: [
+    'The signed client id is spelled differently from the sent client id',
+    THE_TEXT,
+  ],
   SECRET_IN_TEXT: ['The secret was signed too', `${THE_TEXT} The secret is the key only.`],
   TIMESTAMP_MILLISECONDS: ['The timestamp is in milliseconds', SECONDS],
   TIMESTAMP_UNIT: ['The timestamp is in microseconds or nanoseconds', SECONDS],
   TIMESTAMP_NOT_SECONDS: ['The timestamp is not a whole number of seconds', SECONDS],
-  TIMESTAMP_TAKEN_TWICE: ['Another timestamp was signed than was sent', SECONDS],
+  TIMESTAMP_TAKEN_TWICE: ['The signed timestamp differs from the sent timestamp', SECONDS],
   TIME_ZONE: [
     'The timestamp is off by a time zone: local time was taken for UTC',
     'Use Unix time, which has no time zone.',
@@ -72,7 +75,7 @@ const CATALOGUE = {
   SECRET_WHITE_SPACE: ['The secret was used with white space around it', `${THE_SECRET} Trim it.`],
   SECRET_QUOTED: ['The secret was used with quotes around it', THE_SECRET],
   SECRET_NAMED: [
-    'A name stands before the secret that was used, as in a file of settings',
+    'The secret was used together with its name, as in a file of settings',
     `${THE_SECRET} Read the value, not the line.`,
   ],
   SECRET_CASE: ['The upper or lower case of the secret was changed', THE_SECRET],
@@ -109,7 +112,7 @@ const CATALOGUE = {
     'Look at the order of the arguments of the HMAC function.',
   ],
   SIGNATURE_RIGHT: [
-    'The signature is right with a secret that is valid now',
+    'The signature is correct for a secret that is valid now',
     'Send it again: the client or the secret was not active yet when this request arrived.',
   ],
   BODY_NOT_KEPT: [

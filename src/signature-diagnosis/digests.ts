@@ -94,9 +94,8 @@ const AROUND: readonly (readonly [string, string])[] = [
   ...OPENSSL.map((name) => [`${name}= `, ''] as const),
 ];
 
-const LEADING_ZEROS =
-  'only the zeros at the very start are missing, as by new BigInteger(1, bytes) in Java';
-const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
+const LEADING_ZEROS = 'without the leading zeros, as new BigInteger(1, bytes) in Java writes it';
+const SIGNED_NUMBER = 'and with a sign, as new BigInteger(bytes) in Java writes it';
 const SIGN_BIT = 0x80;
 
 /** Writes the digest as a number in two's complement, in hex. */

@@ -63,7 +63,7 @@ const FAILURE_EVENTS = ['error', 'sentinelError', 'node error'];
 /** Text of the ioredis error after a sentinel or a node has closed the connection. */
 const CLOSED_WITHOUT_CAUSE = /Connection is closed\.$/;
 const TLS_HINT =
-  ' If the servers use TLS: does REDIS_URL begin with rediss, and is their certificate trusted?';
+  ' If the servers use TLS, REDIS_URL must begin with rediss, and this process must trust their certificate.';
 
 /**
  * @returns a function that ends the collection and returns the last failure with a cause. If no failure has a cause,

@@ -63,7 +63,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past. So some matters may be returned twice, but none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past: some matters may be returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {

@@ -7,10 +7,11 @@ import { SWEEP_INTERVAL } from '../balance';
 import type { PartitionView } from './view';
 
 export const STUCK = {
-  NO_JOB: 'it has pushes but no job: no worker schedules a job, or each scheduled job fails',
+  NO_JOB: 'the partition has pushes but no job: no worker schedules jobs, or every job fails',
   PAUSED: 'the queue was paused with BullMQ: run "matterctl queue unpause"',
-  NOT_TAKEN: 'its job waits, and no worker takes jobs',
-  LOCK_GONE: 'the worker of its job stopped renewing the lock, and no other worker takes over',
+  NOT_TAKEN: 'the job of the partition waits, and no worker takes jobs',
+  LOCK_GONE:
+    'the worker of the job stopped renewing the lock, and no other worker has taken the job',
 } as const;
 
 export interface StuckPartition {

@@ -142,7 +142,9 @@ describe('while no worker is there', () => {
     });
     const told = await run('partitions');
     expect(told.stdout).toMatch(new RegExp(`\n${partition} +3 .* waiting, STUCK NOT_TAKEN `));
-    expect(told.stderr).toContain(`Partition ${partition} is stuck: its job waits`);
+    expect(told.stderr).toContain(
+      `Partition ${partition} is stuck: the job of the partition waits`,
+    );
   });
 
   test('a partition whose job was removed is found', async () => {
