@@ -47,7 +47,7 @@ export interface RunningProcess {
 /** The parts that web and worker share. `id` identifies one run of the process. */
 export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
-/** Milliseconds between two reads of the Redis time, randomly extended by up to half. */
+/** Milliseconds between two reads of the Redis time; `startPollLoop` adds up to half at random. */
 const REDIS_TIME_INTERVAL = 20_000;
 /** Maximum milliseconds for which an exiting process waits until its last log lines are written. */
 const FLUSH_TIMEOUT = 500;
@@ -57,8 +57,8 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
 
 /**
  * @param serve starts the parts of this process type; returns the URL of a web process
- * @throws ConfigError, DatabaseSetupError, an Error whose message names a setting such as REDIS_URL, an error of the
- *   MongoDB or Redis client, or an error of `serve`
+ * @throws ConfigError, DatabaseSetupError, an Error about a setting such as REDIS_URL, an error of the MongoDB or Redis
+ *   client, or an error of `serve`
  */
 export async function startProcess(
   type: 'web' | 'worker',
@@ -90,7 +90,7 @@ export async function startProcess(
     if (ownsNode) announceReady({ url });
     return { name, url, stop: () => lifecycle.stop('stop was called') };
   } catch (error) {
-    // The stop is not awaited, because an unavailable server must not delay the error message of a failed start.
+    // No `await`: if a server is unavailable, the stop takes long and would delay the error message.
     void lifecycle.stop('the start failed');
     throw error;
   }
@@ -155,8 +155,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // Parts stop in the reverse order of their registration: metrics stay available until the parts of `serve`, which
-  // register later, have stopped.
+  // Parts stop in the reverse order of registration. `serve` registers parts later, so metrics stay available until
+  // these parts have stopped.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

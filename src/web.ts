@@ -31,7 +31,7 @@ import { createIdSource } from './storage/push-log/request-id';
 import { pathPrefixOf, pushSettings, readPages, selfSettings } from './web/settings';
 import { createSettling, type WebSettling } from './web/settling';
 
-/** @throws the errors of `startProcess`; if the server cannot listen, an Error that names HOST and PORT */
+/** @throws the errors of `startProcess`, or an Error if the server cannot listen */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 
@@ -86,7 +86,7 @@ function createLog({ config, logger, lifecycle, mongo, redisTime, metrics, traci
   const counts = createPushCounts(mongo, { logger, hourOf: hourIn(config.PORTAL_TIME_ZONE) });
   lifecycle.onDrain('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
-  // Requests and the lines of batches share one counter of ids, so that all ids are unique.
+  // Requests and batch lines must use the same source of ids: its counter makes the ids unique.
   const ids = createIdSource(redisTime.aheadOf);
   const rejections = createRejectionLog({ pushLog, clock, logger, counts, metrics });
   lifecycle.onDrain('rejection log', rejections.stop);

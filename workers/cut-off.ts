@@ -1,9 +1,6 @@
 /**
- * Pauses a worker that cannot reach the database while other workers can. Otherwise the worker would keep its
- * partitions and delay the pushes of these partitions until a batch times out.
- *
- * If the database is unavailable for all workers, no worker pauses, because no other worker could take over the
- * partitions.
+ * Pauses this worker if other workers reach the database and this worker does not. The other workers then take over the
+ * partitions of this worker immediately, before a batch times out. If no worker reaches the database, no worker pauses.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
@@ -12,8 +9,8 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
 const INTERVAL = 200;
 /**
- * Timeout of a ping, milliseconds. Short enough that other workers take over the partitions within 3 s
- * (docs/architecture.md: Recovery).
+ * Timeout of a ping, milliseconds. Other workers must take over the partitions within 3 s (docs/architecture.md:
+ * Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
@@ -21,11 +18,11 @@ const FAILURES_TO_PAUSE = 2;
 const FAILING_TO_PAUSE = 1_000;
 /** Maximum age of another worker's report that the database is reachable, milliseconds. */
 const MAX_REPORT_AGE = 2_000;
-/** If this many milliseconds have passed since the last resumption, the next pause counts as a first pause. */
+/** After this many milliseconds without a pause, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
 /**
- * Milliseconds for which the database must answer before a second pause ends; each further pause doubles the time. The
- * first pause ends as soon as the database answers.
+ * The first pause ends when the database answers. The second pause ends when the database has answered for FIRST_WAIT
+ * milliseconds. Each further pause doubles this time.
  */
 const FIRST_WAIT = 2_000;
 const MAX_WAIT = 30_000;
@@ -71,10 +68,7 @@ export class CutOff {
     if (await this.mayResume(answeredFor)) await this.resume();
   }
 
-  /**
-   * Another worker must reach the database: all pings of the other worker since the start of this worker's last ping
-   * must have succeeded.
-   */
+  /** Whether another worker has reached the database since this worker's last ping started. */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
     if (failures < FAILURES_TO_PAUSE || failing < FAILING_TO_PAUSE) return false;
@@ -82,10 +76,7 @@ export class CutOff {
     return this.options.reach.isReachedByOther(age, age);
   }
 
-  /**
-   * If no other worker reaches the database, this worker resumes at once, because otherwise no worker would apply
-   * pushes.
-   */
+  /** If no other worker reaches the database, this worker resumes immediately. */
   private async mayResume(answeredFor: number): Promise<boolean> {
     if (answeredFor >= this.wait) return true;
     return !(await this.options.reach.isReachedByOther(0, MAX_REPORT_AGE));

@@ -7,7 +7,7 @@ import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
 const INTERVAL = 2_000;
-/** Milliseconds from the deadline of a push until a worker expires the entry. `web` finalizes its own pushes before. */
+/** Milliseconds from the deadline of a push until a worker expires the entry. `web` usually settles the push before. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
@@ -22,8 +22,8 @@ export interface ExpiryDependencies {
 }
 
 /**
- * Number of consecutive failures after which one warning is logged. Other failures are logged as debug, because the
- * connections log outages themselves.
+ * After this many consecutive failures, one warning is logged. Other failures are logged as debug: the connections
+ * already log outages.
  */
 const FAILURES_TO_WARN = 10;
 

@@ -1,12 +1,12 @@
-/** Classifies the failures of a batch: the whole batch fails, some groups are retried, or some groups are rejected. */
+/** Classifies the errors of a batch: the whole batch fails, or groups of pushes are retried or rejected. */
 
 import { isCausedByDocument, isConflict, isOutage } from '../src/infra/driver-errors';
 import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
 /**
- * Another process has changed a matter or settled a push of the commit, or a prior result (`pushes/idempotency.ts`) is
- * not confirmed by the majority.
+ * Another process has changed a document of the commit. Also thrown while a prior result (`pushes/idempotency.ts`) is
+ * unconfirmed.
  */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
@@ -18,14 +18,14 @@ export class PlanFailed extends Error {
 }
 
 /**
- * The worker no longer owns the partitions of the batch, or Redis does not confirm the ownership. Another worker may
- * have applied later pushes of the same matters, so this worker must not apply or finalize pushes.
+ * Redis does not confirm that this worker still owns the partitions of the batch. This worker must stop the batch:
+ * another worker may already have applied later pushes of the same matters.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
-/** Whether the whole batch fails. A later sweep (queue/balance.ts) schedules a job for each partition of the batch. */
+/** Whether the whole batch fails. A sweep (queue/balance.ts) later schedules new jobs for the partitions. */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
   return isLost || error instanceof SessionReplaced || isOutage(error);
@@ -36,7 +36,7 @@ export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }
 
-/** Whether a push or matter of the group causes the failure: a document cannot be stored, or `planBatch` fails. */
+/** Whether a push or matter of the group causes the failure. A retry would fail again. */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);
 }

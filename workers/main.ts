@@ -63,8 +63,8 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run in reverse order of registration. The expiry is registered before 'partition jobs under way', so the
-  // jobs stop first and do not wait for the expiry.
+  // Stop steps run in reverse order of registration. The partition jobs must stop before the expiry, so the expiry is
+  // registered first.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
@@ -92,7 +92,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
-    // After this heartbeat, the other workers divide the partitions of this worker at once.
+    // After this heartbeat, the other workers can immediately take over the partitions of this worker.
     await heartbeat.beat().catch(() => undefined);
   });
   const reach = createWorkerReach(redis, keys, id);
@@ -109,11 +109,11 @@ async function openWorker(base: ProcessBase): Promise<object> {
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Called after each batch, because the database has answered. */
+  /** Called after each batch. The database has then answered. */
   readonly onDone: () => void;
 }
 
-/** If an index is missing, the batch fails and a worker reads the batch again later. */
+/** While an index is missing, every batch fails and is retried later. */
 function processBatchOf(
   { name: workerName, config, logger, mongo, schema, partitions, metrics, tracing }: ProcessBase,
   { workerNumber, sessions, onDone }: BatchParts,

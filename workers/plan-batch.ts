@@ -109,7 +109,7 @@ function toSettlement({ decision, duplicateOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.reason };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
-  // After a stale push, the matter has the parties of a newer push. So the stale push gets no warning about parties.
+  // A stale push did not set the parties of the matter. So the stale push gets no warning about parties.
   const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
   return duplicateOf
     ? { state: 'REPLAYED', outcome, matterId, duplicateOf: duplicateOf.pushId, ...unseen }

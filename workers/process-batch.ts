@@ -1,6 +1,6 @@
 /**
  * Processes a batch of a worker: finalizes late pushes, plans changes, commits matters and log entries, and returns the
- * replies. The queue publishes the replies when the queue removes the batch (`replyAndRemove`).
+ * replies.
  */
 import { groupOf } from '../src/domain/matter';
 import type { Operation } from '../src/domain/operation';
@@ -88,15 +88,14 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Open transactions of earlier owners and of abandoned batches could commit after this batch has read the matters. If
- * this batch does not change the matter, no guard (`commitPlan`) would detect this commit.
+ * Ends open transactions of earlier partition owners and of abandoned batches. Such a transaction could change a matter
+ * after this batch has read the matter. The guards of `commitPlan` check only matters that this batch changes.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
   await sessions.endRetired();
-  // After Redis was emptied, Redis does not know the earlier owners. An earlier owner that checked its ownership before
-  // Redis was emptied can still commit.
+  // An emptied Redis does not know the earlier partition owners. Transactions of these owners can still commit.
   if (unknownShards.length > 0) {
     foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
     await sessions.killOthers();
@@ -112,9 +111,8 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @throws CommitConflict if a guard fails or a prior result is unconfirmed, PlanFailed, LeaseLost, PartitionsLost,
- *   SessionReplaced, or the driver's error. Nothing is then written, unless the result of the commit is unknown
- *   (`isOutage`)
+ * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error. After an
+ *   outage (`isOutage`), the transaction may be committed nevertheless
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -135,8 +133,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results must be read after the matters: if a loaded matter has the effect of an earlier attempt, the
-  // prior results must contain this earlier attempt.
+  // The prior results must be read after the matters. In the reverse order, this batch could miss an attempt that is
+  // committed between the two reads.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -164,11 +162,10 @@ function planOrFail(
 
 /**
  * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
- * entry must be QUEUED. The guard of the entries prevents a second effect if an earlier owner died between its commit
- * and its reply.
+ * entry must be QUEUED. The guard of the entries ensures that no push is applied twice.
  *
- * If a new owner applied later pushes before this worker loaded the matters, the guards detect nothing. Therefore
- * `commitPlan` also checks that this worker still owns the partitions.
+ * The guards do not detect that a new partition owner applied later pushes before this worker loaded the matters. So
+ * the transaction also checks the ownership.
  */
 async function commitPlan(
   deps: BatchDependencies,
@@ -178,7 +175,7 @@ async function commitPlan(
 ): Promise<void> {
   const began = performance.now();
   await deps.sessions.commit(batch.session, async (session) => {
-    // The ownership check runs in parallel with the writes. Its promise never rejects.
+    // This check runs in parallel with the writes. The promise `loss` never rejects.
     const loss = checkOwnership(deps, batch);
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt: batch.now, worker: deps.workerName, session };

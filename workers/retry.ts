@@ -1,6 +1,6 @@
 /**
- * Applies the groups of a batch (one group for each matter), and retries the groups that fail. The batch is halved
- * until each failing group is alone, so that a failing group does not affect the other groups.
+ * Applies the groups of a batch. A group contains the pushes of one matter. After a failed commit, the batch is halved
+ * until each failing group is alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
@@ -21,7 +21,7 @@ import {
 export interface ApplyGroupsDependencies extends FinalizeDependencies {
   /** Commits groups in one transaction. @throws if nothing was written, or if the result is unknown */
   readonly commit: (groups: readonly Group[]) => Promise<FinalStates>;
-  /** @returns undefined if the worker still owns the partitions; otherwise the error with which the batch must fail */
+  /** @returns undefined if the worker still owns the partitions; otherwise the error for the whole batch */
   readonly checkOwnership: () => Promise<PartitionsLost | undefined>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -30,8 +30,8 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * Maximum groups that are given up together after a contention error. A larger number of groups is halved even when the
- * time for retries is over, so that groups without contention can still be committed.
+ * Maximum groups that are given up together after a contention error. A larger number of groups is halved first, even
+ * after the time for retries: some groups may have no contention.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
@@ -72,13 +72,13 @@ export async function applyGroups(
   };
   const context: RetryContext = { ...deps, isTimeOver, givenUp: [] };
   const applied = await apply(context, groups);
-  // Given-up pushes are finalized after all commits, so that a failure of `rejectGivenUp` does not prevent a commit.
+  // `rejectGivenUp` can fail, so `rejectGivenUp` runs after all commits.
   return joined(applied, await rejectGivenUp(deps, context.givenUp));
 }
 
 /**
- * After a failed commit, `apply` separates the pushes that were settled before, because these pushes are the usual
- * cause. If no push was settled before, `apply` commits each half of the groups separately, to find a failing group.
+ * After a failed commit, `apply` first removes pushes that were already settled: these pushes are the usual cause. If
+ * `apply` finds no such push, `apply` commits each half of the groups separately.
  */
 async function apply(
   context: RetryContext,
@@ -90,8 +90,7 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // This call must precede `separateSettled`, because the time for retries depends on the time until the first
-    // failure.
+    // This call must precede `separateSettled`: the first call measures the time until the first failure.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);

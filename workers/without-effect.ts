@@ -1,10 +1,9 @@
 /**
- * Separates the pushes of a batch that must not take effect: late pushes, settled pushes, pushes without a log entry,
- * and lines behind a failed line. A line is a push of a caller's batch. A line is behind each earlier line of the same
- * caller's batch and matter.
+ * Separates the pushes that a worker must not apply: late pushes, settled pushes, pushes without a log entry, and lines
+ * behind a failed line. A *line* is a push that a caller sent in a batch request. A line is *behind* the earlier lines
+ * of the batch request for the same matter.
  *
- * Each separated push gets a final state. Otherwise an earlier owner could commit the push after later pushes of the
- * same matter.
+ * Each separated push gets a final state, so that an earlier partition owner cannot commit the push later.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -26,21 +25,20 @@ export interface Separated {
   readonly states: FinalStates;
 }
 
-/** The final state of an unsettled line that is not in its partition: for example, Redis rejected or lost the line. */
+/** Final state of an unsettled line that is missing in the partition, for example because Redis lost the line. */
 const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
 
 /**
- * Before the first commit: finalizes the pushes past their deadline, and the pushes that must not take effect because
- * of an earlier push.
+ * Runs before the first commit. Finalizes the pushes past their deadline, and the pushes that must not be applied
+ * because of an earlier push.
  */
 export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // Each Redis shard has its own clock, so the deadline is compared with the Redis time at which the partition was
-  // read.
+  // `deadline` and `now` are times of the same Redis shard. The clocks of two shards can differ.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -51,7 +49,7 @@ export async function finalizeLate(
 }
 
 /**
- * After a failed commit: finalizes the lines behind a failed line, and the pushes without a log entry. A push without a
+ * Runs after a failed commit. Finalizes lines behind a failed line, and pushes without a log entry. A push without a
  * log entry makes every commit fail.
  *
  * @returns also the final states of pushes that were settled before
@@ -64,7 +62,7 @@ export async function separateSettled(
   const withoutEntry = pushes.filter(({ id }) => !found.has(id));
   const settled = [...found].filter(([, settlement]) => settlement);
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
-  // After an election, `settlements` may not find an entry that exists. `finalize` settles such an entry.
+  // After a MongoDB election, `settlements` can miss an existing entry. `finalize` settles such an entry.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
   const { remaining, rejected } = splitBehindFailed(queued, new Map([...settled, ...ended]));
   return { remaining, states: new Map([...settled, ...ended, ...(await finalize(rejected))]) };
@@ -75,8 +73,8 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes given-up pushes, and then the lines behind these pushes. If an earlier owner has persisted a given-up push,
- * the lines behind this push are not skipped (contract 7.2).
+ * Finalizes given-up pushes, and then the given-up lines behind these pushes. An earlier partition owner may have
+ * persisted a given-up push. The lines behind this push are then rejected with their own reasons.
  *
  * @param pushes in the order of each matter
  */
@@ -97,8 +95,8 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Lines behind a line with a retryable failure are skipped (contract 7.2). A line with an unknown final state can still
- * take effect, so the lines behind this line are rejected as UNAVAILABLE.
+ * Rejects lines behind a line with a retryable failure as SKIPPED (contract 7.2). Rejects lines behind a line with an
+ * unknown final state as UNAVAILABLE.
  *
  * @param pushes in the order of each matter
  */
@@ -117,7 +115,7 @@ function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: 
 
 /**
  * @param pushes in the order of each matter
- * @param earlier request ids of the lines whose later lines are separated
+ * @param earlier request ids of lines; the lines behind these lines are separated
  */
 function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: ReadonlySet<string>) {
   const ids = new Set(earlier);
@@ -132,10 +130,10 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 }
 
 /**
- * Rejects the lines behind a failed line that is not in `pushes`. An unsettled earlier line outside this batch is
- * rejected first. Otherwise the earlier line could be committed after the lines behind this line were skipped.
+ * Rejects the lines behind a failed line that is not in `pushes`. An unsettled line outside this batch is rejected
+ * first, so that no worker can commit this line later.
  *
- * @param lateStates the final states of the pushes of this batch that are past their deadline
+ * @param lateStates the final states of the late pushes of this batch
  */
 async function splitBehindEarlier(
   { lookups, finalize }: FinalizeDependencies,
@@ -153,8 +151,8 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates all pushes of a matter if an open transaction locks the log entry of a late push. The transaction can still
- * commit and change the matter.
+ * Separates all pushes of a matter if an open transaction locks the log entry of a late push. The transaction can then
+ * still change the matter.
  */
 function splitBehindLocked(
   late: readonly WaitingPush[],

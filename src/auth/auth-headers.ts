@@ -25,7 +25,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * Node's `headersDistinct` is not used here, because a header named `__proto__` can make `headersDistinct` throw.
+ * Does not use Node's `headersDistinct`, because a header named `__proto__` can make `headersDistinct` throw.
  *
  * @param rawHeaders name, value, name, value, ...
  * @param name lower case
@@ -43,7 +43,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** Whether fields that the operation does not use, including unknown fields, are rejected instead of ignored. */
+  /** Whether unknown fields, and fields that the operation does not use, are errors. */
   readonly strictFields: boolean;
   readonly headerErrors: readonly Problem[];
 }

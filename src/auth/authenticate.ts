@@ -1,4 +1,4 @@
-/** Authenticates signed requests. The first failed check, in the order of contract 3.2, determines the error. */
+/** Authenticates signed requests. Contract 3.2 defines the order of the checks. */
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import type { Clock } from '../concurrency/timing';
 import { TimeSlice } from '../concurrency/turns';
@@ -15,9 +15,9 @@ export interface Caller {
   readonly systemCode: string;
   /** The id of the secret or query key that signed the request. */
   readonly secretId: string;
-  /** The restrictions of the query key that signed the request; absent if a secret of the client signed the request. */
+  /** The restrictions of the query key; absent if a secret of the client signed the request. */
   readonly queryKey?: QueryKeyTerms;
-  /** Set while the client is paused: the service then rejects pushes of the client, but answers queries. */
+  /** Set while the client is paused. The service rejects pushes of a paused client, but answers queries. */
   readonly paused?: ClientPause;
   /** Set if the rate limit of the client differs from the default. */
   readonly limit?: RateOverride;
@@ -41,15 +41,16 @@ export interface AuthenticationTerms {
   readonly minSecrets?: number;
 }
 
-/** `client` is the client that X-Client-Id names; undefined if the directory does not know this client. */
+/** `client` is the client that X-Client-Id names; undefined if the client id is unknown. */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
   | { readonly caller?: never; readonly error: PushError }
 );
 
 /**
- * @param lookUp returns the client that X-Client-Id names; called again after a large body was hashed, because the
- *   client can change during the hashing
+ * The client can change during the hashing of a large body. After this hashing, `lookUp` is called again.
+ *
+ * @param lookUp finds the client that X-Client-Id names
  */
 export async function authenticate(
   lookUp: () => Promise<KnownClient | undefined>,
@@ -89,14 +90,14 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Minimum number of secrets to try: a client has this many secrets during a rotation. */
+/** Minimum number of secrets to try. A client has two secrets during a rotation. */
 const MIN_SECRETS = 2;
 
 /**
- * Adds dummy secrets to the usable secrets. Without the dummy secrets, the duration of a rejection would reveal whether
- * the client exists, and how many secrets the client has.
+ * Adds dummy secrets to the usable secrets. The duration of a rejection must not reveal whether the client exists, or
+ * how many secrets the client has.
  *
- * @param minSecrets the largest number of secrets and query keys of one client; the result has at least this length
+ * @param minSecrets minimum length of the result
  */
 export function secretsToTry(
   client: KnownClient | undefined,
@@ -110,11 +111,11 @@ export function secretsToTry(
   return [...valid, ...dummies];
 }
 
-/** A query key can expire after the directory has read the client. */
+/** A cached client can contain an expired query key. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
- * @param client the current client, from which the secret `signer` may have been removed
+ * @param client the current client; the secret `signer` may have been removed from this client
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
  */
 export function callerOf(
@@ -145,18 +146,18 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
   if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }
 
-/** Maximum bytes of one hash step, which takes less than a millisecond. */
+/** Maximum bytes of one hash step. One step takes less than a millisecond. */
 const SLICE = 64 * 1024;
 
 export interface SignedBody {
-  /** Whether the body is hashed in slices, between which other requests run. */
+  /** Whether the body is hashed in slices. Other requests can run between two slices. */
   readonly isLarge: boolean;
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Hash and size of a large body, known after the first `findSigner`; undefined for a small body. */
+  /** Hash and size of a large body after the first call of `findSigner`; otherwise undefined. */
   digest(): BodyDigest | undefined;
 }
 
-/** @param headers the signature must be 64 hex digits when `findSigner` is called */
+/** @param headers must pass `checkHeaders` before `findSigner` is called */
 export function createSignedBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,
@@ -173,7 +174,7 @@ export function createSignedBody(
   const findSigner = async (secrets: readonly Secret[]) => {
     if (isLarge && !digest) {
       await slice.next();
-      // The body is hashed for unknown clients too: the time of a rejection must not reveal which clients exist.
+      // The body is hashed for unknown clients too: the duration of a rejection must not reveal which clients exist.
       const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
       digest = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
     }

@@ -1,9 +1,6 @@
-/**
- * Group commit: collects the items of several calls of `add` and passes these items to one call of `run`. In this file,
- * "batch" means the items of one call of `run`.
- */
+/** Group commit: collects the items of several `add` calls into a batch, and passes the batch to one call of `run`. */
 
-/** The part of `Tracing` that makes one span for work of several traces. A point is a position in a trace. */
+/** The methods of `Tracing` that create one span for several traces. A point is a position in a trace. */
 interface BatchTracing {
   here(): object;
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
@@ -14,13 +11,13 @@ export interface BatcherOptions<I, O> {
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
   /** Maximum items in one batch. */
   readonly maxBatch: number | (() => number);
-  /** An item whose weight is above `max` forms a batch alone. */
+  /** Limits the total weight of a batch. A single item above `max` forms a batch alone. */
   readonly weight?: { readonly of: (item: I) => number; readonly max: number };
   /** Maximum concurrent batches. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds between the starts of two batches (default 0), so that more items join the later batch. While
-   * no batch runs, the next batch starts immediately.
+   * Minimum milliseconds between the starts of two batches (default 0). More items can then join the second batch.
+   * While no batch runs, the next batch starts immediately.
    */
   readonly headStart?: number | undefined;
   readonly tracing?: BatchTracing | undefined;

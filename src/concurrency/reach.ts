@@ -2,12 +2,12 @@
 import { type PollLoop, startPollLoop } from './timing';
 
 export interface PingState {
-  /** Number of pings that have failed since the server last answered a ping. */
+  /** Number of failed pings since the last answered ping. */
   readonly failures: number;
-  /** When the first of the `failures` failed pings started, by `performance.now()`; undefined if `failures` is 0. */
+  /** Start of the first failed ping that `failures` counts, by `performance.now()`; undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
   /**
-   * When the first successful ping after the last failed ping ended, by `performance.now()`; undefined if the last ping
+   * End of the first ping in the current series of successful pings, by `performance.now()`; undefined if the last ping
    * failed.
    */
   readonly answeredSince: number | undefined;
@@ -19,8 +19,8 @@ export interface PingState {
 
 export interface Pings extends PollLoop {
   /**
-   * Reports that the server has answered a command other than a ping. A ping that is running at this moment then counts
-   * as answered, even if the ping fails.
+   * Reports that the server has answered a command that is no ping. A running ping then counts as answered, even if
+   * this ping fails.
    */
   noteAnswer(): void;
 }
@@ -29,7 +29,7 @@ export interface PingOptions {
   readonly ping: () => Promise<unknown>;
   /** Maximum milliseconds of a ping. */
   readonly timeout: number;
-  /** Milliseconds between two pings, randomly extended by up to half. */
+  /** Milliseconds between two pings, randomly extended by up to 50 %. */
   readonly interval: number;
   readonly onPing: (state: PingState) => Promise<void> | void;
   readonly onError: (error: unknown) => void;
@@ -87,8 +87,8 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
 const TICKS = 10;
 
 /**
- * Counts timer ticks instead of using one timeout: while the event loop is blocked, only one tick passes. An answer
- * that arrives during the blocking is then usually read before the time limit ends.
+ * Counts timer ticks instead of using one timer. While the event loop is blocked, only one tick passes. A blocked event
+ * loop therefore rarely causes a timeout.
  */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -113,11 +113,7 @@ export interface Reach {
    * True after LOST_AFTER milliseconds without an answered ping. False again when the server answers a ping in time.
    */
   isLost(): boolean;
-  /**
-   * Without `guard`, a call to a lost server would end only at the deadline of the call.
-   *
-   * @throws the error of the call, or an Error as soon as the server is lost
-   */
+  /** @throws the error of the call, or an Error as soon as the server is lost */
   guard<T>(call: Promise<T>): Promise<T>;
 }
 
@@ -133,8 +129,8 @@ export interface ReachOptions {
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
 /**
- * A server is lost after this many milliseconds without an answered ping. A shorter restart or election of a primary is
- * no loss.
+ * A server is lost after this many milliseconds without an answered ping. A short restart of the server does not count
+ * as a loss.
  */
 const LOST_AFTER = 5_000;
 

@@ -7,8 +7,8 @@ export const LONGEST_SLICE = 10;
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Lets other requests run between two slices of a long computation. `next` starts only one slice per turn of the event
- * loop, so that the slices of several computations do not block the event loop together.
+ * Lets other requests run between two slices of a long computation. All computations together get only one slice per
+ * turn of the event loop.
  */
 export class TimeSlice {
   private began = performance.now();

@@ -59,7 +59,7 @@ export function decide(
 
 /** An operation with the same `sourceUpdatedAt` as the matter is not stale (contract 4.5). */
 function isStale(matter: Matter, op: Operation): boolean {
-  // On a deleted matter, the outcome of a status, reopen or delete does not depend on `sourceUpdatedAt`.
+  // If the matter is deleted, `sourceUpdatedAt` does not affect the outcome of status, reopen and delete.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -120,7 +120,7 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // A newer delete must update `sourceUpdatedAt`, so that an upsert older than this delete is stale and does not
+    // A newer delete updates `sourceUpdatedAt`. An upsert that is older than this delete is then stale, and cannot
     // revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
@@ -134,7 +134,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread must be last: V8 adds properties after a spread one by one, which is many times slower.
+  // The spread must be last, because V8 is many times slower if properties follow a spread.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -156,7 +156,7 @@ function newMatter(op: Upsert, context: DecisionContext): Matter {
   };
 }
 
-/** Returns `matter` itself if nothing changed, so that a push without changes writes nothing. */
+/** If nothing changed, returns `matter` itself: callers compare matters by identity. */
 function applyChanges(
   matter: Matter,
   op: Operation,

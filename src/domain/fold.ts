@@ -1,7 +1,4 @@
-/**
- * Folds the pushes of one matter: applies the pushes in order. One fold of several pushes gives the same matter and
- * results as a separate fold for each push.
- */
+/** A fold applies the pushes of one matter in order. The results do not depend on how many pushes one fold contains. */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
@@ -22,13 +19,13 @@ export interface FoldResult {
   readonly decision: Decision;
   readonly before: Matter | undefined;
   readonly changed: boolean;
-  /** The result of the earlier push that this push repeats. A repetition is not applied. */
+  /** Set if this push repeats an earlier push: the result of the earlier push. A repetition is not applied. */
   readonly duplicateOf?: PriorResult;
 }
 
 /**
- * @param priorResults results of pushes that were settled before this fold, by idempotency fingerprint
- * @returns the matter after all pushes, which is the same object if nothing changed
+ * @param priorResults results of earlier pushes, by idempotency fingerprint
+ * @returns the matter after all pushes; the same object if nothing changed
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(
   matter: Matter | undefined,

@@ -1,7 +1,7 @@
 /**
- * Creates a full upsert from a matter, and compares the content of two matters. `toFullUpsert` and
- * `contentDifferences` use CONTENT_FIELDS, so that a full upsert corrects every difference that `contentDifferences`
- * finds.
+ * Creates a full upsert (all content of a matter), and compares the content of two matters. A full upsert must correct
+ * every difference that `contentDifferences` finds. `toFullUpsert` and `contentDifferences` therefore use the same
+ * CONTENT_FIELDS.
  */
 import {
   CONTENT_FIELDS,
@@ -25,7 +25,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly parties: readonly PartyRef[];
 }
 
-/** `contentDifferences` compares these fields too, because a full upsert corrects wrong values of these fields. */
+/** Fields that the service derives from other fields. A full upsert corrects wrong values of these fields. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -61,7 +61,7 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
-    // A missing field counts as null: a document that was edited manually may lack a field.
+    // A missing field counts as null, because a manually edited MongoDB document can lack fields.
     (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),
   );
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];

@@ -71,7 +71,7 @@ export interface Matter extends MatterContent {
   readonly phase: Phase;
   readonly priorityRank: number;
   readonly parties: readonly Party[];
-  /** Usernames of former ASSIGNEEs, who keep the matter in their "done" list. */
+  /** Usernames of former ASSIGNEEs. The matter stays in the "done" list of these users. */
   readonly pastHandlers: readonly string[];
   /** The newest `sourceUpdatedAt` that was applied; null if no push had a `sourceUpdatedAt`. */
   readonly sourceUpdatedAt: number | null;
@@ -79,7 +79,7 @@ export interface Matter extends MatterContent {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** A write succeeds only if the stored revision is still the revision that the writer has read. */
+  /** For optimistic locking: a write fails if the stored revision has changed since the matter was read. */
   readonly revision: number;
 }
 

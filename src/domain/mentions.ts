@@ -1,9 +1,9 @@
 /** Finds a username as a word in the texts of pushes. In a doubtful case, the username counts as found. */
 
 export interface Mentions {
-  /** Also finds the username in JSON escapes, and in JSON texts inside JSON strings. */
+  /** Also finds a username that is written with JSON escapes. */
   isIn(body: string): boolean;
-  /** Unlike `isIn`, does not decode JSON escapes. */
+  /** Does not decode JSON escapes. */
   replaceIn(text: string, replacement: string): string;
 }
 
@@ -46,7 +46,7 @@ export function createMentions(username: string): Mentions {
 /** The source of a regular expression that matches exactly `text`, in JavaScript and in MongoDB. */
 export const literalPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** Does not parse JSON, so that batches, broken JSON, field names and duplicate fields are searched too. */
+/** Not a JSON parser: the search must also cover batches, broken JSON, field names and duplicate fields. */
 function decodeEscapes(text: string): string {
   return text.replace(ESCAPE, (_, unit?: string, letter = '') => {
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));

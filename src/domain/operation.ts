@@ -20,9 +20,9 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** Matches no party in `parties`; empty or absent if `replaceParties` is true. */
+  /** No removal matches a party in `parties`. Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
-  /** True if the service assigned the externalId, because the caller sent no externalId. */
+  /** True if the caller sent no externalId and the service assigned one. */
   readonly assignedId: boolean;
 }
 

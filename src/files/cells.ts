@@ -13,8 +13,8 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * The text of an invalid cell becomes the value, so that the validation reports the cell. An external id keeps its
- * surrounding blanks, because the ledger compares ids byte by byte.
+ * An invalid cell becomes a text value, and the validation later rejects this text. An external id keeps its
+ * surrounding blanks, because these blanks are part of the id.
  *
  * @returns undefined if a cell beyond the last column is not empty
  */

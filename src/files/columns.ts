@@ -1,12 +1,12 @@
 /**
- * Finds the field for each column of a file, by the name of the column or by a statement of the user. Uses no Node API,
+ * Maps the columns of a file to fields by the column names. The user can override this mapping. Uses no Node API,
  * because the page /console imports this file too.
  */
 
 /** Common column names of each field, best first, in the form that `plain` returns. */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
-/** The field of a column of usernames, which become `parties` with the role ASSIGNEE. */
+/** The field of a column with usernames. These users become parties with the role ASSIGNEE. */
 export const ASSIGNEE = 'assignee';
 
 export const MATTER_COLUMNS: ColumnNames = {
@@ -97,7 +97,7 @@ export const IGNORED = 'ignore';
 /** The field (or IGNORED) that the user states for the column `name`. */
 export type GivenColumn = readonly [field: string, name: string];
 
-/** @param given the statements of the user, which override the guess */
+/** @param given statements of the user; these statements override the guess */
 export function mapColumns(
   head: readonly string[],
   names: ColumnNames,

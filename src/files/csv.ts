@@ -28,17 +28,17 @@ export class CsvError extends Error {
 }
 
 export interface CsvRecord {
-  /** The cells without surrounding blanks, except blanks in quotes. */
+  /** The cells, trimmed. Blanks inside quotes are kept. */
   readonly cells: readonly string[];
-  /** Original texts of unquoted cells that lost surrounding blanks, by column (from 0). */
+  /** Untrimmed texts of unquoted cells with surrounding blanks, by column (from 0). */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
 }
 
 /**
- * Detects the separator (comma, semicolon or tab), unless a first line such as `sep=|` states the separator. Skips
- * empty records.
+ * Detects the separator: comma, semicolon or tab. A first line such as `sep=|` overrides the detection. Skips empty
+ * records.
  */
 export class CsvReader {
   /** The text so far, until the separator is detected; undefined afterwards. */
@@ -186,18 +186,18 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Text that a spreadsheet could read as a formula, which can run commands. Spreadsheets skip blanks before the sign of
- * a formula, and accept full-width signs.
+ * A text that a spreadsheet could treat as a formula. Formulas can run commands. Spreadsheets skip leading blanks and
+ * accept full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * The characters before a formula inside a cell. A spreadsheet that separates cells by `;` or tab can start a new cell
- * before this formula, even if the cell is quoted.
+ * A separator or line break inside a cell, before the sign of a formula. Some spreadsheets start a new cell at this
+ * separator, even inside quotes.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
-/** An apostrophe makes the spreadsheet read a formula as a text. */
+/** An apostrophe before a formula makes the spreadsheet treat the formula as text. */
 export function csvCell(text: string): string {
   const harmless = text.replace(INNER, "$&'");
   const safe = FORMULA.test(text) ? `'${harmless}` : harmless;

@@ -1,5 +1,5 @@
 /**
- * Detects the encoding of a text file (contract 9), and rejects a doubtful file, because a wrong guess would corrupt
+ * Detects the encoding of a text file (contract 9). A doubtful file is rejected, because a wrong guess would corrupt
  * names. Uses no Node API, because the page /console imports this file too.
  */
 
@@ -41,7 +41,7 @@ export const markedEncoding = (start: Uint8Array): string | undefined =>
 
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** @param given the encoding that the user states, as a label of TextDecoder; the detection is then skipped */
+/** @param given the encoding that the user states, as a label of TextDecoder; overrides the detection */
 export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
   const start = await firstBytes(read);
   const named = given ?? markedEncoding(start);
@@ -127,7 +127,7 @@ async function scanUtf8(read: ReadBytes): Promise<Utf8Scan> {
   return scan;
 }
 
-/** Counts the bytes of valid UTF-8 characters outside ASCII, and the bytes that are not UTF-8. */
+/** Counts the bytes of valid non-ASCII characters, and the invalid bytes. */
 class Utf8Scan {
   valid = 0;
   invalid = 0;
@@ -185,9 +185,8 @@ class Utf8Scan {
 }
 
 /**
- * Detects a wrong encoding by many rare characters: Chinese texts mostly use the common characters of GB2312 (first
- * level). Korean in EUC-KR and kanji in EUC-JP stay undetected, because GB18030 decodes the same bytes as common
- * Chinese characters.
+ * A text with many rare characters is probably not GBK: Chinese texts mostly use the first level of GB2312. Korean in
+ * EUC-KR and kanji in EUC-JP stay undetected, because the same bytes are common Chinese characters in GBK.
  */
 class GbkScan {
   #all = 0;

@@ -1,4 +1,4 @@
-/** Converts the time in a cell to a form that the service accepts (`readFileTime`). */
+/** Converts the time in a cell to a form that the service accepts. */
 
 export interface FileTime {
   /** An ISO-8601 time (local time if it has no offset), or the unchanged cell if the form of the cell is unknown. */

@@ -1,6 +1,6 @@
 /**
  * Creates the Koa app from the endpoint table. The entry points of `src/http/` are this file, `server.ts`, `health.ts`,
- * `documents.ts` and `pages.ts`; all other files are private to the folder.
+ * `documents.ts` and `pages.ts`.
  */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
@@ -53,7 +53,7 @@ export interface AppOptions {
   readonly listeners: Listeners;
   /** True if HTTP_STATUS_MODE is `always-200`. */
   readonly always200: boolean;
-  /** The path in PUBLIC_URL, below which clients reach the service; empty for the root. */
+  /** The path of PUBLIC_URL; empty if PUBLIC_URL has no path. */
   readonly pathPrefix: string;
   readonly auth: HmacAuthDependencies;
   readonly pushes: Pushes;
@@ -145,7 +145,7 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
   const { PUSH_TIMEOUT: timeout } = settings;
   /** Each key is a value of `rate` in the endpoint table. */
   const admissions = {
-    // No middleware: `submit` admits pushes.
+    // Empty, because `submit` admits pushes.
     push: [],
     request: [koaAdmit(admit, timeout)],
     lines: [

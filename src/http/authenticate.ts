@@ -35,7 +35,7 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * If the authentication of a known client fails, records the request in the push log, up to a limit per client
+ * Records a failed authentication of a known client in the push log. The number of these entries is limited per client
  * (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
@@ -47,10 +47,10 @@ export function koaHmacAuth(
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     const { req, state } = ctx;
-    // The timeout of a push starts here, so that a slow upload does not use up the timeout.
+    // The timeout of a push starts after the upload, because an upload can be slow.
     const receivedAt = deps.clock();
     const began = performance.now();
-    // The push log is ordered by request id, so the id must contain the time at which the whole request was received.
+    // The new request id contains `receivedAt`, because the push log is ordered by request id.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
@@ -112,7 +112,7 @@ export function setCaller(
 /**
  * Admits requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
- * @param timeout milliseconds for the answer of Redis
+ * @param timeout maximum milliseconds to wait for Redis
  * @param pushesOf returns the number of pushes that the rate limit counts for the request
  * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */

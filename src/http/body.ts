@@ -12,9 +12,9 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/** Maximum bytes of all uploads. The same limit applies separately to the complete bodies of unanswered requests. */
+/** Maximum bytes of all uploads. The complete bodies of unanswered requests have a separate limit of the same size. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
-/** Maximum milliseconds for discarding the rest of a rejected body before the answer. */
+/** Maximum milliseconds to discard the rest of a rejected body. The error answer follows afterwards. */
 const DISCARD_TIMEOUT = 2_000;
 /** Bytes of memory that each received chunk needs in addition to its content. */
 const CHUNK_OVERHEAD = 256;
@@ -37,8 +37,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Koa keeps `state` until the client has read the answer. Without this line, a slow client would keep the body in
-      // memory.
+      // Frees the memory of the body. Koa keeps `state` until even a slow client has read the answer.
       state.rawBody = EMPTY;
       counted.end();
     }
@@ -92,9 +91,7 @@ function unsupportedEncoding(sent: string): PushError {
   });
 }
 
-/**
- * If the server closed the connection while the client still sends the body, the client would often lose the answer.
- */
+/** Reads the rest of the body before the answer. A client that is still sending would often lose the answer. */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
   req.resume();
@@ -103,7 +100,7 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 }
 
 export interface CountedRequest {
-  /** While all uploads together have too many bytes, disconnects the oldest upload, which can be this upload. */
+  /** Counts the bytes. Above the total limit, disconnects the oldest uploads, possibly including this upload. */
   received(bytes: number): void;
   /** @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
@@ -161,7 +158,7 @@ export function createInFlight(
 }
 
 /**
- * Above a limit, the oldest upload is disconnected: most bodies arrive within milliseconds, so the oldest upload is
+ * Above a limit, the oldest upload is disconnected. Most bodies arrive within milliseconds, so the oldest upload is
  * slow. A limit per client is impossible, because the signature is checked only after the body has arrived.
  *
  * @param bytes maximum bytes of all uploads together
@@ -176,7 +173,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // The whole body of this upload has arrived, and Node will soon report the end of the body.
+      // Keeps this upload: the whole body has arrived, and the upload will end soon.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

@@ -9,9 +9,9 @@ export interface PlainDocument {
   readonly bytes: Buffer;
   readonly type: string;
   readonly etag: string;
-  /** Additional headers of the answer, which replace default headers with the same name. */
+  /** Additional headers of the answer. These headers replace default headers with the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the file is served for this Host header; absent: for every Host header. */
+  /** Whether a request with this Host header gets the document. If absent, every Host header is accepted. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 

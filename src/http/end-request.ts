@@ -20,8 +20,8 @@ export interface Listeners {
 }
 
 /**
- * For each request, only the first call of `answered` or `rejected` is reported. An error during the report is only
- * logged: the database may already contain the pushes, so the answer must not become an error.
+ * For each request, only the first call of `answered` or `rejected` is reported. A failed report is only logged. The
+ * report must not change the answer, because the pushes may already be stored.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

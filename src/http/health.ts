@@ -16,7 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds for which health checks share the result of one ping, because anyone can send health checks at any rate.
+ * Milliseconds for which a ping result is reused. Health checks need no signature, so anyone can send many health
+ * checks.
  */
 const CACHE_TTL = 250;
 
@@ -25,12 +26,12 @@ const PAUSED = new Error('the queue of partition jobs is paused: run matterctl q
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, DATABASE_NOT_PREPARED or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
-  /** After `leave`, `ready` fails, so that load balancers choose other processes. Requests are still accepted. */
+  /** Makes `ready` fail, so that load balancers choose other processes. This process still accepts requests. */
   leave(): void;
   isLeaving(): boolean;
-  /** After `drain`, `check` fails, so that every new signed request is rejected. */
+  /** Makes `check` fail, so that this process rejects every new signed request. */
   drain(): void;
-  /** Checks the last known state, without a round trip. @throws the errors of `ready` */
+  /** Checks the last known state; sends no ping. @throws the errors of `ready` */
   check(): void;
   /** Like `check`, but a paused queue is also an error. @throws the errors of `ready` */
   checkPushes(): void;
@@ -39,9 +40,9 @@ export interface HealthProbe {
 export interface HealthSources {
   readonly isDatabaseUp: () => boolean;
   readonly isQueueUp: () => boolean;
-  /** Whether the release step has prepared the database. */
+  /** Whether MongoDB has all indexes of the service. */
   readonly isPrepared: () => boolean;
-  /** Whether an operator has paused the queue with BullMQ, so that workers get no jobs. */
+  /** Whether an operator has paused the BullMQ queue. Workers get no jobs from a paused queue. */
   readonly isQueuePaused: () => boolean;
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -67,7 +68,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
-  /** Health checks share the result of a failed ping too, so that failures cause no additional pings. */
+  /** Reuses the result of a failed ping too, so that failures cause no additional pings. */
   const pingThrottled = (): Promise<void> => {
     const now = performance.now();
     if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
@@ -103,10 +104,10 @@ interface Servers {
 }
 
 /**
- * If MongoDB or Redis is unreachable, requests that wait for this server are answered immediately.
+ * Watches MongoDB and Redis. Requests that wait for an unreachable server end immediately.
  *
  * @param subscriber the Redis connection that receives replies
- * @param endWaiting finalizes the pushes that wait for a reply; called repeatedly while Redis is unreachable
+ * @param endWaiting tries to answer the requests that wait for replies; called repeatedly while Redis is unreachable
  */
 export function watchServers(
   servers: Servers,
@@ -115,8 +116,8 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // Redis accepts the command of this probe even at `maxmemory`, so the process stays ready. The process then rejects
-  // pushes with QUEUE_MEMORY_FULL.
+  // At `maxmemory`, Redis still accepts the command of this probe. The process stays ready, and rejects pushes with
+  // QUEUE_MEMORY_FULL.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({

@@ -1,9 +1,9 @@
-/** Sends answers that can be larger than the memory, as NDJSON. The last line is the envelope. */
+/** Sends large answers line by line, as NDJSON. The last line is the envelope. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Envelope } from '../protocol/envelope';
 
-/** Milliseconds without progress after which the service disconnects a client that does not read the answer. */
+/** The service disconnects a client that reads nothing for this many milliseconds. */
 const STALL_TIMEOUT = 30_000;
 
 /**
@@ -11,7 +11,7 @@ const STALL_TIMEOUT = 30_000;
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** The first group is read before the answer begins, so that an error in this group gives a normal error answer. */
+/** The first group is read before the answer begins. An error in this group then gives a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
@@ -36,8 +36,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response is sent or its connection closes. Listens to the socket too: a response that
- * waits for an earlier response emits no `close` event when the connection closes.
+ * Calls `end` once, when the response is sent or its connection closes. Listens to the socket too: if the connection
+ * closes, a response that waits for an earlier response emits no `close` event.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -65,7 +65,7 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // If no data waits to be sent, the client did not cause the delay and stays connected.
+  // Unsent data means that the client is slow. A client that has read all data stays connected.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

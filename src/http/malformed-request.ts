@@ -1,6 +1,4 @@
-/**
- * Answers malformed and ambiguous requests. Koa cannot answer such a request, so this file writes the HTTP response.
- */
+/** Answers malformed and ambiguous requests without Koa, because Koa cannot answer these requests. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Types } from 'mongoose';
@@ -27,7 +25,8 @@ export interface MalformedRequestOptions {
 }
 
 /**
- * Answers a malformed request after all earlier requests of its connection, and closes the connection.
+ * Waits until all earlier requests of the connection are answered. Then answers the malformed request and closes the
+ * connection.
  *
  * @param unanswered the responses of the connection that are not sent yet
  */
@@ -41,8 +40,8 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // The handler of a request with a malformed body already waits for the body. The error answer replaces the answer of
-  // this handler.
+  // A request with a malformed body already has a handler that waits for the body. The error answer replaces the answer
+  // of this handler.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -66,20 +65,19 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
 }
 
 /**
- * If the service closed the connection with unread input, the connection would be reset and the client would lose the
- * answer.
+ * The input must be read before the connection is closed. Unread input would reset the connection, and the client would
+ * lose the answer.
  */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
-  // Node's `data` listener would parse further requests. If the client closes its sending side, Node's `end` listener
-  // would close the connection before the answers are sent.
+  // Node's `data` listener would parse further requests. Node's `end` listener could close the connection before the
+  // answers are sent.
   socket.removeAllListeners('data').removeAllListeners('end');
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Without the pause, each chunk would restart the timer of STALL_TIMEOUT (server.ts), and the timer would not
-    // expire. A pause before the first chunk would have no effect, because Node resumes the connection at the end of a
-    // message.
+    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause lets this timer expire. An earlier pause
+    // would have no effect, because Node resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

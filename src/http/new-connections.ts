@@ -1,17 +1,13 @@
 /**
- * Delays requests while Node accepts new connections, because Node accepts only one connection per turn of the event
- * loop. If each request were handled at once, every turn would be long and every batch for Redis would contain one
- * push.
+ * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop. The
+ * delayed requests run together in a later turn, so that their pushes can share a batch for Redis.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
 
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
-/**
- * Maximum requests that wait. The upload limits (body.ts) do not count a waiting request, although Node may already
- * have received a part of its body.
- */
+/** Maximum waiting requests. The upload limits (body.ts) do not count the bodies of waiting requests. */
 const MAX_WAITING = 500;
 
 /** Runs tasks in the order of the calls. While Node accepts new connections, the tasks wait. */

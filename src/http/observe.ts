@@ -14,7 +14,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
     const began = performance.now();
     const stages = createStageTimes();
     ctx.state.stages = stages;
-    // The handler returns before an answer of many lines is sent, so the log line waits for the end of the response.
+    // The log line waits for the end of the response. An answer of many lines ends after the handler has returned.
     ctx.res.once('close', () => {
       const { requestId, clientId, ended, lineCounts } = ctx.state;
       const line = {

@@ -18,7 +18,7 @@ const METHODS = ['HEAD', 'GET'];
 
 /**
  * Redirects to the exact path of a page, because the page loads its files by relative names. The targets are relative,
- * because a proxy may remove a prefix from the path.
+ * because clients may use a path prefix that a proxy removes.
  */
 const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location: string }> =
   new Map([
@@ -51,7 +51,7 @@ const EXAMPLES = [
 
 /** The demo client (DOCS_DEMO). The page /docs fills the id and the secret of this client into a form. */
 interface Demo {
-  /** Path of the file with the credentials, which tools/local/prepare-data.ts writes. */
+  /** Path of the file with the credentials. tools/local/prepare-data.ts writes this file. */
   readonly file: string;
   /** Host names under which the secret is served, in addition to localhost and IP addresses. */
   readonly ownNames: readonly string[];

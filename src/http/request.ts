@@ -54,7 +54,7 @@ export interface RequestState {
 }
 
 export interface PartialFailure {
-  /** Whether at least one failed line may succeed if the caller sends the line again. */
+  /** Whether a retry can succeed for at least one failed line. */
   readonly isRetryable: boolean;
   /** The longest Retry-After of the retryable lines, in seconds; absent if no retryable line has a Retry-After. */
   readonly retryAfter?: number | undefined;
@@ -80,8 +80,7 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the preferred language; of equally preferred languages, the first in the header; Chinese if the header
- *   accepts neither Chinese nor English
+ * @returns the accepted language with the highest weight; the first of equal weights; Chinese by default
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

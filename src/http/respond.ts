@@ -16,8 +16,8 @@ import type { RequestContext, RequestState } from './request';
 export interface RespondOptions {
   readonly clock: Clock;
   /**
-   * Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). Health checks keep their status,
-   * because load balancers evaluate this status.
+   * Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). Health checks keep their real status,
+   * because load balancers evaluate the status.
    */
   readonly always200: boolean;
   /**
@@ -39,10 +39,10 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
       await sendError(ctx, cause, options);
     }
     // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
-    // makes this call for an answer of many lines.
+    // itself reports an answer of many lines.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // A connection with an unread rest of a body cannot be used again. If this process stops soon, the client must
-    // connect to another process.
+    // A connection with unread body data cannot be reused. If this process stops soon, the client must connect to
+    // another process.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }
@@ -64,8 +64,8 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // If `readableFlowing` is null, the body is unread. The server reads the body now, so that the client can receive the
-  // answer and reuse the connection.
+  // If `readableFlowing` is null, the body is unread. After `discardRest`, the client can receive the answer and reuse
+  // the connection.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
   setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
@@ -101,7 +101,7 @@ const errorEnvelopeOf = (
   { clock, pathPrefix }: RespondOptions,
 ): Envelope => withHelpUnder(pathPrefix, errorEnvelope(error, requestId, clock(), language));
 
-/** The router stores in `ctx.matched` the routes that have the path, with any method. */
+/** `ctx.matched`, set by the router, contains the routes with this path and any method. */
 function noRoute(ctx: RequestContext): PushError {
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');

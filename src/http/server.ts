@@ -26,7 +26,7 @@ import { collectRequests } from './new-connections';
 const HEADERS_TIMEOUT = 10_000;
 /** Milliseconds in which a whole request must arrive; each endpoint has a shorter limit. */
 const REQUEST_TIMEOUT = 125_000;
-/** Milliseconds without progress after which the server disconnects a client that does not read its answer. */
+/** The server disconnects a client that reads nothing of its answer for this many milliseconds. */
 const STALL_TIMEOUT = 10_000;
 /** Milliseconds from a CONNECT request until the server closes the connection. */
 const CONNECT_REQUEST_TIMEOUT = 15_000;
@@ -52,7 +52,7 @@ interface Serving {
 interface Served {
   readonly handler: RequestListener;
   readonly health: HealthProbe;
-  /** The path in PUBLIC_URL, below which clients reach the service. */
+  /** The path of PUBLIC_URL. */
   readonly pathPrefix: string;
 }
 
@@ -73,8 +73,8 @@ export async function serve(
   });
   lifecycle.onDrain('server', async () => {
     health.leave();
-    // The load balancer needs time to notice that this process is not ready. A closed port would reject the requests
-    // that the load balancer sends until then.
+    // The load balancer needs time to notice that this process is not ready. The process still accepts the requests
+    // that arrive meanwhile.
     await sleep(config.DRAIN_DELAY);
     health.drain();
     await server.close();
@@ -135,37 +135,35 @@ function createHttpServer(
     responses.add(res);
     res.once('close', () => responses.delete(res));
     run(() => {
-      // The connection can fail while `run` delays the request; the handler would then wait in vain for the body.
+      // The connection can fail while `run` delays the request. The body would then never arrive.
       if (!req.destroyed) handler(req, res);
     });
   };
   const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAlive }, handle);
   const run = collectRequests(server);
-  // A client may close its sending side after its request and wait for the answer. Without this option Node would close
-  // the connection before the answer.
+  // A client may close its sending side after the request. With this option, Node still sends the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // 0 means no limit. With a limit, Node silently drops further headers, which could hide a duplicate header.
+  // 0 means no limit. Above a limit, Node silently drops headers, and a dropped header could be a duplicate.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));
   // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // On an idle connection, Node calls this listener KEEP_ALIVE_TIMEOUT after the last answer. On other connections,
-    // Node calls this listener STALL_TIMEOUT after data was last sent or received. The listener keeps a connection that
-    // has sent no request, because HEADERS_TIMEOUT ends this connection.
+    // Node calls this listener on idle connections after KEEP_ALIVE_TIMEOUT. On other connections, Node calls this
+    // listener after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT ends a connection that has sent no request.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
   return server;
 }
 
-/** Scheme and host of a request target, which some proxies send and this server ignores. */
+/** Scheme and host of a request target. Some proxies send both, and this server ignores both. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
- * If a proxy and this server disagreed about the end or the target of a request, an attacker could hide one request in
- * another. Removes scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
+ * Prevents request smuggling: a proxy and this server must find the same end and the same target of a request. Removes
+ * scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
  *
  * @returns whether the head is unambiguous
  */
@@ -186,8 +184,8 @@ function acceptHead(req: IncomingMessage): boolean {
 }
 
 /**
- * Node has removed its own listeners from the socket. Without a listener for `error`, a reset by the client would end
- * the process.
+ * For a CONNECT request, Node removes its own listeners from the socket. Without a listener for `error`, a reset by the
+ * client would end the process.
  */
 function answerConnect(socket: Duplex, answer: () => void): void {
   socket.on('error', () => socket.destroy());

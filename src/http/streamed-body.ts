@@ -1,4 +1,4 @@
-/** Authenticates requests (`matters/orphans`) whose body is processed chunk by chunk, as the chunks arrive. */
+/** Authenticates streamed requests (`matters/orphans`): each chunk of the body is processed when it arrives. */
 import { createHash, type Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
@@ -16,8 +16,8 @@ import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
 /**
- * Limits the number of streamed uploads, separately from other uploads, because a streamed upload can take minutes. The
- * total size of the uploads is not limited, because streamed bodies are not kept in memory.
+ * Limits the number of concurrent streamed uploads. This limit is separate from the limit of other uploads, because a
+ * streamed upload can take minutes. The total size is unlimited, because streamed bodies are not kept in memory.
  */
 export function koaLongUploads(max: number): Middleware {
   const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
@@ -51,8 +51,8 @@ export interface StreamedUpload {
 export type ChunkListener = (chunk: Uint8Array) => void;
 
 /**
- * Creates a middleware with the checks of `koaHmacAuth`, in the same order. The signature and the client are checked
- * after the whole body has arrived.
+ * Creates a middleware with the same checks as `koaHmacAuth`. The middleware checks the signature and the client after
+ * the whole body has arrived.
  *
  * @throws (the middleware) the errors of `koaHmacAuth` and of `upload.begin`; PushError BODY_TOO_LARGE,
  *   UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or BODY_INCOMPLETE
@@ -85,7 +85,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // Cached secrets can be outdated. A failed check cannot be repeated, because a stream delivers its body only once.
+  // Cached secrets can be outdated. The check cannot be repeated with other secrets, because the body is not stored.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -104,7 +104,7 @@ async function authenticateStream(
   // While the body arrived, the process may have started to drain.
   deps.checkReady();
   const receivedAt = clock();
-  // The push log is ordered by request id, so the id must contain the time at which the whole request was received.
+  // The push log is sorted by request id. Therefore, the new id contains the time of the complete request.
   state.requestId = deps.newRequestId(receivedAt);
   // While the body arrived, an operator may have disabled the client or revoked the secret.
   const current = await lookUp();
@@ -114,7 +114,7 @@ async function authenticateStream(
   setCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
-/** `read` ends the hash, and must be called at most once. */
+/** `read` must be called at most once, because `read` ends the hash. */
 function createStreamDigest() {
   const hash = createHash('sha256');
   let bodySize = 0;
@@ -201,7 +201,7 @@ export function receiveBody(req: IncomingMessage, reception: BodyReception): Pro
         return finish(error);
       }
       busyMs += performance.now() - began;
-      // Without a pause, a large body that arrives at once would block other requests.
+      // The pause gives other requests time if the chunks of a large body arrive quickly.
       if (busyMs < LONGEST_SLICE) return;
       busyMs = 0;
       req.pause();

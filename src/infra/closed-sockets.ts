@@ -1,10 +1,10 @@
 /**
- * Works around a defect of the MongoDB driver (7.8): if a socket is destroyed but has not emitted `close` yet, a
- * command on this socket waits forever.
+ * Works around a defect of the MongoDB driver (7.8): a command waits forever if its socket is destroyed but has not
+ * emitted `close` yet.
  */
 import { mongo } from 'mongoose';
 
-/** Internal class of the driver, which is missing in the driver's types. */
+/** Internal class of the driver. The driver's types omit this class. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;
@@ -25,7 +25,7 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;
   const { throwIfAborted } = prototype;
-  // If `web` and a worker run in one Node process, both call this function, but the driver must be patched only once.
+  // Only the first call patches the driver, because `web` and a worker can run in one Node process.
   if (throwIfAborted.name === 'throwIfClosed') return;
   prototype.throwIfAborted = function throwIfClosed(this: DriverConnection) {
     if (!this.error && this.socket.destroyed) {

@@ -1,4 +1,4 @@
-/** Reads the settings from the environment, or from files that the environment names, and validates all settings. */
+/** Reads the settings from the environment and from setting files, and validates all settings. */
 import path from 'node:path';
 import { z } from 'zod';
 import { mongoUrlProblem } from './mongo-url';
@@ -22,7 +22,7 @@ const schema = z.object({
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
   PORT: wholeNumberSetting(0, 65_535).default(3000),
-  /** URL of a MongoDB replica set or sharded cluster, because the service needs transactions. */
+  /** URL of a MongoDB replica set or sharded cluster (a standalone server has no transactions). */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -51,19 +51,19 @@ const schema = z.object({
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
   /** `always-200`: every answer of the API has HTTP status 200; only `code` in the body shows an error. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
-  /** Time zone of times that callers send without a zone. */
+  /** Default time zone for times in requests. */
   PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
-  /** Values of `bizStatus` with which a matter has the phase CONCLUDED. */
+  /** A matter with one of these `bizStatus` values has the phase CONCLUDED. */
   CONCLUDED_STATUSES: statuses.default(DEFAULT_CONCLUDED_STATUSES.split(',')),
   /** How long the caller of a push waits for the confirmed write. */
   PUSH_TIMEOUT: durationSetting(100, 120_000).default(10_000),
-  /** Maximum lines of one batch of a caller. */
+  /** Maximum lines of one batch request. */
   BATCH_MAX_ITEMS: wholeNumberSetting(1, 1_000).default(1_000),
   /** Maximum bytes of the request body of a batch. */
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long a signature may be reused with another path or idempotency key after the first use; `off`: no limit. */
+  /** How long other requests may reuse a signature after its first use; `off`: no limit. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -74,11 +74,11 @@ const schema = z.object({
   /** `on`: a retry with the same idempotency key and body gets the first result and is not applied again. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
-  /** How long the push log keeps bodies, but never longer than PUSH_LOG_RETENTION; 0: bodies are not stored. */
+  /** How long the push log keeps bodies (at most PUSH_LOG_RETENTION); 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
-   * Maximum requests that one web process handles at a time; further requests get 503. The same maximum applies
-   * separately to requests whose bodies are still arriving.
+   * Maximum completely received requests that one web process handles at a time; further requests get 503. A separate
+   * limit with the same value applies to uploads: requests whose bodies are still arriving.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition; `web` answers further pushes with 503. */
@@ -87,14 +87,14 @@ const schema = z.object({
   PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
   /** Maximum pushes that a worker applies in one batch. */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
-  /** How long a stopping `web` still accepts requests while `/readyz` already reports `web` as not ready. */
+  /** How long a stopping `web` still accepts requests. `/readyz` reports `web` as not ready during this time. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
   /** Time in which a stopping process must finish its unfinished pushes; includes DRAIN_DELAY. */
   DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
   METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),
   METRICS_HOST: z.string().default('127.0.0.1'),
-  /** `on`: the process exports spans to an OpenTelemetry collector, which the standard OTEL_ variables name. */
+  /** `on`: the process exports spans to an OpenTelemetry collector. The standard OTEL_ variables apply. */
   TRACING: z.enum(['on', 'off']).default('off'),
   /** Token for changes on the operator page, such as pausing a client; empty: the page is read-only. */
   OPERATOR_TOKEN: z
@@ -111,7 +111,6 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** DRAIN_TIMEOUT must cover the answer to a push that arrives just before the port closes. */
 const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
   ({
     path: ['DRAIN_TIMEOUT'],
@@ -143,7 +142,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The burst covers five seconds, because a web page with a query key sends many requests when the page opens. */
+/** The burst is five times the rate, because a web page sends many requests when the page opens. */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
 export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');
@@ -151,7 +150,7 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
 /**
  * An empty variable counts as absent.
  *
- * @throws ConfigError whose message names every missing or invalid variable, and the file of an invalid value
+ * @throws ConfigError; the message names every missing or invalid variable
  */
 export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

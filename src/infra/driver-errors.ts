@@ -3,8 +3,8 @@ import { types } from 'node:util';
 import { mongo } from 'mongoose';
 
 /**
- * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, although
- * the driver's error can have the label `TransientTransactionError`.
+ * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, but can
+ * have the label `TransientTransactionError`.
  */
 export function isOutage(error: unknown): boolean {
   if (isUnknownCommit(error)) return true;
@@ -12,14 +12,12 @@ export function isOutage(error: unknown): boolean {
   return isUnreachable(error) || isClosed(error) || hasLabel(error, 'TransientTransactionError');
 }
 
-/** Whether a retry of a failed write can succeed. The failed write can nevertheless have taken effect. */
+/** Whether a retry of a failed write can succeed. The failed write may already have taken effect. */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
 
-/**
- * Whether a write failed because another write had locked or changed the document, or had inserted the same unique key.
- */
+/** Whether another write caused the failure: a locked or changed document, or a duplicate unique key. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
@@ -34,17 +32,17 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Distinguishes two causes of an exceeded `maxTimeMS`, because MongoDB reports both causes with the same error code.
+ * MongoDB uses the same error code for two causes of an exceeded `maxTimeMS`.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
- *   confirm the write in time. Undefined for any other error
+ *   confirm the write in time. Undefined: any other error
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
   return isUnconfirmed(error) ? 'unconfirmed' : 'locked';
 }
 
-/** The errors of an unordered bulk write, by document index; empty if the error concerns the whole bulk write. */
+/** The errors of single documents of an unordered bulk write, by index; empty if `error` concerns all documents. */
 export function errorsOfDocuments(error: unknown): ReadonlyMap<number, Error> {
   const errors = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return new Map(
@@ -62,10 +60,7 @@ export function isUnconfirmed(error: unknown): boolean {
   );
 }
 
-/**
- * Whether a write failed because its document is too large or cannot be encoded. After any other database error, a push
- * can be retried (contract 6.5).
- */
+/** Whether a write failed because its document is too large or cannot be encoded (contract 6.5). */
 export function isCausedByDocument(error: unknown): boolean {
   return (
     error instanceof mongo.BSON.BSONError ||
@@ -92,7 +87,7 @@ export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
 
-/** If a connection breaks while the driver sends a command, the driver throws the error of the socket unchanged. */
+/** The driver throws a socket error unchanged if the connection breaks while the driver sends a command. */
 export function isSocketError(error: unknown): boolean {
   // Under jest, the error can come from another JavaScript context, and `instanceof Error` is then false.
   return types.isNativeError(error) && 'syscall' in error;
@@ -100,7 +95,7 @@ export function isSocketError(error: unknown): boolean {
 
 /**
  * Works around a defect of the driver: if the connection breaks while the driver sends a commit, the driver throws a
- * TypeError. This function throws a network error instead, for which `isOutage` is true.
+ * TypeError. This function throws a network error instead.
  */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
@@ -116,7 +111,7 @@ function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     (error instanceof mongo.MongoError && error.name === 'MongoWaitQueueTimeoutError') ||
-    // Without a code, an error of this class means a broken connection. MongoDB's own errors have a code.
+    // A bulk-write error without a code means a broken connection. Errors that MongoDB reports have a code.
     (error instanceof mongo.MongoBulkWriteError && codeOf(error) === undefined) ||
     hasLabel(error, 'RetryableWriteError')
   );
@@ -144,13 +139,13 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * Codes of a server that currently cannot run the command. MongoDB adds the label `RetryableWriteError` only to failed
- * writes, so failed reads need these codes.
+ * The server currently cannot run the command. Failed reads need these codes, because MongoDB adds the label
+ * `RetryableWriteError` only to failed writes.
  */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard
   133, // FailedToSatisfyReadPreference: mongos finds no primary for a shard
-  262, // ExceededTimeLimit: a time limit of the server; MAX_TIME_EXPIRED is the time limit of one command
+  262, // ExceededTimeLimit: an internal time limit of the server
   ...[91, 11600, 11602], // the server shuts down or changes its role
   ...[134, 189, 10058, 10107, 13435, 13436], // wrong role in the replica set, read concern not available yet
 ]);
@@ -168,7 +163,7 @@ const TRANSIENT_CODES: Codes = new Set([
   11601, // interrupted
 ]);
 
-/** Error codes for a document, or a result of an update, that exceeds 16 MiB. */
+/** A document exceeds 16 MiB, before or after an update. */
 const TOO_LARGE_CODES: Codes = new Set([10334, 17419, 17420]);
 
 const PERMANENT_REJECTIONS: Codes = new Set([

@@ -7,7 +7,7 @@ const GROWTH = 1.15;
 /** The last bucket contains all durations of about two hours and longer. */
 const LAST_BUCKET = 114;
 
-/** @param ms milliseconds; a negative duration, after the clock was set back, counts as zero */
+/** @param ms milliseconds; negative values (after the clock was set back) count as zero */
 export function durationBucket(ms: number): number {
   if (!(ms >= 1)) return 0;
   return Math.min(LAST_BUCKET, 1 + Math.floor(Math.log(ms) / Math.log(GROWTH)));

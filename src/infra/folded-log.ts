@@ -1,17 +1,15 @@
 /**
- * The folded log writes only the first lines of each `LineKind` per second, and then the number of suppressed lines.
+ * The folded log limits the number of log lines. In each second, it writes only the first lines of each `LineKind`, and
+ * at the end of the second the number of suppressed lines.
  */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
-/**
- * Maximum kinds per second with a count of their own. Further kinds with the same level and text share one count, which
- * limits the number of log lines.
- */
+/** Maximum kinds per second that are counted separately. Further kinds share one count for each level and text. */
 const MAX_KINDS = 200;
 
-/** Lines with equal level, text, reason and client are of the same kind. */
+/** Two lines have the same kind if level, text, reason and client are equal. */
 export interface LineKind {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;

@@ -24,7 +24,7 @@ export interface Lifecycle {
   /**
    * Runs all registered steps, the last registered step first. A second call returns the result of the first call.
    *
-   * @returns the exit code: 1 after `timeout`, or if a drain step failed although MongoDB and Redis were available;
+   * @returns the exit code: 1 after `timeout`, or if a drain step failed while MongoDB and Redis were available;
    *   otherwise 0
    */
   stop(reason: string): Promise<number>;
@@ -114,9 +114,9 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * A second signal must have no effect, because a process that npm started receives Ctrl-C twice.
+ * A second signal has no effect. If npm started the process, the process receives Ctrl-C twice.
  *
- * @param flush writes buffered log lines, and must end soon even if the reader of the log has stopped
+ * @param flush writes buffered log lines; must end soon even if the reader of stdout has stopped reading
  */
 export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>): void {
   const end = async (reason: string) => {

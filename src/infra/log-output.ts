@@ -1,6 +1,6 @@
 /**
- * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory up to a limit, and further
- * lines are dropped and counted.
+ * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory. Above a limit, further lines
+ * are dropped and counted.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
@@ -51,8 +51,8 @@ function droppedLine(dropped: number): string {
 }
 
 /**
- * Characters that must not reach a terminal. The zero-width joiner and non-joiner are allowed, because words and emoji
- * contain these two characters.
+ * Characters that must not reach a terminal. The zero-width joiner and non-joiner are allowed, because some words and
+ * emoji contain them.
  */
 export const UNPRINTABLE = /(?!\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

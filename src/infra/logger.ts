@@ -6,7 +6,7 @@ import { escapeUnprintable } from './log-output';
 export type Logger = pino.Logger;
 
 export interface LoggerOptions {
-  /** Called for each line; returns fields to add, such as the current trace. */
+  /** Called for each log line. Returns fields that are added to the line, such as the current trace. */
   readonly fields?: () => object;
   readonly name?: string;
   readonly to?: pino.DestinationStream;

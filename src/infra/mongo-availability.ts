@@ -19,7 +19,7 @@ interface Driver {
 
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // With `mongos`, the type of the topology never changes; only the types of the servers change.
+  // A sharded cluster always has the same topology type. The types of its `mongos` servers change.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
@@ -29,7 +29,7 @@ const OUTAGE_SOURCE = 'driver';
 export function watchMongo(connection: Connection, outages: Outages): void {
   const client = connection.getClient();
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
-    // When this process closes the connection, the driver removes all servers, although the servers are available.
+    // While this process closes the connection, the driver removes all servers. This is no outage.
     if (connection.readyState === mongoose.ConnectionStates.disconnecting) return;
     if (isUsable(newDescription)) outages.back('mongodb', OUTAGE_SOURCE);
     else outages.lost('mongodb', OUTAGE_SOURCE, causeOf(newDescription));
@@ -47,8 +47,8 @@ export async function pingMongo(connection: Connection): Promise<void> {
 }
 
 /**
- * Writes a document for the readiness check, because a server that answers reads can reject all writes. The write does
- * not wait for the majority, because a slow majority only delays pushes and must not fail the check.
+ * Writes a document for the readiness check. A read is not enough, because a server can answer reads and reject writes.
+ * The write does not wait for the majority: a slow majority only delays pushes, and must not fail the check.
  *
  * @throws the driver's error
  */

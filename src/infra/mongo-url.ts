@@ -1,6 +1,6 @@
 /** Checks and reads MONGO_URL. */
 
-/** The service has its own values for these options. */
+/** The service removes these options from MONGO_URL and uses its own values. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 

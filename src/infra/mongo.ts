@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * Confirms a write without waiting for a majority. Only for a write that a later write with MAJORITY_WRITE_CONCERN
- * depends on: members apply writes in order, so the later confirmation covers both writes.
+ * Does not wait for a majority. Only for a write that is followed by a write with MAJORITY_WRITE_CONCERN: members apply
+ * writes in order, so the confirmation of the second write covers both writes.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
@@ -24,8 +24,6 @@ const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
   Object.fromEntries(Object.entries(TIMEOUTS).filter(([name]) => !hasOption(url, name)));
 
 /**
- * Connects to a replica set or a sharded cluster, because the service needs transactions.
- *
  * @param socketTimeout maximum milliseconds for one command
  * @throws DatabaseSetupError if MongoDB is unreachable, or is a standalone server without transactions
  */
@@ -37,16 +35,16 @@ export async function connectMongo(
   failCommandsOnClosedSockets();
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
-    // MongoDB truncates long values in error messages, even inside a multi-byte character. With validation, the driver
-    // could not decode a truncated message and would lose the error code.
+    // MongoDB can truncate an error message inside a multi-byte character. The validation of such a message would fail,
+    // and the driver would lose the error code.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
-    // With `useBigInt64`, the monitor of mode 'stream' (driver 7.8) throws an error that no code can catch. The process
-    // then ends, or never finds a primary again.
+    // Works around a defect of driver 7.8: with `useBigInt64`, mode 'stream' throws an error that no code can catch.
+    // Then the process ends, or never finds a primary again.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -70,8 +68,8 @@ export async function connectMongo(
 }
 
 /**
- * Identifies the database by the id that MongoDB assigned to the state collection. The id is the same for every URL of
- * the database; a copy from a dump has a different id.
+ * Identifies the database by the id that MongoDB assigned to the state collection. The id does not depend on the URL. A
+ * restored dump has a new id.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */
@@ -96,12 +94,12 @@ export async function identifyDatabase(
   return { id: String(uuid?.toString('hex')), name: `${hosts}/${connection.name}` };
 }
 
-/** The driver's collection of a Mongoose model. Unlike the model, the driver neither casts nor validates values. */
+/** The driver's collection of a Mongoose model, without the casts and the validation of Mongoose. */
 export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
   return model.db.collection<T>(model.collection.name);
 }
 
-/** State that all processes share: one document for each task, with the name of the task as `_id`. */
+/** State that all processes share: one document for each task. `_id` is the name of the task. */
 export function stateCollection<T extends { _id: string }>(
   connection: Connection,
 ): mongo.Collection<T> {

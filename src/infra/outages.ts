@@ -29,8 +29,8 @@ export interface OutageOptions {
 }
 
 /**
- * Milliseconds without a lost connection after which an outage ends. While Redis has no primary, connections are lost
- * and restored about once a second, and all these losses are one outage.
+ * An outage ends after this many milliseconds without a lost connection. While Redis has no primary, connections are
+ * lost and restored about once a second. These losses count as one outage.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */
@@ -83,8 +83,7 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.until = null;
       state.lost.add(connection);
       state.affected.add(connection);
-      // The first error often states only that the connection was closed. A later error that states the cause replaces
-      // the first error.
+      // The first error is often vague (`isVague`). A later error with the cause replaces the first error.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;

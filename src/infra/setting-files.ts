@@ -1,6 +1,6 @@
 /**
- * Reads secret settings from files: MONGO_URL_FILE is the path of a file that contains MONGO_URL. `docker inspect`
- * shows the environment of a process, but not the content of a mounted file.
+ * Reads secret settings from files: for example, MONGO_URL_FILE is the path of a file that contains MONGO_URL. Files
+ * hide the secrets from `docker inspect`, which shows the environment.
  */
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ export interface SettingFiles {
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
   readonly unknown: ReadonlySet<string>;
-  /** @returns the end of an error message, with the file of the setting; '' if the setting was not read from a file */
+  /** @returns text for the end of an error message: the file of the setting; '' if there is no file */
   readonly describeFile: (name: string) => string;
 }
 
@@ -67,7 +67,7 @@ export const pickSetting = (env: Environment, name: SecretSetting): Environment 
   [fileVariableOf(name)]: env[fileVariableOf(name)],
 });
 
-/** An empty variable counts as not set. */
+/** Sets each variable to '', because an empty variable counts as not set. */
 export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 

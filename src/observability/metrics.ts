@@ -1,4 +1,4 @@
-/** Components report measurements through `Metrics`, even if METRICS_PORT is not set: each call must be cheap. */
+/** Components report measurements through `Metrics`. Each call must be cheap. */
 import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
@@ -14,7 +14,7 @@ export type Stage = (typeof STAGES)[number];
 export const GROUPED_CALLS = ['log', 'queue'] as const;
 export type GroupedCall = (typeof GROUPED_CALLS)[number];
 
-/** Result of a push or a request without an error; queries, dry runs and batches have `ANSWERED`. */
+/** Result of a successful push or request. Queries, dry runs and batches have `ANSWERED`. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
 /** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
@@ -23,17 +23,17 @@ export interface Metrics {
    * A request was answered without an error.
    *
    * @param path only the paths of signed endpoints are counted
-   * @param headAt when the head of the request arrived, epoch milliseconds
+   * @param headAt arrival of the request headers, epoch milliseconds
    */
   answered(path: string, headAt: number, outcome: Success): void;
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * `count` lines of a batch ended with the result `end`. Each line counts as a request, but without a duration.
+   * `count` lines of a batch have the result `end`. Each line counts as a request without a duration.
    *
    * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
    */
   lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
-  /** @param count requests that this process has received with their whole body and has not answered yet */
+  /** @param count completely received requests that this process has not answered yet */
   inFlight(count: number): void;
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
   /** `now` and `queuedAt` are epoch milliseconds of the Redis clock. */
@@ -51,7 +51,7 @@ export interface Metrics {
   retried(): void;
   jobFailed(): void;
   jobReclaimed(): void;
-  /** @param partitions number of partitions without progress that a sweep of one shard found */
+  /** A sweep of one shard has ended. @param partitions number of partitions without progress */
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;

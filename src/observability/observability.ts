@@ -7,7 +7,7 @@ import type { MetricsOptions, RunningMetrics, RunningTracing, TracingOptions } f
 
 export type { OperatorPage, PartitionBacklog } from './options';
 
-/** @throws Error whose message names METRICS_HOST and METRICS_PORT, if the process cannot listen on the port */
+/** @throws Error if the process cannot listen on METRICS_PORT */
 export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {
   if (options.port === 0) {
     return { metrics: NO_METRICS, url: undefined, close: async () => undefined };

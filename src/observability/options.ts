@@ -11,7 +11,7 @@ export interface PartitionBacklog {
   readonly oldestMs: number | null;
 }
 
-/** The reads and checks of MongoDB and Redis for /metrics and /readyz. */
+/** Checks and queries of MongoDB and Redis, for /metrics and /readyz. */
 export interface ServerProbes {
   /** Checks that MongoDB accepts a write, and that no index is missing. */
   pingDatabase(): Promise<unknown>;
@@ -53,10 +53,9 @@ export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
   /**
-   * Called at most once a minute for failed exports, and at most once a minute for problems of the OpenTelemetry
-   * library.
+   * Called for failed exports and for warnings of the OpenTelemetry library, at most once a minute each.
    *
-   * @param suppressed number of calls for the same kind of problem that were suppressed since the previous call
+   * @param suppressed number of unreported problems of the same kind since the previous call
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

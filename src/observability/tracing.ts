@@ -60,7 +60,7 @@ export interface Tracing {
   /** Fields for each log line within a trace. */
   logFields(): { readonly traceId?: string };
   /**
-   * Starts the span of a request, in the trace of the caller if `traceparent` is valid, otherwise in a new trace.
+   * Starts the span of a request. A valid `traceparent` continues the trace of the caller.
    *
    * @param route path of a signed endpoint; paths that callers invent would lead to unlimited span names
    */

@@ -42,7 +42,7 @@ export function toJsonSchemas<Name extends string>(
  * `bounded` (`protocol/query-body.ts`) creates a pipe of two schemas: a list of any elements, then a list with an
  * element schema. zod converts only the first schema of the pipe.
  *
- * @returns the element schema; undefined if `schema` is no such pipe
+ * @returns the element schema of the pipe; undefined if `schema` is not a pipe of this kind
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
@@ -71,7 +71,7 @@ function flattenChoices(options: readonly unknown[]): unknown[] {
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
 /**
- * A reference without a description gets the description of the schema to which the reference points.
+ * A reference without a description gets the description of the referenced schema.
  *
  * @throws Error if the schema or one of its fields has no description
  */

@@ -10,7 +10,7 @@ import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
-/** Codes of rejections that the service can send with the RateLimit headers. */
+/** Codes of rejections that can have the RateLimit headers. */
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 

@@ -20,7 +20,7 @@ import { fieldError, warning } from '../protocol/warnings';
 import { ALL_CAUSES } from '../signature-diagnosis/causes';
 import { errorAnswer, partialAnswer, reasonSchema, successSchemaOf } from './envelope-schemas';
 
-/** Placeholder values: the documented form of a body does not depend on settings. */
+/** Placeholders: the OpenAPI document does not depend on the settings. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
 
 /** The query bodies that the document lists first, in this order. */
@@ -65,8 +65,8 @@ function queryBodies(): Schemas {
 
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // One call of `schemas` for each row: a second call could create new schema objects, and zod would write the contents
-  // of these objects instead of references.
+  // `schemas` is called only once for each row, because a second call could create new schema objects. Zod writes
+  // references only to the schema objects that this function returns.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

@@ -10,15 +10,15 @@ export interface ShownAlert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
   readonly runbook: string;
-  /** The server or the reason that the alert is about; null if the alert names neither. */
+  /** The affected server, or the reason of the rejections; null for all other alerts. */
   readonly about: string | null;
-  /** The value that exceeds the limit, in the unit of `LIMITS`; null if the alert has no limit. */
+  /** The measured value, in the unit of `LIMITS`; null if the alert has no limit. */
   readonly value: number | null;
 }
 
 /**
- * Units: seconds for the first two limits, share of failed pushes (0 to 1) for MatterPushFailing, pushes per second
- * otherwise.
+ * The first two limits are in seconds. MatterPushFailing is the share of failed pushes (0 to 1). The other limits are
+ * in pushes per second.
  */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
@@ -36,7 +36,7 @@ export const SHED = [
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Minimum seconds over which a rate is computed: over a shorter time, a few pushes would result in a high rate. */
+/** Minimum seconds for the computation of a rate. In a shorter time, a few pushes would result in a high rate. */
 const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -117,7 +117,7 @@ function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Reje
   return reject(401, 'TOKEN_WRONG', 'the token is not OPERATOR_TOKEN');
 }
 
-/** Also accepts requests of programs: browsers send Sec-Fetch-Site or Origin, programs send neither header. */
+/** Browsers send Sec-Fetch-Site or Origin. A request without these headers is from a program and is accepted. */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -125,7 +125,7 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** Compares in constant time, so that the duration reveals neither the token nor the length of the token. */
+/** Compares digests in constant time: the duration must not reveal the token or the length of the token. */
 const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -160,7 +160,7 @@ export interface WrongTokenCounter {
 }
 
 const MAX_WRONG = 10;
-/** Milliseconds after the first counted wrong token of an address, until the count of the address starts anew. */
+/** Wrong tokens of an address are counted for these milliseconds. Afterwards, a wrong token starts a new count. */
 const SPAN = 60_000;
 /** Maximum addresses with separate counts; all further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

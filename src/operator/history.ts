@@ -1,4 +1,4 @@
-/** The last hour on the operator page: the pushes of each minute in all processes, the waiting pushes, and events. */
+/** Builds the history of the last hour for the operator page: pushes per minute, waiting pushes, and events. */
 
 import type { Connection } from 'mongoose';
 import { systemClock, withTimeout } from '../concurrency/timing';
@@ -22,7 +22,7 @@ export interface History {
   readonly to: number;
   /** Null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** True: there were too many push counts to read all of them, so the oldest minutes show no pushes. */
+  /** True if there were too many push counts to read all. The oldest minutes then show no pushes. */
   readonly isCut: boolean;
   /** Only samples since the start of this process. */
   readonly queue: readonly QueueSample[];
@@ -35,7 +35,7 @@ export interface History {
 const MINUTE = 60_000;
 /** Maximum milliseconds for each read of the database. */
 const TIMEOUT = 4_000;
-/** The page shows at most this number of audit entries, the newest ones. */
+/** Maximum number of audit entries on the page. */
 const MAX_ENTRIES = 50;
 
 type Read = Pick<History, 'minutes' | 'isCut'> & {
@@ -61,7 +61,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
       const from = to - HISTORY;
       return { from, to, ...(await read(from, to)) };
     },
-    /** Adds the queue history of this process, and the outages and starts in `status`, to a result of `read`. */
+    /** Adds the queue history, the outages and the process starts to a result of `read`. */
     complete: (
       { audit, ...rest }: Read & Pick<History, 'from' | 'to'>,
       status: ServiceStatus,
@@ -125,9 +125,9 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Maximum milliseconds between the first and the last start of the processes in one `start` event. */
+/** Maximum milliseconds between the first and the last process start in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Maximum milliseconds between the starts of two records of the same outage. */
+/** Records of one server that start within this number of milliseconds describe the same outage. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

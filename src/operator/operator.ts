@@ -10,7 +10,7 @@ export interface Operator extends OperatorPage {
   close(): Promise<void>;
 }
 
-/** `/console/` has the console files that the page uses. */
+/** The operator page also uses files of the console (`/console/`). */
 const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;

@@ -11,9 +11,9 @@ import type { RedisKeys } from '../queue/keys';
 export interface QueueSample {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Pushes in all partitions; null if Redis was unavailable. */
+  /** Waiting pushes in all partitions; null if Redis was unavailable. */
   readonly waiting: number | null;
-  /** Null if no push waits or Redis was unavailable. */
+  /** Age of the oldest waiting push; null if no push waits or Redis was unavailable. */
   readonly oldestMs: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface QueueHistory {
 
 /** Milliseconds that the history covers. */
 export const HISTORY = 3_600_000;
-/** Milliseconds between two samples, randomly extended by up to half. */
+/** Milliseconds between two samples; `startPollLoop` adds up to half at random. */
 const INTERVAL = 12_000;
 const MAX_OUTAGES = 100;
 
@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // An earlier outage has no `until` if the server recovered and failed again between two samples.
+      // If a server recovers and fails again between two samples, the end of the first outage is unknown.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
@@ -57,7 +57,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // `note` never fails: after a failed read, `note` records null values.
+  // The error handler does nothing, because `note` never fails.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,

@@ -13,7 +13,7 @@ export interface OperatorStatus extends ServiceStatus {
   readonly timeZone: string;
   /** True if OPERATOR_TOKEN is set: the page can then pause and resume clients. */
   readonly canChange: boolean;
-  /** Partitions without progress for at least 1 s, and the cause; null if Redis is unavailable. */
+  /** Partitions that made no progress for at least 1 s, with the cause; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
   readonly alerts: readonly ShownAlert[];
   readonly history: History;
@@ -27,7 +27,7 @@ const HISTORY_TTL = 5_000;
 export interface Screen {
   /** Never fails, and ends within seconds. */
   read(): Promise<OperatorStatus>;
-  /** Clears the cache, so that the next read shows a change that was just made. */
+  /** Clears the cache after a change, so that the next `read` shows the change. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -67,8 +67,8 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
 }
 
 /**
- * `get` reuses the last call for `ms` milliseconds: from the start of a running or failed call, from the end of a
- * successful call.
+ * `get` reuses the last call for `ms` milliseconds. This time starts with the call, and starts again when the call
+ * succeeds.
  */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;

@@ -9,7 +9,7 @@ type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepRead
 /** For `satisfies`: the compiler compares the fields of a schema with the fields of `T`. */
 export type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
-/** The compiler reports a literal of the union `T` that `values` lacks. */
+/** The compiler reports an error if `values` lacks a literal of the union `T`. */
 export function oneOf<T extends string>(values: Readonly<Record<T, true>>): z.ZodType<T> {
   return z.enum(Object.keys(values)) as unknown as z.ZodType<T>;
 }

@@ -1,6 +1,6 @@
 /**
- * Splits a batch that is a JSON array into its elements (contract 7.1), and checks the structure of the array.
- * `readLine` (batch-lines.ts) finds other errors, such as a malformed number, and rejects only the line with the error.
+ * Splits a JSON array of pushes into the elements (contract 7.1), and checks the structure of the array. `readLine`
+ * (batch-lines.ts) finds other errors of an element, such as a malformed number.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -19,10 +19,10 @@ export interface SplitArray {
   readonly wrongAt?: number;
 }
 
-/** Maximum blanks before an array: the search for the `[` must end early in a batch of millions of blanks. */
+/** Maximum blanks before the `[`. This limit ends the search early in a batch of millions of blanks. */
 const MAX_BLANKS = 64 * 1024;
 
-/** @returns the position of the `[` after the blanks at `from`; undefined if the batch is no array */
+/** @returns position of the `[` after blanks; undefined if the batch is no array */
 export function arrayStart(batch: Buffer, from: number): number | undefined {
   const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
   return batch[at] === OPEN_LIST ? at : undefined;
@@ -31,12 +31,10 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 const STEP = 64 * 1024;
 
 /**
- * The generator yields after each element, and about every `STEP` bytes within an element, so that `runInSlices`
- * (concurrency/turns.ts) can pause.
+ * Yields after each element and within large elements. `runInSlices` (concurrency/turns.ts) can pause at each `yield`.
  *
  * @param start position of the `[`
- * @param maxElements the generator ends after `maxElements + 1` elements, so that the caller can detect an array with
- *   too many
+ * @param maxElements splitting ends after `maxElements + 1` elements, because the batch is rejected then
  */
 export function* splitArray(
   batch: Buffer,
@@ -70,11 +68,11 @@ interface Reached {
 
 const NONE = 0;
 
-/** A value with more than MAX_BRACKETS nested levels is wrong, because millions of levels would need much memory. */
+/** Rejects a value with more than MAX_BRACKETS nested levels: millions of levels would need much memory. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The values of `due` for the levels around the current level, outermost first. */
+  /** A stack: the value of `due` for each surrounding level, outermost first. */
   const outer: number[] = [];
-  /** The closing bracket of the innermost unfinished list or object; NONE outside of all lists and objects. */
+  /** The closing bracket of the current list or object; NONE outside of all lists and objects. */
   let due = NONE;
   let at = from;
   let pauseAt = from + STEP;
@@ -106,7 +104,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
       if (end === at || end > bytes.length) return { end: at, isWrong: true };
       at = end;
     }
-    // After the value, the surrounding lists and objects can end too.
+    // Closing brackets after the value end the surrounding lists and objects.
     for (;;) {
       if (due === NONE) return { end: at, isWrong: false };
       at = afterBlanks(bytes, at);
@@ -120,8 +118,8 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 }
 
 /**
- * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, one call skips all words
- * that only commas separate, because a list can have millions of words.
+ * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, one call skips a run of
+ * words and commas, because a list can have millions of words.
  */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;
@@ -132,7 +130,7 @@ function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   }
 }
 
-/** @returns position of the first byte, at or after `from`, that is not a blank of JSON */
+/** @returns position of the first byte at or after `from` that is no JSON blank */
 export function afterBlanks(bytes: Buffer, from: number): number {
   let at = from;
   while (KINDS[bytes[at] ?? 0] === BLANK) at += 1;
@@ -156,8 +154,8 @@ const BODY = Buffer.from('"body"');
 /**
  * Finds the bytes of the field `body`: the push log stores and hashes exactly these bytes.
  *
- * @param line a JSON object that `JSON.parse` accepts and that has the field
- * @returns a slice of `line`; if the field occurs more than once, the last value, as in `JSON.parse`
+ * @param line valid JSON: an object with the field `body`
+ * @returns a slice of `line`; if `body` occurs more than once, the last value, as in `JSON.parse`
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);
@@ -175,11 +173,10 @@ export function bodySpan(line: Buffer): Buffer {
   return found;
 }
 
-// Two comparisons are several times as fast as a look-up in a `Set`.
 const isOpening = (byte: number) => byte === OPEN_OBJECT || byte === OPEN_LIST;
 const isClosing = (byte: number) => byte === CLOSE_OBJECT || byte === CLOSE_LIST;
 
-/** @param key the name with its quotes; the name can contain escapes */
+/** @param key a field name in quotes; the name can contain escapes */
 const isBody = (key: Buffer) =>
   key.equals(BODY) || (key.includes(BACKSLASH) && JSON.parse(key.toString('utf8')) === 'body');
 

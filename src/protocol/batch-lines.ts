@@ -1,6 +1,6 @@
 /**
- * Splits a batch into lines and parses the lines. A wrong line does not affect other lines (contract 7.2), but invalid
- * UTF-8 or a broken JSON array rejects the whole batch.
+ * Splits a batch into lines and parses the lines. A wrong line does not affect other lines (contract 7.2). Invalid
+ * UTF-8 or a broken JSON array invalidates the whole batch.
  */
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -35,11 +35,11 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line feeds of a batch, as a multiple of `BatchLimits.lines`: a batch can have many empty lines. */
+/** Maximum line feeds of a batch, for each line of `BatchLimits.lines`. A batch can have many empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
-/** Maximum bytes of a line in addition to its body. */
+/** A line can have this number of bytes more than `BatchLimits.bodyBytes`. */
 const AROUND_BODY = 64 * 1024;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -48,7 +48,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
  * `runInSlices` must run this generator, because splitting an array of 8 MiB in one step would block the event loop.
  *
  * @returns the lines that are not empty, or the elements of an array
- * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON for an array
+ * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON (a broken array)
  */
 export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<void, RawLine[]> {
   const elements = yield* splitElements(batch, limits);
@@ -60,7 +60,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** At least the number of lines, including empty lines. Counting stops at a batch that would be rejected anyway. */
+/** @returns the number of lines, including empty lines, or one more; counting ends early in an invalid batch */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements
@@ -70,7 +70,7 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** Set if the structure of the array is broken after `lines`. */
+  /** Set if the array is broken; `lines` are the elements before the broken position. */
   readonly error?: PushError;
 }
 
@@ -132,7 +132,7 @@ function isBlank(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** @returns the line, or its PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE */
+/** @returns the parsed line, or a PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE */
 export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushError {
   if (line.bytes.length > limits.bodyBytes + AROUND_BODY) return new PushError('BODY_TOO_LARGE');
   const excess = structureProblem(line.bytes, 1, '(line)');
@@ -162,14 +162,14 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first, because nearly all lines have no unknown field and need no search. */
+/** Compares the number of fields first for speed: nearly all lines have no unknown field. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;
   return names.length === known ? NONE : names.filter((name) => !FIELDS.has(name));
 }
 
-/** A faster check than the schema `batchLine`; must accept the same lines. */
+/** Faster than the schema `batchLine`; must accept exactly the lines that `batchLine` accepts. */
 function isLine(json: object): json is Pick<ReadLine, 'op' | 'key' | 'body'> {
   const { op, key, body } = json as Readonly<Record<string, unknown>>;
   const isKey = key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key));
@@ -181,7 +181,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // `undefined` means invalid JSON: no JSON text has this value.
+    // `undefined` means invalid JSON: `JSON.parse` never returns this value.
     return undefined;
   }
 }

@@ -16,17 +16,17 @@ import { fieldError, warning } from './warnings';
 export const BATCH_MAX_ITEMS = 1_000;
 export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 
-/** Maximum length of an idempotency key, also of a key that `derivedKey` returns. */
+/** Maximum length of an idempotency key, including a derived key. */
 export const MAX_KEY_LENGTH = 255;
 
-/** The schema of a line; the parser of the operation validates the fields of `body`, as in a single push. */
+/** The schema of a line. This schema does not validate the fields of `body`. */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
   body: z.looseObject({}),
   key: z.string().regex(IDEMPOTENCY_KEY, zodMessage(TEXTS.idempotencyKey)).optional(),
 });
 
-/** Derives the idempotency key of a line without a key from the key of the batch (contract 7.2). */
+/** The idempotency key of a line that has no `key` (contract 7.2). */
 export const derivedKey = (batchKey: string, line: number) => `${batchKey}/${line}`;
 
 /** The whole line as one schema, for the OpenAPI document. */
@@ -38,8 +38,8 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The document shows `body` as a reference to the schema of the push body. Without this line, `meta` would
-            // repeat the `allOf` of that schema beside the reference.
+            // In the document, `body` is a reference to the schema of the push body. Without this line, `meta` would
+            // also copy the `allOf` of the push body.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(

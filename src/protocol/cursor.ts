@@ -1,7 +1,4 @@
-/**
- * Cursors of paged queries. A cursor contains a digest of its query: the service rejects the cursor in a different
- * query.
- */
+/** Cursors of paged queries. A cursor contains a digest of the query and is rejected in any other query. */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';
 import type { Text } from './language';
@@ -10,8 +7,8 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query the filters and the order that must be the same for all pages
- * @param position identifies the last row that was read for the page
+ * @param query filters and order; must be the same for all pages
+ * @param position the point after which the next page continues
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');
@@ -19,7 +16,7 @@ export function encodeCursor(query: unknown, position: string): string {
 
 /**
  * @param form pattern of the whole position
- * @throws PushError VALIDATION_FAILED naming `cursor`
+ * @throws PushError VALIDATION_FAILED for the field `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');

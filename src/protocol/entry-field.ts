@@ -1,4 +1,4 @@
-/** Describes a field of a push-log entry: its stored form, its readers and its schema. */
+/** Describes a field of a push-log entry: stored form, audience and schema. */
 import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
 import { type Bilingual, describe } from './language';
@@ -6,7 +6,7 @@ import { type Bilingual, describe } from './language';
 /** `storage/push-log/entry.ts` maps each form to a type of the database. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
-/** Who sees the field. `clients`: clients and operators; `operators`: only operators; `service`: neither. */
+/** Who sees the field. `clients`: clients and operators; `operators`: only operators; `service`: only the service. */
 export type Audience = 'clients' | 'operators' | 'service';
 
 export interface EntryField<
@@ -20,7 +20,7 @@ export interface EntryField<
   /** Whether an entry in the database can lack the field. */
   readonly optional: Optional;
   readonly shownTo: ShownTo;
-  /** The schema of the value that readers see. */
+  /** The schema of the value in answers. */
   readonly schema: Schema;
 }
 
@@ -52,7 +52,7 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** For a field whose value the presenter builds: a derived value, a list or an object. */
+/** For derived values, lists and objects: the presenter builds the value. */
 export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual

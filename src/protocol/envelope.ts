@@ -33,7 +33,7 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
 
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
-/** @param pathPrefix path below which clients reach the service; empty for the root */
+/** @param pathPrefix the path in PUBLIC_URL; empty for the root */
 export const withHelpUnder = (pathPrefix: string, envelope: Envelope): Envelope =>
   pathPrefix === '' || envelope.help === undefined
     ? envelope

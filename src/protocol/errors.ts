@@ -14,13 +14,13 @@ export {
 /** A field error in Chinese and English; the push log stores both texts. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum problems in a push-log entry, and in each error of a batch line except UNKNOWN_USER. */
+/** Maximum problems of a push-log entry or a batch line. A batch line with UNKNOWN_USER can have more problems. */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
 
 export interface RateState {
-  /** Requests per second; each push of a batch or resend counts as a request. */
+  /** Requests per second; each push of a batch or resend counts as one request. */
   readonly rate: number;
   /** Maximum number of requests that the client may send at once. */
   readonly burst: number;
@@ -38,7 +38,7 @@ export interface PushErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An error that the caller receives; any other thrown error becomes a 500 without details. */
+/** An error that the caller receives. For any other thrown error, the caller receives a 500 without details. */
 export class PushError extends Error {
   override readonly name = 'PushError';
   /** The code in the envelope. */
@@ -53,7 +53,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given a reason of this or a newer version, in upper snake case; any other text becomes INTERNAL_ERROR */
+  /** @param given a reason in upper snake case, also of a newer version; any other text becomes INTERNAL_ERROR */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
@@ -81,12 +81,12 @@ export function matterNotFound(
   return new PushError(reason, { text });
 }
 
-/** @param retryAfter seconds after which the same request would be within the rate limit */
+/** @param retryAfter seconds until the rate limit allows the same request */
 export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: number): PushError {
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
-/** The query uses `field`, although the query key has no access to bodies (contract 3.5). */
+/** A query uses `field`, but the key of the query has no access to bodies (contract 3.5). */
 export function fieldNotAllowed(field: string): PushError {
   const text = {
     zh: `该密钥无正文权限，不能使用 ${field}`,
@@ -95,7 +95,7 @@ export function fieldNotAllowed(field: string): PushError {
   return new PushError('SCOPE_NOT_ALLOWED', { text, errors: [problem(field, text)] });
 }
 
-/** Seconds of Retry-After: a guess, because the service does not know when an operator will end the pause. */
+/** Seconds of Retry-After. This is a guess: the service does not know when an operator will end the pause. */
 const PAUSED_RETRY_AFTER = 30;
 
 /** @param why the operator's reason for the pause */

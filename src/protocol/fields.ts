@@ -1,6 +1,6 @@
 /**
- * Schemas of fields that several bodies share (contract 4.10, 4.11). The OpenAPI document omits refinements and
- * transforms, so `meta` repeats the rules that JSON Schema can express.
+ * Schemas of fields that several bodies share (contract 4.10, 4.11). The OpenAPI document does not contain refinements
+ * and transforms. `meta` repeats these rules as JSON Schema, if possible.
  */
 import { z } from 'zod';
 import {
@@ -19,7 +19,7 @@ import {
 import { TEXTS, zodMessage } from './texts';
 import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } from './time';
 
-/** @param forbidden characters that the text must not contain, as inside a character class */
+/** @param forbidden characters that the text must not contain, as part of a regular expression */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
 /** @param max maximum length in UTF-16 units */
@@ -28,7 +28,7 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // `abort` ends the validation of the field: later rules of `key` and `url` would report the same characters again.
+    // `abort` skips the later rules of `key` and `url`. These rules would report the same characters again.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
@@ -59,7 +59,7 @@ export const url = text(MAX_LENGTH.url)
     },
   });
 
-/** Matches a URL that starts with a host and a port; the URL probably lacks its scheme. */
+/** Matches a text such as `host:8080/path`: probably a URL without a scheme. */
 const HOST_AND_PORT =
   /^\s*(?:localhost:\d{1,5}|[a-z0-9-]*\.[a-z0-9.-]*:\d{1,5}(?=$|[/?#])|[a-z0-9-]+:\d{1,5}(?=\/))/i;
 export const looksLikeHost = (value: string): boolean => HOST_AND_PORT.test(value);
@@ -69,7 +69,7 @@ function inAnyCase(scheme: string): string {
   return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
-/** The maximum length excludes surrounding blanks. Including blanks, the limit is 4 times as high. */
+/** `MAX_LENGTH.bizType` limits the trimmed value. The untrimmed value can be 4 times as long. */
 export const bizType = text(MAX_LENGTH.bizType * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.bizType))
@@ -82,13 +82,13 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 
 export const bizStatus = z
   .string()
-  // If the value is too long, `abort` skips the match with STATUS: the value can be as long as the whole body.
+  // `abort` skips the check with STATUS for a value that is too long. Such a value can be as long as the whole body.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // Does not parse a value that is too long: the value can be as long as the whole body.
+  // Does not parse a value that is too long. Such a value can be as long as the whole body.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 

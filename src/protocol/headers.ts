@@ -1,4 +1,4 @@
-/** The forms of request headers (contract 2.2), and headers of responses. */
+/** Patterns of request headers (contract 2.2), and headers of responses. */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -6,12 +6,9 @@ import { isIP } from 'node:net';
 export const TIMESTAMP = /^\d{1,12}$/;
 /** Maximum seconds between X-Timestamp and the time of the service (contract 2.2). */
 export const TIMESTAMP_WINDOW = 300;
-/** HMAC-SHA256 in hex, either case. */
+/** HMAC-SHA256 in hex, in upper or lower case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
-/**
- * 1 to 255 printable characters, without blanks at the ends (contract 2.2). HTTP strips blanks at the ends of a header,
- * but JSON keeps the blanks of a batch line's `key`.
- */
+/** 1 to 255 printable ASCII characters; the first and the last character are not blank (contract 2.2). */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 export const API_HEADERS = {
@@ -29,10 +26,10 @@ export function etagOf(bytes: Buffer): string {
 const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 
 /**
- * Protects answers to unsigned requests against DNS rebinding: the host name of a foreign page resolves to this server,
- * and the page reads the answers.
+ * Protects answers to unsigned requests against DNS rebinding. In this attack, the host name of a foreign page resolves
+ * to this server, and the page reads the answers.
  *
- * @param header undefined in a request of HTTP/1.0; browsers do not use HTTP/1.0
+ * @param header the Host header; only HTTP/1.0 requests lack this header, and browsers do not send HTTP/1.0
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;

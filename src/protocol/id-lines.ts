@@ -7,11 +7,11 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Characters; longer than an id, because an object can have fields besides `externalId`. */
+/** Maximum characters of a line. A line can be an object with fields besides `externalId`. */
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** Reports errors only at the end, because the service verifies the signature before it reports errors of the lines. */
+/** `take` never throws: the service must verify the signature before `end` reports errors of the lines. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */
@@ -47,9 +47,9 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Ignores the chunk with the first invalid byte, and all later chunks; `end` reports the error. */
+/** Ignores all chunks from the first invalid byte on; `end` reports the error. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // The decoder drops a leading byte order mark, which a list may have.
+  // A list may start with a byte order mark. The decoder drops the mark.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -68,7 +68,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
       takeLine(waiting.slice(start, end));
       start = end + 1;
     }
-    // Keeps at most MAX_LINE_LENGTH + 1 characters: enough for `readLine` to report the line as too long.
+    // Limits the memory. `readLine` reports a line of MAX_LINE_LENGTH + 1 characters as too long.
     rest = waiting.slice(start, start + MAX_LINE_LENGTH + 1);
   };
   return {
@@ -81,7 +81,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
 }
 
-/** Only for the OpenAPI document: `readLine` parses lines faster than this schema. */
+/** Only for the OpenAPI document; `readLine` parses the lines. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
   .meta(describe('One line of the list of ids', '业务主键列表的一行'));
@@ -103,7 +103,7 @@ function readLine(line: string): Line {
 const FIELD = 'externalId';
 const MAX_ID = 128;
 const WITHOUT_CONTROLS = /^\P{Cc}+$/u;
-/** Accepts nearly all valid ids without the schema `externalId`, which would take too long for a million ids. */
+/** A fast check that accepts nearly all valid ids. The schema `externalId` is too slow for a million ids. */
 const isPlainId = (id: string) =>
   id.length <= MAX_ID && WITHOUT_CONTROLS.test(id) && id.isWellFormed() && id.trim() !== '';
 
@@ -111,12 +111,12 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // `undefined` means invalid JSON: no JSON text has this value.
+    // `undefined` means invalid JSON: `JSON.parse` never returns this value.
     return undefined;
   }
 }
 
-/** Maximum bytes of a query body with a list of ids, names or rows; the setting BODY_LIMIT does not apply. */
+/** Maximum bytes of a query body with a list of ids, names or rows. BODY_LIMIT does not apply to these queries. */
 export const LARGE_QUERY_LIMIT = 1024 * 1024;
 /** Maximum bytes of the body of `matters/orphans`: 67 bytes for each of a million lines. */
 export const ID_LIST_LIMIT = 64 * 1024 * 1024;

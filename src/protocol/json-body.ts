@@ -4,13 +4,13 @@ import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
 import { localizedOf, TEXTS, unusedText } from './texts';
 
 const BYTE_ORDER_MARK = '\ufeff';
-// `ignoreBOM` keeps a leading byte order mark in the text, so that the error can name the mark.
+// `ignoreBOM` keeps a leading byte order mark in the text. `parse` can then name the mark in the error.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels levels of `raw` around the body of the push; the maximum depth does not include these levels
+ * @param outerLevels number of JSON levels around the body of the push; MAX_JSON_DEPTH does not include these levels
  * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
@@ -44,7 +44,7 @@ export function fieldErrors(
 
 const MAX_NAME_LENGTH = 64;
 
-/** A high surrogate at the end of a shortened name; strict JSON parsers reject a lone surrogate. */
+/** Half of a surrogate pair at the end of a shortened name. Strict JSON parsers reject such a half. */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
 export const shownName = (name: string) =>
@@ -76,7 +76,7 @@ function parse(text: string): unknown {
 
 /**
  * Maximum depth of a body (contract 4.11). `structureProblem` checks this limit and the next two limits before
- * `JSON.parse`, which could create half a million lists from 1 MiB.
+ * `JSON.parse`. Without these limits, `JSON.parse` could create half a million lists from 1 MiB.
  */
 export const MAX_JSON_DEPTH = 32;
 /** Maximum number of objects and lists; the largest push without unknown fields has about 1,000. */

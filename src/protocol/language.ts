@@ -26,5 +26,5 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
-/** The `meta` of a schema with its description in the OpenAPI document. */
+/** For the `meta` of a schema: the description in the OpenAPI document. */
 export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

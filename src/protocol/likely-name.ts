@@ -1,4 +1,4 @@
-/** By field: names that other systems use for the field, in lower case and without punctuation. */
+/** Names that other systems use for each field, in lower case and without punctuation. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   deadlineAt: ['dueat', 'due', 'duedate', 'duetime', 'deadline', 'deadlinetime', 'expireat'],
   externalId: ['id', 'bizid', 'bizkey', 'businesskey', 'businessid', 'extid', 'outerid'],
@@ -19,7 +19,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   partyRole: ['role', 'type', 'partytype'],
 };
 
-/** Maximum characters of a name that gets a suggestion, because `editDistance` is slow for long names. */
+/** Longer names get no suggestion, because `editDistance` is slow for long names. */
 const MAX_COMPARED = 40;
 
 /** @returns the element of `known` that `name` probably means; undefined if no element is similar */

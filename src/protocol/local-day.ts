@@ -10,7 +10,7 @@ export interface LocalDay {
   readonly end: number;
 }
 
-/** @returns undefined if the text is no date yyyy-MM-dd, or if the time zone skipped the date (Samoa: 2011-12-30) */
+/** @returns undefined if the text is not a yyyy-MM-dd date, or the time zone skipped the date (Samoa: 2011-12-30) */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
@@ -34,7 +34,7 @@ export function hourAt(instant: number, timeZone: string): number {
   return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
 }
 
-/** If clocks go back to midnight, midnight occurs twice, and the day starts at the first midnight. */
+/** When clocks are set back to midnight, midnight occurs twice. The day starts at the first midnight. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();
   return Math.min(...candidates.map((candidate) => candidate.toMillis()));

@@ -197,17 +197,17 @@ export const ENTRY_FIELDS = {
   worker: operatorField(TEXT),
   /** The operator who resent the push. */
   operator: operatorField(TEXT),
-  /** Digest of client, operation, idempotency key and body; only in the entries of queued and persisted pushes. */
+  /** Digest of client, operation, idempotency key and body. */
   idempotencyFingerprint: internalField(TEXT),
   /** Copy of the reason in REFUSED and EXPIRED entries, for the index `failures`. */
   failure: internalField(TEXT),
-  /** When MongoDB removes the entry; absent: after PUSH_LOG_RETENTION. */
+  /** When MongoDB removes the entry. If absent, MongoDB removes the entry after PUSH_LOG_RETENTION. */
   expireAt: internalField(INSTANT),
 } as const;
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** The description of an entry field, as `meta` for a field with the same meaning in another schema. */
+/** Reuses the description of an entry field for a field of another schema. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });

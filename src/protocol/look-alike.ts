@@ -6,11 +6,11 @@
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** Ids that look alike have the same result. */
+/** Returns the same text for ids that look alike. */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
 export interface InvisibleCharacter {
-  /** From 1, in Unicode characters. */
+  /** Counts Unicode characters, from 1. */
   readonly position: number;
   /** For example `U+3000`. */
   readonly codePoint: string;

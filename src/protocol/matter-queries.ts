@@ -147,7 +147,7 @@ function diffRow(timeZone: string) {
   });
 }
 
-/** Used only for the OpenAPI document, because `readDiff` parses the body of `matters/diff`. */
+/** Only for the OpenAPI document. `readDiff` parses the body of `matters/diff`. */
 function diffSchema(timeZone: string) {
   return z
     .object({

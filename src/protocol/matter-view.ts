@@ -151,7 +151,7 @@ export const matterView = z
   );
 export type MatterView = Answer<typeof matterView>;
 
-/** Answers to a query key without access to bodies omit these fields. */
+/** Answers omit these fields if the request was signed with a query key without access to bodies. */
 const TEXTS_OF_MATTER = { title: true, summary: true, content: true, payloadJson: true } as const;
 
 export const matterAnswer = matterView

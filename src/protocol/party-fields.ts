@@ -17,7 +17,7 @@ export const partyBodySchema = z
   })
   .meta(describe('A party of a matter, as it is pushed', '推送的参与人'));
 
-/** Nothing checks that the user exists, so that a push can remove a user who has left the portal. */
+/** The user may be unknown: a push can remove a user who has left the portal. */
 export const partyRemovalBodySchema = z
   .object({
     username: fields.username.meta(
@@ -35,8 +35,8 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * Checks the length before the elements, so that a list that is too long causes only one error. `unchecked` has the
- * input type of an element, because a test compares the input types of schemas with the types of `@matter-push/client`.
+ * Checks the length first: a list that is too long causes only one error. `unchecked` needs the input type of an
+ * element, because a test compares the input types of schemas with the types of `@matter-push/client`.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;

@@ -10,11 +10,11 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** Also `operation` in the log entries of batches that are rejected as a whole, and of lines without an operation. */
+/** Also the `operation` in some log entries: batches rejected as a whole, and lines without an operation. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** Also `operation` in the log entry of a resend that is rejected as a whole. */
+/** Also the `operation` in the log entry of a resend that is rejected as a whole. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';

@@ -30,7 +30,7 @@ export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   ),
 );
 
-/** Checks the length before the elements, so that a list that is too long causes only one error. */
+/** Checks the length first: a list that is too long causes only one error. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
@@ -39,7 +39,7 @@ export const WINDOW = describe(
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 
-/** Adds the rule that the field `from` is before the field `to`, if both fields are present. */
+/** Adds a rule: if both fields are present, the field `from` must be before the field `to`. */
 export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
   return schema.refine((value) => isOrdered(value, from, to), {
     path: [to],

@@ -1,4 +1,4 @@
-/** The error reasons with codes and messages, on which client programs rely (contract 3.2 and 8). */
+/** The error reasons with codes and messages. Client programs rely on them (contract 3.2 and 8). */
 import type { Text } from './language';
 
 interface ReasonText {
@@ -21,7 +21,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // The reason of an answer 207 as a whole; each failed line has a reason of its own.
+  // The reason of the whole answer 207. Each failed line also has a reason.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,8 +37,8 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because correct clients can cause this error: two operations with the same body in the same second have
-  // the same signature.
+  // Retryable, because correct clients can cause this error. Two requests of a client have the same signature if
+  // the body and X-Timestamp are the same.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
@@ -168,7 +168,7 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/** For an unknown reason, which a newer version of the service wrote to the push log or to a reply. */
+/** Replaces a reason that only a newer version of the service knows. */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
 export function isReason(text: unknown): text is Reason {
@@ -179,5 +179,5 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/** Reasons that an attacker can cause with only a client id, which is not secret. */
+/** An attacker can cause these reasons with only a client id. Client ids are not secret. */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -25,7 +25,7 @@ export interface ParsedBody {
 
 export type BodyParser = (body: unknown) => z.ZodSafeParseResult<ParsedBody>;
 
-/** A parser reports every problem of a body, not only the first one. */
+/** Each parser reports all problems of a body. */
 export function createBodyParsers(settings: ContractSettings): Record<OperationName, BodyParser> {
   const schemas = bodySchemas(settings);
   return {
@@ -218,8 +218,8 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * `when` for a rule that needs only the fields in `names` to be valid. Without `when`, zod skips the rule if any field
- * is invalid, and the answer does not name every problem.
+ * Runs a rule if the fields in `names` are valid. Without `when`, zod would skip the rule if any field is invalid. The
+ * answer would then not name every problem.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>

@@ -14,9 +14,9 @@ export const MAX_RESENT = 100;
 export const MAX_VALUES = 20;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/;
-/** `[]` stands for every element of a list. A name must begin with a letter, so that `__proto__` is rejected. */
+/** `[]` stands for every element of a list. A name must begin with a letter, to exclude `__proto__`. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** `set` must not name this field: one value would turn the pushes of many matters into pushes of one matter. */
+/** `set` must not change this field. One value would turn the pushes of many matters into pushes of one matter. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z
@@ -66,7 +66,7 @@ const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues 
   }
 });
 
-/** Rejects unknown fields: if the service ignored a misspelt `dryRun`, the service would send the pushes. */
+/** Rejects unknown fields. If a misspelt `dryRun` were ignored, the service would really send the pushes. */
 export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(

@@ -1,10 +1,10 @@
 /**
- * Adds JSON Schema to the OpenAPI document, because zod does not create defaults and rules that combine several fields.
- * Refinements of zod enforce the rules at run time.
+ * JSON Schema for the OpenAPI document: defaults, and rules that combine several fields. zod cannot generate this JSON
+ * Schema. At run time, zod refinements check the rules.
  */
 
 /**
- * Stands for `default`, because zod omits `default` if the schema has a transform. `openapi/json-schema.ts` renames
+ * Replaces `default`, because zod omits `default` if the schema has a transform. `openapi/json-schema.ts` renames
  * `x-absent-means` to `default`.
  */
 export const ABSENT_MEANS = 'x-absent-means';
@@ -25,7 +25,7 @@ export const maximumIf = (field: string, limited: string, maximum: number) => ({
   then: { properties: { [limited]: { maximum } } },
 });
 
-/** At most one of the two fields may have a text or a list as its value. */
+/** At most one of the two fields may contain a text or a list. */
 export const notBoth = (one: string, other: string) => ({
   not: {
     properties: { [one]: { type: TEXT_OR_LIST }, [other]: { type: TEXT_OR_LIST } },

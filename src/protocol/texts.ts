@@ -186,7 +186,7 @@ export function unusedText(isRejected: boolean) {
   };
 }
 
-/** Separates Chinese and English in a zod message, which is one string. */
+/** Separates the Chinese and the English text in a zod message. */
 const BETWEEN = '\u0000';
 
 const chinese = z.locales.zhCN().localeError;
@@ -200,7 +200,7 @@ export const bilingualErrors = {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
-    // For a missing enum, the message of zod is added, because the message lists the accepted values.
+    // For a missing enum field, also adds the message of zod, because that message lists the accepted values.
     if (issue.code === 'invalid_type') return zodMessage(required);
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },

@@ -4,9 +4,9 @@
  */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date such as 20261125 is rejected, because the digits as epoch seconds would be a day in the 1970s. */
+/** A date such as 20261125 is rejected. As epoch seconds, these digits would mean a day in the 1970s. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** Local time as yyyyMMddHHmmss. Epoch milliseconds have at most 13 digits until the year 2286. */
+/** 14 digits are local time (yyyyMMddHHmmss). Epoch milliseconds have at most 13 digits until the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
@@ -14,7 +14,7 @@ const DATE_TIME =
 /** Excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March. */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Smaller numbers are epoch seconds (until the year 5138), other numbers are epoch milliseconds (from 1973). */
+/** Smaller numbers are epoch seconds (until the year 5138). Other numbers are epoch milliseconds (from 1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
 /** The start of the year 0. */
@@ -71,7 +71,7 @@ function isCalendarDate(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** Whether the instant is valid for `deadlineAt`, whose local year must be 1970 to 9999. */
+/** The local year of `deadlineAt` must be 1970 to 9999. */
 export function isWritableInstant(instant: number, timeZone: string): boolean {
   const year = new Date(localAt(instant, timeZone)).getUTCFullYear();
   return year >= 1970 && year <= 9999;
@@ -103,15 +103,15 @@ export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
 /**
- * Returns local time, or UTC if `parseDateTime` would read the local time as another instant. When clocks are set back,
- * one hour of local time occurs twice.
+ * Returns local time. Returns UTC if `parseDateTime` would convert the local time to another instant. When clocks are
+ * set back, one hour of local time occurs twice.
  */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
   return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
 }
 
-/** When clocks change, a local time can occur twice or never: then the result is the same as in luxon. */
+/** When clocks change, a local time can occur twice or never. In both cases, the result is the same as in luxon. */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
   const first = local - guessed;
@@ -121,7 +121,7 @@ function instantOf(local: number, timeZone: string): number {
   return local - (second === third ? second : Math.min(second, third));
 }
 
-/** @returns the epoch milliseconds at which UTC has the date and time that `timeZone` has at `instant` */
+/** Adds the offset of the time zone. The UTC methods of `Date` then return the local date and time. */
 export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 
@@ -185,7 +185,7 @@ function exactOffset(instant: number, format: Intl.DateTimeFormat): number {
   );
 }
 
-/** @param month from 1 @param clock hour, minute and second */
+/** @param month 1 to 12 @param clock hour, minute and second */
 function utc(year: number, month: number, day: number, ...clock: number[]): number {
   const [hour = 0, minute = 0, second = 0] = clock;
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second);

@@ -18,7 +18,7 @@ export interface VerifyBody {
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // Returns the push from `body`, not the copy that zod makes: the dry run must validate the push exactly as sent.
+  // Returns `body.push`, not the copy that zod makes. The dry run must validate the push exactly as sent.
   return { operation, push: body.push as JsonObject };
 }
 
@@ -34,8 +34,8 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // The document shows `push` as a reference to the push body, which already has `allOf`. Without this line,
-            // `meta` would add a copy of `allOf` to `push`.
+            // In the document, `push` refers to the push body, and the push body has `allOf`. Without this line, `push`
+            // would get a copy of this `allOf`.
             allOf: undefined,
           }),
         }),

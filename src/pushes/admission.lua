@@ -1,5 +1,4 @@
--- Checks that the client is within its rate, and that no other request has used the signature. `run` in admission.ts
--- describes the answer.
+-- Checks the rate of the client and the reuse of signatures. `run` in admission.ts describes the answer.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -16,9 +15,9 @@ local take = arguments_after(4)
 local now = now_ms()
 
 local ADMITTED, REUSED = 0, -1
--- By Redis key of a rate: the time at which the leaky bucket will be empty.
+-- For each Redis key of a rate: the time at which the leaky bucket will be empty.
 local empty_at, answers = {}, {}
--- By Redis key of remembered signatures: the signatures to check.
+-- For each Redis key of remembered signatures: the signatures to check.
 local signed = {}
 while key_position < #KEYS do
   local seen, rate = take_keys()
@@ -29,7 +28,7 @@ while key_position < #KEYS do
     local capacity = burst * interval
     local max_capacity = math.max(burst, largest_batch) * interval
     local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
-    -- A bucket that was filled while the rate was lower can exceed `max_capacity`.
+    -- If the rate was lower before, the bucket can exceed `max_capacity`.
     if at > now + max_capacity then
       at = now + max_capacity
       empty_at[rate] = at
@@ -43,7 +42,7 @@ while key_position < #KEYS do
     end
   end
   answers[#answers + 1] = { wait, room }
-  -- The signature of a request above the rate is not remembered, so that rejected requests use no memory.
+  -- The signature of a request above the rate is not remembered. Rejected requests must not use memory.
   if wait == ADMITTED and grace >= 0 then
     local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
     table.insert(requests.signatures, signature)
@@ -56,7 +55,8 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- A signature is reused if the first request with the signature had another use, at least `grace` milliseconds ago.
+-- A signature is reused if two things are true: the first request with the signature had another `use`, and arrived
+-- at least `grace` milliseconds ago.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

@@ -23,7 +23,7 @@ export interface AdmissibleRequest {
 }
 
 /**
- * @param timeout milliseconds for the answer of Redis
+ * @param timeout maximum milliseconds to wait for Redis
  * @param pushes number of pushes that count against the rate; 1 by default
  * @returns the rate limit and the remaining requests; undefined if there is no limit
  * @throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
@@ -43,30 +43,33 @@ export interface RateLimit {
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: other requests may use a signature until this many milliseconds after its first use; 'off': no
-   * limit.
+   * SIGNATURE_GRACE: milliseconds after the first use of a signature. During this time, other requests may also
+   * use the signature. 'off': other requests may always use the signature.
    */
   readonly signatureGrace: number | 'off';
-  /** RATE_LIMIT and RATE_BURST, for clients without a rate of their own. */
+  /** RATE_LIMIT and RATE_BURST, for clients without an individual rate. */
   readonly rate: RateLimit;
   /** QUERY_KEY_RATE: the limit of each query key, separate from the rate of its client. */
   readonly queryKeyRate: RateLimit;
 }
 
 /**
- * Milliseconds for which Redis remembers signatures: 1,200 s and a margin of one minute. A web process accepts a
- * timestamp within ±300 s of its clock, and the clock of a web process is assumed to be right within ±300 s.
+ * How long Redis remembers a signature, in milliseconds: 1,200 s and a margin of one minute.
+ *
+ * - A web process accepts a timestamp if it differs from the clock of the web process by at most 300 s.
+ * - The clock of a web process can be up to 300 s fast or slow.
+ * - Together, the web processes can accept a signature for 1,200 s.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
 /**
- * Maximum signatures that Redis remembers for one client and minute: enough for 8,300 requests a second. The reuse of
- * further signatures is not detected.
+ * Maximum signatures that Redis remembers for one client and minute. This is enough for 8,300 requests a second. The
+ * reuse of further signatures is not detected.
  */
 const MAX_REMEMBERED = 500_000;
 
-/** Minimum milliseconds between the starts of two concurrent round trips, so that more requests share a round trip. */
+/** Minimum milliseconds between the starts of two concurrent round trips. More requests then share a round trip. */
 const HEAD_START = 20;
 
 interface AdmissionRequest {
@@ -76,8 +79,8 @@ interface AdmissionRequest {
 }
 
 /**
- * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted if the bucket is empty,
- * and fills the bucket above its capacity.
+ * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted only if the bucket is
+ * empty. Such a batch fills the bucket above the capacity.
  */
 export function createAdmit(
   redis: RedisConnection,
@@ -87,8 +90,10 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
-   * `wait`: 0 if the request is admitted, -1 if the signature was reused, otherwise the milliseconds until the request
-   * is within the rate. `remaining`: the number of pushes that the client may send at once after this request.
+   * - `wait` is 0: the request is admitted.
+   * - `wait` is -1: the signature was reused.
+   * - `wait` is positive: the request is above the rate, and can be admitted after `wait` milliseconds.
+   * - `remaining`: the number of pushes that the client may send immediately after this request.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({
@@ -122,7 +127,7 @@ function keysOf(keys: RedisKeys, { caller, timestamp }: AdmissibleRequest): stri
 
 function argumentsOf({ request, limit: { rate, burst }, pushes }: AdmissionRequest) {
   const { path, idempotencyKey, signature } = request;
-  // `use` identifies the request by path and idempotency key, because the signature covers neither.
+  // `use` contains the path and the idempotency key, because the signature does not cover them.
   const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
   const digest = createHash('sha256').update(use).digest('base64url').slice(0, 22);
   return [signature.slice(0, 32), digest, rate === 0 ? 0 : 1000 / rate, burst, pushes];

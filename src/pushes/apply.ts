@@ -81,15 +81,15 @@ export interface ApplyDependencies {
   readonly finalizer: PushFinalizer;
   readonly database: Reach;
   readonly queueAndWait: QueueAndWait;
-  /** The reply channel of this process. */
+  /** Identifies the reply channel of this web process. */
   readonly replyTo: string;
   readonly clock: Clock;
   readonly metrics?: Metrics;
 }
 
 /**
- * A push that cannot be recorded is answered with OPERATION_FAILED if its entry is too large or cannot be encoded,
- * otherwise with DATABASE_UNAVAILABLE.
+ * If a log entry is too large or cannot be encoded, the push gets the answer OPERATION_FAILED. If the write fails for
+ * another reason, the push gets the answer DATABASE_UNAVAILABLE.
  *
  * @param timeout milliseconds
  */
@@ -117,14 +117,14 @@ export async function recordPushes(
     const finalizeAll = () => {
       for (const { entry } of pushes) finalizeEntry(deps, entry, error.reason);
     };
-    // The write can still run after the timeout. If an entry were finalized before the write, the write would add the
-    // entry as QUEUED afterwards.
+    // After a timeout, the write can still add QUEUED entries. Therefore the entries are finalized only when the write
+    // has ended.
     void written.then(finalizeAll, finalizeAll);
   }
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** A failed append can have written the entry in spite of the error, and the entry must not stay QUEUED. */
+/** A failed append can still have written the entry. The entry must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -134,9 +134,9 @@ function finalizeEntry(
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 
-/** The lines of a batch on which later lines of the same matter depend. */
+/** Earlier lines of a batch. They determine what happens to later lines of the same matter. */
 export class LineOrder {
-  /** The request id of the last queued line of each matter, by externalId. */
+  /** For each externalId, the request id of the last queued line. */
   readonly last = new Map<string, string>();
   /**
    * The externalIds of lines that failed with a retryable error before they were queued. Later lines with the same
@@ -153,8 +153,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues the valid pushes that have no answer yet, and sets their answers. A line after a failed line of the same
- * matter is not queued (`LineOrder.failed`).
+ * Queues the valid pushes that have no answer yet, and sets their answers. Does not queue a push whose externalId is in
+ * `order.failed`.
  *
  * @returns the number of queued pushes
  */
@@ -171,7 +171,8 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // STILL_QUEUED counts too: if a later push of the matter took effect, further resends of this push would fail.
+      // This includes the answer STILL_QUEUED of a resend. If a later push of the matter took effect, this push could
+      // not be resent any more.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));
@@ -195,7 +196,7 @@ export async function applyPushes(
 
 const isValid = (push: Push): push is Push & { valid: ValidPush } => push.valid !== undefined;
 
-/** For a push that is recorded but not queued. */
+/** Rejects a push that is recorded and will not be queued. */
 export async function rejectRecorded(
   { finalizer, clock }: Pick<ApplyDependencies, 'finalizer' | 'clock'>,
   push: Push,

@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** Keeps a PushError of the call, because the reason of the PushError is more exact than the reason from `errorOf`. */
+/** If the call throws a PushError, keeps this error. Its reason is more exact than the reason from `errorOf`. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

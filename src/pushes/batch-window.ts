@@ -1,14 +1,14 @@
 /**
- * Limits how many batch lines of a client are in flight, so that batches do not delay single pushes of other clients
- * (contract 7.4, docs/notes/batch-window.md).
+ * Limits how many batch lines of a client are in flight. Without the limit, batches would delay single pushes of other
+ * clients (contract 7.4, docs/notes/batch-window.md).
  */
 
 /**
- * Maximum lines of a client in flight while other clients send single pushes. If the other clients have more than
+ * Maximum batch lines of a client in flight while other clients send single pushes. If the other clients have more than
  * WINDOW single pushes in flight, the maximum is the number of these single pushes.
  */
 const WINDOW = 32;
-/** Number of parts in the window: one part is recorded while the other part is applied. */
+/** The window has room for two parts: one part is recorded while workers apply the other part. */
 const PARTS = 2;
 /**
  * Minimum lines of a part, except the last part of a batch. Smaller parts would cost too many round trips to MongoDB
@@ -44,7 +44,7 @@ export interface WindowAccess {
 
 interface Singles {
   inFlight: number;
-  /** When the last single push ended, by `clock`. */
+  /** Time of `clock` at which the last single push ended. */
   lastLeft: number;
 }
 
@@ -112,7 +112,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, the timer must start all lines, because `grant` could start fewer lines.
+      // If no time is left, the timer starts all lines. `grant` could start fewer lines.
       if (timeout > 0) this.grant();
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. The size is checked before the JSON is written, because a value that is set
- * at many places can make the JSON very large.
+ * Sets and removes fields of a parsed body. One value can be set at many places and make the JSON very large. Therefore
+ * the size is checked before the final JSON is created.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -34,8 +34,7 @@ const NULL_BYTES = 'null'.length;
 
 /**
  * @param body is modified
- * @param changes a change in a missing object or list element is ignored; a missing field of an existing object is
- *   added
+ * @param changes missing fields of an existing object are added; missing objects and list elements are not added
  * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body would have more than `maxBytes` bytes
  */
 export function changedBody(
@@ -61,18 +60,18 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** Writes an infinite number such as 1e999 as text: `JSON.stringify` would write `null`, which many fields accept. */
+/** Writes an infinite number such as 1e999 as text, because many fields would accept the `null` of `JSON.stringify`. */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Stands for a removed list element until all changes are made, so that the other elements keep their indexes. */
+/** Marks a removed list element until all changes are made. Until then, the other elements keep their indexes. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
 /**
- * Puts `change` at the place, not `change.value`: many bodies share the value, and a later change must not modify the
- * value.
+ * Puts `change` at the place, not `change.value`. Many bodies share this value, and a later change must not modify the
+ * shared value.
  */
 function setPlace(
   body: object,

@@ -32,8 +32,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates the externalId of a push that has none. The id depends on the body, because a push with the same key and
- * another body must not overwrite the matter of the first push.
+ * Creates an externalId for a push without externalId. The id depends on the body: a push with the same key and another
+ * body must not overwrite the matter of the first push.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -90,8 +90,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * All resends of a failed push share one fingerprint, so that at most one resend takes effect. A resend of a push that
- * took effect has no fingerprint, so that workers apply the push again.
+ * All resends of a failed push have the same fingerprint, and at most one of these resends takes effect. A resend of a
+ * successful push has no fingerprint. Workers apply such a resend as a new push.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -100,7 +100,7 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 
 /**
  * Finds the prior results of pushes that a worker is about to apply. The `local` read also finds results that the
- * MongoDB majority has not confirmed. Without these results, the worker could apply a push twice.
+ * MongoDB majority has not confirmed. If the worker ignored these results, the worker could apply a push twice.
  *
  * @returns the results by fingerprint; undefined if a MongoDB election could still undo one of the results
  */

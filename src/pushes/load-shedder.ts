@@ -1,10 +1,10 @@
 /**
- * Load shedding: before any work, a web process rejects a push that would wait too long behind other pushes. While
- * pushes pile up, the limit of pushes in flight follows the rate at which workers process pushes of this web process.
+ * Load shedding: a web process immediately rejects a push that would wait too long behind other pushes. While pushes
+ * pile up, the limit of pushes in flight depends on how fast workers process the pushes of this web process.
  */
 import { PushError } from '../protocol/errors';
 
-/** Permits a push, or the lines of a batch, to be in flight, which means: between receipt and answer. */
+/** A permit for a push, or for the lines of a batch, to be in flight. In flight means between receipt and answer. */
 export interface Permit {
   /** Ends one push. @param isProcessed whether a worker processed the push; the rate counts only processed pushes */
   end(isProcessed: boolean): void;
@@ -23,12 +23,12 @@ export interface LoadShedderOptions {
   readonly clock: () => number;
 }
 
-/** Minimum of the limit: low, because all web processes together must not overload a slow database. */
+/** The lowest limit. This value is low, because all web processes together must not overload a slow database. */
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate. If a worker dies,
- * other workers take over before the measured rate falls to almost zero.
+ * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate. This time is long
+ * enough for other workers to take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
@@ -50,7 +50,7 @@ export class LoadShedder {
   /** Milliseconds in which pushes were in flight. */
   private busy = 0;
   private measuredAt: number;
-  /** The limit is the number of pushes that workers can process in `maxWait` milliseconds at the measured rate. */
+  /** While pushes pile up, the limit is the number of pushes that workers process in `maxWait` milliseconds. */
   private readonly maxWait: number;
   /**
    * While the oldest push in flight is younger than `latencyFloor` milliseconds, pushes do not pile up, and the limit
@@ -65,8 +65,8 @@ export class LoadShedder {
   }
 
   /**
-   * @param lines number of lines of a batch, which is admitted as a whole; absent: a single push
-   * @throws PushError BACKLOG_FULL; `retryAfter` estimates after how many seconds a retry is admitted
+   * @param lines number of lines of a batch; absent: a single push
+   * @throws PushError BACKLOG_FULL; `retryAfter` is an estimate, in seconds
    */
   acquire(clientId: string, lines?: number): Permit {
     const pushes = lines ?? 1;
@@ -94,7 +94,7 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // An old push alone is no reason to reject this request: perhaps only the partition of the old push is blocked.
+    // One old push does not prove an overload: perhaps only the partition of the old push is blocked.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));
@@ -128,7 +128,7 @@ export class LoadShedder {
 
   /**
    * Must be called before every change of `inFlight`. Time without pushes in flight does not count, because such time
-   * does not show how fast workers are.
+   * says nothing about the speed of workers.
    */
   private measure(): void {
     const now = this.options.clock();

@@ -1,4 +1,4 @@
-/** Settles pushes without a reply of a worker, and finds the final states of pushes whose reply was lost. */
+/** Writes the final states of pushes that no worker has settled. Looks up the final state if a reply was lost. */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -8,7 +8,7 @@ import type { ReplyInbox } from '../queue/producer';
 import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** Maximum milliseconds that a request waits after its deadline for the push log to confirm the final state. */
+/** A request waits at most this many milliseconds after its deadline until the push log confirms the final state. */
 export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
@@ -25,12 +25,12 @@ const MIN_WAIT = 100;
 /** Milliseconds. */
 const RETRY_INTERVAL = 500;
 const MAX_BATCH = 500;
-/** Maximum pushes whose unconfirmed writes this process retries. Workers later expire the entries of further pushes. */
+/** Maximum pushes in `unconfirmed`. Workers later set the entries of further pushes to EXPIRED. */
 const MAX_UNCONFIRMED = 20_000;
 
 /**
- * Writes the final states of pushes that no worker has settled. Unconfirmed writes are retried in the background, so
- * that no entry stays QUEUED or missing.
+ * Writes the final states of pushes that no worker has settled. If MongoDB does not confirm a write, the write is
+ * retried in the background.
  */
 export class PushFinalizer {
   /** By request id. */
@@ -68,7 +68,7 @@ export class PushFinalizer {
     return finalState;
   }
 
-  /** Retries up to MAX_BATCH pushes once more. Workers later expire the pushes that stay unconfirmed. */
+  /** Retries up to MAX_BATCH pushes once more. Workers later set the entries of the other pushes to EXPIRED. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();
@@ -84,7 +84,7 @@ export class PushFinalizer {
     let pushes = 0;
     for (const [index, push] of batch.entries()) {
       this.unconfirmed.delete(push.id);
-      // Moves the push to the end, because pushes with locked entries must not block the retries of other pushes.
+      // Moves the push to the end. A push with a locked entry must not block the retries of other pushes.
       if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
       else pushes += 1;
     }
@@ -94,8 +94,8 @@ export class PushFinalizer {
 }
 
 /**
- * To be called while Redis is unreachable, because no reply can arrive. If the database does not confirm the final
- * state of a push, the push keeps waiting.
+ * Settles all waiting pushes while Redis is unreachable, because no reply can arrive. If the database does not confirm
+ * the final state of a push, the push keeps waiting.
  */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
@@ -125,7 +125,7 @@ export interface LostReplyDependencies {
   readonly metrics?: Metrics;
 }
 
-/** Looks up waiting pushes in the push log: a reply is lost if Redis restarts or a worker dies after its commit. */
+/** Looks up waiting pushes in the push log. Replies can be lost if Redis restarts, or a worker dies after a commit. */
 export function startLostReplyLookup(deps: LostReplyDependencies): PollLoop {
   return startPollLoop(
     () => lookUpLostReplies(deps),
@@ -139,14 +139,14 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // The slice is random: in a fixed slice, pushes that wait for a slow worker could fill every lookup.
+  // Looks up a random slice. In a fixed slice, the same pushes of a slow worker could fill every lookup.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {
     if (!settlement) continue;
     const sizeBefore = inbox.size;
     inbox.deliver(id, settlement);
-    // If the reply has arrived during the lookup, `deliver` has no effect, and the reply is not lost.
+    // If the reply arrived during the lookup, `deliver` has no effect. This reply is not counted as lost.
     if (inbox.size < sizeBefore) metrics.replyLost();
   }
 }

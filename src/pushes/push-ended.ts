@@ -1,4 +1,4 @@
-/** The event that a push has ended, which `http/end-request.ts` counts. */
+/** The event that a push has ended. `http/end-request.ts` counts these events. */
 import type { OperationName } from '../domain/operation';
 import { PushError } from '../protocol/errors';
 import { BATCH, RESEND } from '../protocol/paths';
@@ -13,7 +13,7 @@ export interface PushEnded {
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly answer: PushAnswer;
-  /** Number of lines of a batch or resend with this answer; undefined: a single push, or the lines were not read. */
+  /** Number of lines of a batch or resend with this answer; undefined for a single push, or if lines were not read. */
   readonly lines: number | undefined;
   /** True if the push has a log entry, or if `logRejection` received the push (rejections.ts). */
   readonly isRecorded: boolean;

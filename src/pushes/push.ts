@@ -42,11 +42,11 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   readonly path: string;
   readonly rawBody: Uint8Array;
-  /** Set for a large body, so that the body is hashed only once. */
+  /** Set for a large body, to avoid a second hash computation. */
   readonly digest?: BodyDigest | undefined;
   /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
-  /** Called with the remaining rate of the client after admission. */
+  /** Called after admission, with the remaining rate of the client. */
   readonly onAdmitted: (rate: RateState | undefined) => void;
   /** For the access log; set if LOG_REQUESTS is on. */
   readonly stages?: StageTimes | undefined;
@@ -114,13 +114,13 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** The entry has the fingerprint from the start, because a later write would update the fingerprint index again. */
+/** Sets the fingerprint before the entry is written. A later update would have to change the fingerprint index. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
   idempotencyFingerprint: string | undefined,
 ): LogEntry {
-  // The new fields come before the spread: V8 adds fields after a spread one by one, which is several times slower.
+  // The new fields come before the spread. After a spread, V8 adds fields one by one, several times slower.
   const queued =
     warnings.length > 0 ? { externalId, warnings, ...entry } : { externalId, ...entry };
   return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
@@ -129,7 +129,7 @@ export function queuedEntry(
 export const withExternalId = (entry: LogEntry, externalId: string | undefined): LogEntry =>
   externalId === undefined ? entry : { externalId, ...entry };
 
-/** The entry of a retry that is answered with the outcome of its first attempt, without being queued. */
+/** The entry of a retry that is not queued. The entry contains the result of the first attempt. */
 export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
   const { externalId, result, matterId, warnings } = first;
   return {
@@ -212,7 +212,7 @@ function withUnseen(
   return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
 }
 
-/** The field that the answer names in `errors`, by reason. */
+/** For each reason, the field that the answer names in `errors`. */
 const FIELDS: Partial<Record<Reason, string>> = {
   EXTERNAL_ID_RESERVED: 'externalId',
   TOO_MANY_PARTIES: 'parties',

@@ -1,6 +1,6 @@
 /**
- * Entry point of `src/pushes/`, which processes pushes in the web process. Files outside this folder, except tests,
- * import only this file, `idempotency.ts` and `resend.ts`.
+ * Entry point of `src/pushes/`, which processes pushes in the web process. The rest of the production code imports only
+ * this file, `idempotency.ts` and `resend.ts`.
  */
 import type { RedisConnection } from '../infra/redis/connect';
 import { createBodyParsers } from '../protocol/requests';
@@ -51,10 +51,7 @@ export interface Pushes {
   readonly admit: Admit;
 }
 
-/**
- * Named like the settings of the process: `pushTimeout` is PUSH_TIMEOUT. Timeouts are in milliseconds, body limits in
- * bytes.
- */
+/** Timeouts are in milliseconds. Body limits are in bytes. */
 export interface PushSettings extends AdmissionSettings {
   readonly pushTimeout: number;
   readonly batchTimeout: number;

@@ -1,6 +1,6 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. `PushFinalizer` writes EXPIRED for each push that
- * has no reply at its deadline.
+ * Queues recorded pushes and waits for the replies of the workers. For each push without a reply at the deadline,
+ * `PushFinalizer` writes EXPIRED to the push log.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -29,7 +29,7 @@ export interface PushToQueue {
  *
  * @param deadline epoch milliseconds
  * @param onSettled called for each reply that arrives before the deadline
- * @returns the final state of each push; undefined if the push has no reply and the database confirms no final state
+ * @returns the final state of each push; undefined if the final state is unknown
  */
 export type QueueAndWait = (
   pushes: readonly PushToQueue[],
@@ -49,7 +49,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** A worker can reply with one of these reasons, or with the state EXPIRED, for a push whose log entry is lost. */
+/** Even if the push log has lost the entry of a push, a worker can reply with one of these reasons. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -57,15 +57,15 @@ const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'SKIPPED_AFTER_FAILURE',
 ];
 
-/** Whether the push log certainly has the final state that the reply contains. */
+/** True if the push log certainly contains the final state of the push. */
 function isLogged(reply: Settlement | undefined): boolean {
   if (!reply || reply.state === 'EXPIRED') return false;
   return reply.state !== 'REFUSED' || !ENDS_WITHOUT_ENTRY.includes(reply.reason);
 }
 
 /**
- * Writes EXPIRED for each push without a reply, and the state of each reply for which `isLogged` is false. If the push
- * log already has a final state, the caller gets that final state.
+ * Writes EXPIRED for each push without a reply. Also writes the states of replies that are not logged (`isLogged`). If
+ * the push log already has a final state, `finalize` returns the existing state.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -84,7 +84,7 @@ function finalizeOthers(
 
 const EXPIRED = { state: 'EXPIRED' } as const;
 
-/** Must not reject, because `createQueueAndWait` does not handle a rejection of this promise. */
+/** Must never reject, because the caller ignores the promise. */
 async function enqueue(
   deps: QueueAndWaitDependencies,
   pushes: readonly PushToQueue[],
@@ -111,8 +111,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, the partition can contain the push, and a worker can apply the push. Then the caller gets
- * QUEUE_UNAVAILABLE only if the database confirms this final state.
+ * If `result` is an error, the queue possibly contains the push, and a worker could apply the push. The caller then
+ * gets QUEUE_UNAVAILABLE only after the database has confirmed this final state.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -33,7 +33,7 @@ export interface CheckedLine {
   readonly line: RawLine;
   /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** The idempotency key of the line, or else a key that is derived from the idempotency key of the batch. */
+  /** The idempotency key of the line; by default derived from the idempotency key of the batch. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /** Whether an earlier line of the batch has the same operation and key. */
@@ -59,7 +59,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Splitting the batch into lines has already used time of this turn of the event loop.
+  // Splitting the batch into lines can already have used up a time slice.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -115,8 +115,8 @@ export type CheckBodies = (
 ) => Promise<(CheckedBody | PushError)[]>;
 
 /**
- * Limit for the unknown users that all bodies of a batch report together. Beyond this limit, a body still reports its
- * first MAX_PROBLEMS unknown users.
+ * Maximum unknown users in the errors of all bodies together. Beyond this limit, the error of each further body
+ * contains at most MAX_PROBLEMS unknown users.
  */
 const MAX_USER_PROBLEMS = 10_000;
 
@@ -145,7 +145,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   };
 }
 
-/** Maximum usernames in one MongoDB query, because a batch of 8 MiB can contain hundreds of thousands of usernames. */
+/** Maximum usernames in one MongoDB query. A batch can contain hundreds of thousands of usernames. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

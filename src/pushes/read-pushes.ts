@@ -20,17 +20,18 @@ import {
 export interface ReadDependencies extends BatchReader {
   readonly checkBody: CheckBody;
   readonly idempotency: Idempotency;
-  /** Creates ascending request ids, which differ from `batchId` only in the counter (`push-log/request-id.ts`). */
+  /** Creates ascending request ids for the lines of a batch. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
 }
 
 export interface ReadTimes {
-  /** Milliseconds: `timeout` from the receipt of the request to the deadline, `left` from now to the deadline. */
+  /** Milliseconds from the receipt of the request to the deadline. */
   readonly timeout: number;
+  /** Milliseconds that are left until the deadline. */
   readonly left: number;
 }
 
-/** An invalid push does not throw: the error is the `answer` of the push. @throws PushError DATABASE_UNAVAILABLE */
+/** The error of an invalid push becomes the `answer` of the push. @throws PushError DATABASE_UNAVAILABLE */
 export async function readPushes(
   deps: ReadDependencies,
   request: PushRequest,
@@ -67,8 +68,8 @@ async function readSingle(
 const NO_FINGERPRINT = () => undefined;
 
 /**
- * Maximum bytes of an unreadable batch whose body is recorded. Without this limit, a client that sends an unreadable
- * batch again and again could fill the database.
+ * Maximum bytes of a stored body of an unreadable batch. A client that repeats a large unreadable batch could fill the
+ * database.
  */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
@@ -79,7 +80,7 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 }
 
 /**
- * The pushes must not refer to the parsed JSON. Otherwise the parsed JSON, which is larger than the batch, would stay
+ * The pushes must not refer to the parsed JSON, which is larger than the batch. A reference would keep the parsed JSON
  * in memory while the batch waits for replies.
  */
 async function readLines(

@@ -1,6 +1,6 @@
 /**
- * The rejection log records requests that are rejected before their pushes are recorded (contract 5.3). The number of
- * entries per client is limited (BURST, INTERVAL).
+ * Records failed authentications, and requests that are rejected as a whole (contract 5.3). BURST and INTERVAL limit
+ * the number of entries per client.
  */
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { Clock } from '../concurrency/timing';
@@ -35,8 +35,8 @@ const INTERVAL = 60_000;
 const MAX_BODY = 16 * 1024;
 
 /**
- * Maximum milliseconds of the random delay before an entry is recorded. Without the delay, recording would slow down
- * the answers to known clients, and this slowness would reveal which clients exist.
+ * Maximum milliseconds of the random delay before an entry is recorded. Only rejections of known clients are recorded.
+ * Without the delay, slower answers would reveal which client ids exist.
  */
 const SPREAD = 1_000;
 
@@ -54,7 +54,7 @@ export type LogRejection = (rejection: LoggedRejection) => void;
 
 export interface RejectionLog {
   readonly record: LogRejection;
-  /** Records or drops all pending entries without further delay. */
+  /** Records all pending entries immediately. */
   stop(): Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export function recordRejection(
   return push;
 }
 
-/** A batch counts as one push, because its lines are not parsed. */
+/** A batch counts as one push, because the lines are not parsed. */
 const UNPARSED = { lines: undefined, isRecorded: true } as const;
 const EMPTY = new Uint8Array(0);
 
@@ -184,16 +184,16 @@ export interface RejectRequestDependencies {
   readonly clock: Clock;
 }
 
-/** See `Submission` in submit.ts. */
+/** `lines` is undefined for a single push, and an error for an unreadable batch. `timeout` is in milliseconds. */
 export interface RejectedSubmission {
   readonly lines: readonly RawLine[] | PushError | undefined;
   readonly timeout: number;
 }
 
-/** A request with one of these reasons is recorded without its body, because the database is probably slow. */
+/** Requests with these reasons are recorded without a body, because the database is probably slow. */
 const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
 
-/** Records an authenticated request that is rejected as a whole, before its pushes are recorded. */
+/** Records an authenticated request that is rejected as a whole. */
 export function rejectRequest(
   { logRejection, clock }: RejectRequestDependencies,
   request: PushRequest,

@@ -1,4 +1,4 @@
-/** Combines the plan of a resend with the results of the pushes that were sent: one result per request id. */
+/** Makes one line per request id, from the plan of a resend and the results of the sent pushes. */
 import { PushError, type Reason } from '../protocol/errors';
 import { type LogEntry, settlementOf } from '../storage/push-log';
 import { answerOf, type PushAnswer, type PushResult } from './push';
@@ -9,22 +9,19 @@ export interface ResentLine {
   /** Place of the request id in the request, from 1. */
   readonly line: number;
   readonly resentFrom: string;
-  /** In a dry run: whether the push would be sent. */
+  /** True if the plan sends the push, also in a dry run. */
   readonly sent: boolean;
-  /** The id of the new push, or `SkippedPush.by` if no push is sent. If neither exists: `resentFrom`. */
+  /** The id of the new push, or of the push that prevented a new push (`planned.by`). By default `resentFrom`. */
   readonly requestId: string;
   readonly externalId: string | undefined;
-  /** A ValidPush only in a dry run, if the push would be sent. */
+  /** A ValidPush is possible only in a dry run. */
   readonly answer: PushAnswer | ValidPush;
 }
 
 /** A push that the resend request names, and the plan for this push. */
 export interface RequestedPush {
   readonly planned: Planned;
-  /**
-   * Places in the resend request, from 1. A push can have several places, because each attempt of the push has its own
-   * request id.
-   */
+  /** Places in the resend request, from 1. The request can name several attempts of one push. */
   readonly lines: readonly number[];
   /** Set only if the kind of `planned` is `push`. */
   readonly checked?: ValidPush | PushError | undefined;
@@ -81,9 +78,9 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
   const reason = REASONS[why];
   if (reason) return { ...ids, answer: new PushError(reason) };
-  // If the client did not sign the entry, or the entry is no push, `linesOf` keeps PUSH_NOT_FOUND.
+  // NOT_AUTHENTICATED and NOT_A_PUSH: the line keeps the answer PUSH_NOT_FOUND.
   if (by === undefined) return {};
-  // Without a settlement, the push `by` is still queued, or the MongoDB majority has not confirmed its entry.
+  // Without a settlement, the push `by` counts as queued.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

@@ -18,13 +18,13 @@ import { externalIdIn } from './validate';
 
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
-  /** The body of `entry`, or of the latest attempt that the resend request names. */
+  /** The body of the latest attempt that the resend request names; by default the body of `entry`. */
   readonly body: Uint8Array;
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of `entry`; undefined if this body is not stored or not needed. All resends of a push derive a missing
-   * externalId from the idempotency key and `firstBody`, so that all resends change the same matter.
+   * The body of `entry`; undefined if this body is not stored or not needed. A missing externalId is derived from the
+   * idempotency key and `firstBody`. So all resends of a push change the same matter.
    */
   readonly firstBody: Uint8Array | undefined;
 }
@@ -53,7 +53,7 @@ export interface SkippedPush {
   readonly kind: 'skipped';
   readonly entry: LogEntry;
   readonly why: Skipped;
-  /** The request id of the push that took effect, or that is still queued and can take effect. */
+  /** The request id of the push that took effect or is still queued. */
   readonly by?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** The attempt whose body is sent, by entry; by default the entry itself. */
+  /** Maps an entry to the attempt whose body is sent; by default the entry itself. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
@@ -84,7 +84,7 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // If a retry of a push took effect, a resend could overwrite newer values of the matter with old values.
+    // Finds retries that took effect. A resend after such a retry could overwrite newer values of the matter.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -119,7 +119,7 @@ interface Attempts {
   /** The request id of the resend that took effect, by the request id of the original push. */
   readonly sent: ReadonlyMap<string, string>;
   readonly uses: KeyUses;
-  /** By the request id of the failed push. */
+  /** Maps the request id of a failed push to a later push of the same matter or key. */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 
@@ -130,7 +130,7 @@ function skippedOf(
   attempts: Attempts,
   allowed: readonly Skipped[],
 ): (SkipReason | undefined)[] {
-  /** Matters with a queued push: a later push of the matter must wait until the queued push is settled. */
+  /** Matters with a queued push. Later pushes of these matters are skipped. */
   const waiting = new Set<string>();
   const skipped = entries.map((entry): SkipReason | undefined => {
     const { systemCode, externalId } = entry;
@@ -152,11 +152,11 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // `sent` and `later` are read concurrently, and a resend that ends during the reads can be missing in `sent`.
+  // `sent` and `later` are read concurrently. A resend that ends during the reads is possibly only in `later`.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // A resend acts in the name of the client, so the client must have signed the push with a secret that may push.
+    // A resend acts in the name of the client. So the client must have signed the push with a secret that may push.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
@@ -198,7 +198,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // A reason that only a newer version of the service knows can mean that the signature was wrong.
+  // An unknown reason comes from a newer version of the service, and could mean a wrong signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The request `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). `submit` processes the
- * pushes like the lines of a batch, in the order in which the original pushes were received.
+ * The request `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). `submit` processes these
+ * pushes like the lines of a batch, in the order of the original pushes.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -40,9 +40,9 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** BODY_LIMIT: maximum bytes of one body after the request has set values. */
+  /** BODY_LIMIT: maximum bytes of one body, including values that the request sets. */
   readonly maxBodyBytes: number;
-  /** BATCH_BODY_LIMIT: maximum bytes of all bodies of a request. */
+  /** BATCH_BODY_LIMIT: maximum bytes of all resent bodies together. */
   readonly maxBytes: number;
 }
 
@@ -81,7 +81,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // `submit` counts the lines before the plan exists, so each request id counts as one line without bytes.
+    // `submit` counts the lines before the plan exists. So each request id counts as one empty line.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -102,8 +102,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects a push if another push of its matter or idempotency key was recorded after the plan was made. Each resend
- * records its pushes before this check, so at least one of two concurrent resends finds the pushes of the other resend.
+ * Rejects a push if another push of the same matter or idempotency key was recorded after the plan was made. Two
+ * concurrent resends both record pushes before this check, so at least one resend detects the conflict.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -125,8 +125,8 @@ async function recheck(
 }
 
 /**
- * @returns undefined if `later` is another resend of the same push and took effect: the worker then answers with the
- *   result of `later`
+ * @returns undefined if `later` is a successful resend of the same push. The worker then answers with the result of
+ *   `later`
  */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
@@ -166,7 +166,7 @@ async function planRequest(
   });
 }
 
-/** The attempts of one push whose request ids are in the resend request. */
+/** One push, with the attempts of this push that the resend request names. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
@@ -174,7 +174,7 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns the named pushes, by the log entry that `planRequest` passes to `planResend` */
+/** @returns the named pushes; each key is the log entry of the push for `planResend` */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -184,8 +184,8 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push, so that all these resends together take effect at
-  // most once. For each original push, `firstOf` contains the oldest found entry.
+  // A resend of a resend counts as a resend of the original push. So all these resends take effect at most once.
+  // `firstOf` contains the oldest found entry of each original push.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   const latestOf = latestAttempts([...firstOf.values()].reverse());
@@ -225,8 +225,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // The fingerprint does not depend on a changed body, so that all resends of a push together take effect at most
-    // once.
+    // The original entry determines the fingerprint: a changed body must not allow a second effect.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

@@ -26,8 +26,8 @@ export interface ValuesToSet {
 }
 
 /**
- * Maximum rounds of setting values and validating the changed bodies. A round can find new problems, because unknown
- * users are reported only after all fields are valid.
+ * Maximum rounds. Each round sets values and validates the changed bodies again. Unknown users, for example, are
+ * reported only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
 const PROBLEMS_PER_ROUND = 500;
@@ -99,7 +99,7 @@ const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** An UNKNOWN_USER error keeps all problems, because `CheckBodies` has its own limit for unknown users. */
+/** An UNKNOWN_USER error keeps all problems, because `checkBodies` has already limited the unknown users. */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;
@@ -134,7 +134,7 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // `assignId` needs a signature or another value that is unique for the push. The log stores no valid signatures.
+    // The log does not store valid signatures. The position of the push replaces the signature as a unique value.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

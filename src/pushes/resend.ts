@@ -1,4 +1,4 @@
-/** Resends logged pushes for operators; `resend-request.ts` resends logged pushes for clients. */
+/** Resends logged pushes for operators (for clients: `resend-request.ts`). */
 
 import { inBatches } from '../concurrency/batcher';
 import { PushError } from '../protocol/errors';
@@ -37,14 +37,14 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly newRequestId: (receivedAt: number) => string;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** The id of one run of the command; a run applies each push at most once. */
+  /** Identifies one run of the command. Each run applies a push at most once. */
   readonly runId: string;
   readonly operator: string;
-  /** --again: a push without a key is applied once more, even if an earlier resend of this push took effect. */
+  /** --again: applies a push without a key even if an earlier resend of the push took effect. */
   readonly again: boolean;
 }
 
-/** @throws PushError if the body is no longer valid, or if the push cannot be recorded */
+/** @throws PushError if the body is invalid by the current rules, or if the push cannot be recorded */
 export type OperatorResend = (push: StoredPush) => Promise<PushResult>;
 
 export function createOperatorResend(deps: OperatorResendDependencies): OperatorResend {
@@ -74,8 +74,8 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
 }
 
 /**
- * If an answer is lost, the run sends the push again, and the fingerprint prevents a second effect. `ofRun` contains
- * the id of the run, so that a later run can apply the push again.
+ * If the answer to a resend is lost, the run sends the push again. The fingerprint then prevents a second effect.
+ * `ofRun` contains the id of the run, so a later run can apply the push again.
  */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
@@ -87,13 +87,13 @@ function operatorFingerprint(
 }
 
 export interface SelectDependencies extends PlanDependencies {
-  /** Also selects entries that were resent before, or that a later push resolved. */
+  /** --again: also selects entries that were resent before, and entries that a later push resolved. */
   readonly again: boolean;
-  /** The operator named the entries by request id, so resends and replayed retries are selected too. */
+  /** True if the operator named the entries by request id. Resends and replayed retries are then selected too. */
   readonly byId: boolean;
 }
 
-/** Entries that are planned together, so that one MongoDB command reads their bodies. */
+/** Maximum entries in one plan. One MongoDB command reads the bodies of all these entries. */
 const ENTRIES_PER_PLAN = 100;
 
 export async function* selectPushes(
@@ -101,7 +101,7 @@ export async function* selectPushes(
   { again, byId, ...deps }: SelectDependencies,
 ): AsyncGenerator<Planned> {
   const allowed: readonly Skipped[] = [
-    // An operator, unlike a client, may repeat a push that took effect.
+    // An operator may repeat a push that took effect. A client may not.
     'TOOK_EFFECT',
     ...(again ? (['ALREADY_RESENT', 'RESOLVED_SINCE'] as const) : []),
     ...(byId ? (['A_RESEND', 'ONLY_ANSWERED'] as const) : []),

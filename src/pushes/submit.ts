@@ -31,7 +31,7 @@ import { type ReadDependencies, readPushes } from './read-pushes';
 import { type LogRejection, rejectRequest } from './rejections';
 
 export interface SubmitDependencies extends ApplyDependencies, ReadDependencies {
-  /** @throws PushError while no push can be applied, for example because a server is unavailable */
+  /** @throws PushError while no push can be applied, for example because MongoDB is unavailable */
   readonly checkReady: () => void;
   readonly admit: Admit;
   readonly loadShedder: LoadShedder;
@@ -47,16 +47,13 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
 export interface SubmitSteps {
   /** A resend can return fewer pushes than lines, because some pushes are not sent again. */
   readonly read: typeof readPushes;
-  /** Only for a resend: rejects pushes after the pushes are recorded and before the pushes are queued. */
+  /** Only for a resend: can reject pushes that are recorded but not queued yet. */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
 }
 
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
-/**
- * @returns one result per push. A single push, and a batch that is rejected as a whole, have one result without a line
- *   number
- */
+/** @returns one result per push, or only one result for a batch that is rejected as a whole */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
 interface Submission {
@@ -103,11 +100,11 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // `checkReady` must come before `admit`, which counts the request for the rate and remembers the signature. After an
-  // error of `checkReady`, the client can send the same request again.
+  // `checkReady` must come before `admit`: `admit` counts the request for the rate limit and remembers the signature. A
+  // request that `checkReady` rejects must not count.
   deps.checkReady();
-  // The request enters the batch window before `takePermit`, because the window must also count rejected single pushes.
-  // Otherwise batches would use the capacity that load shedding frees for single pushes.
+  // The request must enter the batch window before `takePermit`: the window must also count rejected single pushes.
+  // Batches must not use the capacity that load shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
@@ -137,7 +134,7 @@ const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) 
 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
-/** A request with a query-only key must not count as in flight, because `checkMayPush` rejects the request. */
+/** Requests with a query-only key must not count as in flight: `checkMayPush` rejects these requests. */
 const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
 
 /** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
@@ -147,7 +144,10 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
   return loadShedder.acquire(caller.clientId, lines);
 }
 
-/** An invalid retry gets the outcome of its first attempt, because the same body was valid at the first attempt. */
+/**
+ * A push can be invalid although the first attempt with the same body was valid. Such a push gets the outcome of the
+ * first attempt.
+ */
 async function answerInvalid(
   deps: SubmitDependencies,
   submission: Submission,
@@ -183,13 +183,13 @@ interface PartContext {
 }
 
 /**
- * Records and applies the pushes in parts while other clients send single pushes. A part can start before the replies
- * to the previous part arrive, because partitions keep the order of the pushes.
+ * While other clients send single pushes, the pushes are recorded and applied in parts. The next part does not wait for
+ * the replies to the previous part: partitions keep the order of the pushes.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
   const { deps, submission, stages, access } = context;
-  // After half of the timeout all remaining lines start together, because the batch must end by its deadline.
+  // After half of the timeout, all remaining lines start at once, so that they can end before the deadline.
   const part = await access.take(remainingTime(deps, submission) - submission.timeout / 2);
   try {
     stages?.mark('admit');
@@ -204,10 +204,7 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
   }
 }
 
-/**
- * Reports each reply to the permit at once, so that the load shedder measures the speed of the workers while a long
- * batch is running.
- */
+/** Reports each reply immediately: the load shedder must measure the speed of the workers during a long batch. */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;
   const onSettled = (settlement: Settlement) => permit.end(wasProcessed(settlement));

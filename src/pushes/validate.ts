@@ -34,20 +34,20 @@ export interface ValidatorDependencies {
   readonly clock: Clock;
   /** @returns the usernames of missing and disabled portal users */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
-  /** Maps unknown usernames to the known usernames that were probably meant. */
+  /** Maps unknown usernames to similar known usernames. */
   readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 export interface BodyContext {
   readonly operation: OperationName;
   readonly headerErrors: readonly Problem[];
-  /** X-Strict-Fields: fields that the operation does not use are rejected. */
+  /** X-Strict-Fields: true rejects fields that the operation does not use. */
   readonly strictFields?: boolean;
-  /** Names of the unknown fields of a batch line, beside `op`, `body` and `key`. */
+  /** Names of the fields of a batch line other than `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 
-/** @throws PushError VALIDATION_FAILED or UNKNOWN_USER, with the problems of all fields or of all users */
+/** @throws PushError VALIDATION_FAILED with all invalid fields, or UNKNOWN_USER with all unknown users */
 export type CheckBody = (body: JsonObject, context: BodyContext) => Promise<CheckedBody>;
 
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
@@ -80,7 +80,7 @@ function parsePush(rawBody: Uint8Array, headerErrors: readonly Problem[]): JsonO
   }
 }
 
-/** The similar known username of each unknown username; undefined if no known username is similar. */
+/** Maps each unknown username to a similar known username, or to undefined. */
 export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
 const NONE: UnknownUsers = new Map();
@@ -105,7 +105,7 @@ export function orRejection<T>(check: () => T): T | PushError {
   }
 }
 
-/** A body with valid fields, whose usernames have not been looked up yet. */
+/** A body with valid fields. The usernames have not been looked up yet. */
 export interface BodyWithUsers extends CheckedBody {
   readonly usernames: readonly string[];
 }
@@ -132,7 +132,7 @@ export function parseBody(
 }
 
 const MINUTE = 60_000;
-/** The statuses that the portal knows and that do not conclude a matter (contract 1.4). */
+/** Known statuses of matters that are not concluded (contract 1.4). */
 const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
 const pushWarnings = (

@@ -6,11 +6,11 @@
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';
 
-/** An undefined field other than `deleted` is not compared. */
+/** Undefined fields are not compared, except `deleted`. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
-  /** Null and an empty text are equal, as in the digest. */
+  /** Null and an empty text count as equal. */
   readonly externalStatusCode?: string | null;
   /** Epoch milliseconds. */
   readonly sourceUpdatedAt?: number | null;
@@ -23,7 +23,7 @@ export type LedgerValues = Pick<
   'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'
 >;
 
-/** @returns the differences in the order of `MatterDifference`; only one if the matter is missing or deleted */
+/** @returns the differences in the order of `MatterDifference` */
 export function compareWithLedger(
   expected: ExpectedFields,
   stored: LedgerValues | undefined,

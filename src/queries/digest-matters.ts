@@ -1,6 +1,6 @@
 /**
- * The query `matters/digest` counts and hashes the matters of a system in buckets (`BucketDigest`), without deleted
- * matters.
+ * The query `matters/digest` counts and hashes the matters of a system in buckets (`BucketDigest`). Deleted matters are
+ * left out.
  */
 
 import { PushError, problem } from '../protocol/errors';
@@ -12,7 +12,7 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Maximum concurrent digests of one system and of all systems, because a digest can read all matters of a system. */
+/** Maximum concurrent digests of one system and of all systems. A digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 const MAX_BUCKETS = 100_000;
 

@@ -16,7 +16,7 @@ export type DigestLine = Pick<
   'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
 >;
 
-/** Two halves of 32 bits hold the hash, because arithmetic with BigInt is slow. */
+/** The hash is split into two numbers of 32 bits, because BigInt arithmetic is slow. */
 interface Sum {
   count: number;
   high: number;
@@ -30,7 +30,7 @@ export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
   size(): number;
   total(): Digest;
-  /** Sorted by bizType, then by day, in the order of UTF-16 units; null is first. */
+  /** Sorted by bizType, then by day. Null comes first; texts are in the order of UTF-16 units. */
   buckets(): DigestBucket[];
 }
 

@@ -5,18 +5,18 @@ import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
 /**
- * The failed pushes of one matter, or (without an externalId) of one idempotency key, or (without a key) one failed
- * push.
+ * Failed pushes with the same externalId. Failed pushes without an externalId are grouped by idempotency key. A failed
+ * push that has no externalId and no key forms a separate subject.
  */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The later push that resolved the newest failed push; null if no push has resolved the newest failed push. */
+  /** The later push that resolved the newest failed push; null if there is no such later push. */
   readonly mended: Mended | null;
 }
 
 const MAX_SAMPLES = 3;
-/** Maximum groups of an answer: each unknown field name in a push makes a group, and callers choose the field names. */
+/** Maximum groups in an answer: a caller could create any number of groups with unknown field names. */
 const MAX_GROUPS = 200;
 const LIST_PLACE = /\[\d+\]/g;
 
@@ -29,10 +29,7 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
-/**
- * Excludes batches that were rejected as a whole, because the log does not show whether the caller sent the batch
- * again.
- */
+/** Rejected batches do not count, because the log does not show whether the caller sent the batch again. */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
 
@@ -80,7 +77,7 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
 /**
  * A push with several invalid fields is in several groups.
  *
- * @returns the largest groups first, and the number of groups that are left out because of MAX_GROUPS
+ * @returns the largest groups first; `moreGroups` is the number of groups beyond MAX_GROUPS
  */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];

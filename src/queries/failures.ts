@@ -1,4 +1,7 @@
-/** The query `push-logs/failures` lists failed pushes, and the later pushes that resolved ("mended") failed pushes. */
+/**
+ * The query `push-logs/failures` lists failed pushes. A failed push is "mended" if a later push has resolved the
+ * failure.
+ */
 import type { Clock } from '../concurrency/timing';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import { ALL_REASONS, UNAUTHENTICATED_REASONS } from '../protocol/errors';
@@ -41,8 +44,8 @@ const MAX_CHECKED = 5_000;
 /** The position in a cursor: the request id of the last push of a page. */
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * Omits the reasons that a request without a valid signature can cause. Otherwise an attacker who knows a client id
- * could hide the failed pushes of the client among many rejected requests.
+ * Omits the reasons of unauthenticated requests. An attacker who knows a client id could hide the failed pushes of the
+ * client among many such requests.
  */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
@@ -90,7 +93,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 }
 
 interface FailuresPage {
-  /** Failed pushes by `subjectOf`; the subjects, and the pushes of each subject, are sorted newest first. */
+  /** Failed pushes by `subjectOf`. Subjects, and the pushes of each subject, are sorted newest first. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly continueAfter: string | undefined;

@@ -7,10 +7,7 @@ import { TEXTS } from '../protocol/texts';
 import type { MatterReader } from '../storage/ledger';
 import { toMatterView, weightOf } from './presenters/matter';
 
-/**
- * Maximum characters of an answer (`weight.ts`): a query can name 500 matters, whose contents can have hundreds of
- * megabytes.
- */
+/** Maximum characters of an answer (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 
 /** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed MAX_WEIGHT */

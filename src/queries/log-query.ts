@@ -34,7 +34,7 @@ const COUNT_BOUND = 10_000;
 /** The position in a cursor: the request id of the last push that a page covers. */
 const POSITION = /^[0-9a-f]{24}$/;
 
-/** A page can have fewer entries than its limit, so only `nextCursor: null` marks the last page. */
+/** A page can have fewer entries than `limit`, so only `nextCursor: null` marks the last page. */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
   const schema = logQuerySchema(deps.timeZone);
@@ -44,7 +44,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // `cursorQuery` omits the default order, because cursors from versions without `oldestFirst` must stay valid.
+    // Cursors of older versions must stay valid. Older versions have no `oldestFirst`.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);
@@ -95,8 +95,8 @@ const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis =>
 });
 
 /**
- * Only the client of the entry gets the diagnosis, which uses the secret of this client. Otherwise another client of
- * the system could use diagnoses to test guesses of this secret.
+ * The diagnosis uses the secret of the client that sent the push. Only this client gets the diagnosis, because another
+ * client of the system could test guesses of the secret.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

@@ -19,9 +19,7 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
-/**
- * All clients of a system get the same answer, except that query keys without access to bodies get no texts of matters.
- */
+/** All clients of a system get the same answer. Query keys without access to bodies get no texts of matters. */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
 const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
@@ -29,9 +27,7 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
   answer: T,
 ) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
 
-/**
- * @returns queries that throw PushError VALIDATION_FAILED, or SCOPE_NOT_ALLOWED if the query key may not use a field
- */
+/** @returns queries that throw PushError, for example SCOPE_NOT_ALLOWED if the query key may not use a field */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
   const get = createGetMatters(reader, timeZone);

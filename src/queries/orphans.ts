@@ -1,6 +1,6 @@
 /**
- * The query `matters/orphans` returns open matters and drafts of the ledger that are not in a list from their source
- * system.
+ * The query `matters/orphans` returns open matters and drafts of the ledger that the list of the source system does not
+ * contain.
  */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
@@ -16,7 +16,7 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Number of open matters that are read for one group. The HTTP route limits the time for reading one group. */
+/** Number of open matters and drafts that are read for one group. The HTTP route limits the time for one group. */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

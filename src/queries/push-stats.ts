@@ -21,9 +21,9 @@ import type { AnswerQuery } from './signed-query';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Length of the window of a query without `from`, in milliseconds, by the length of the buckets. */
+/** Default length of the window in milliseconds, for each length of a bucket. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
-/** Maximum length of the window in milliseconds, by the length of the buckets; one additional bucket is allowed. */
+/** Maximum length of the window in milliseconds. `windowOf` allows one additional bucket. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {
@@ -57,7 +57,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // The read can stop at its limit within the oldest bucket, so the answer leaves this incomplete bucket out.
+    // If the read stopped at its limit, the oldest bucket can be incomplete. The answer omits this bucket.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {

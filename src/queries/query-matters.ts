@@ -8,16 +8,13 @@ import type { ChangePosition, MatterFilter, MatterReader } from '../storage/ledg
 import { toMatterView, weightOf } from './presenters/matter';
 
 /**
- * A worker sets `updatedAt` at most this many milliseconds before the commit. Therefore a change can become visible
- * after changes with a later `updatedAt` (see `firstWatermark`).
+ * Maximum milliseconds between the `updatedAt` of a change and the commit of the change. A change can become visible
+ * after changes with a later `updatedAt`.
  */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that a query without a search (`searchOf`) reads for one page, including other bizTypes. */
+/** Maximum matters that `createReadChanges` reads for one page, including matters with other bizTypes. */
 const MAX_SCANNED = 5_000;
-/**
- * Maximum characters of a page (`weight.ts`): a page can have 500 matters, whose contents can have hundreds of
- * megabytes.
- */
+/** Maximum characters of a page (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
 /** The position in a cursor: updatedAt and matterId of the last matter, and the watermark (see `firstWatermark`). */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
@@ -52,8 +49,7 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // `cursorQuery` has no element for a missing search, because cursors from versions without searches must stay
-    // valid.
+    // Cursors of older versions must stay valid. Older versions have no searches.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -109,8 +105,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The caller sends the watermark as `updatedFrom` of the next query. The watermark is usually COMMIT_LAG before now, so
- * the next query also returns changes that were committed too late for this query.
+ * The caller sends the watermark as `updatedFrom` of the next query. The watermark is usually COMMIT_LAG before now. So
+ * the next query also returns changes that are not committed yet.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -155,7 +151,7 @@ function createReadSearch(
           return { matters, next: positionBefore(positions, position), examined };
         }
         const matter = byId.get(position.matterId);
-        // An operator has removed the matter from MongoDB since the search found its position.
+        // An operator removed the matter from MongoDB after the search.
         if (!matter) continue;
         weight += weightOf(matter);
         matters.push(toMatterView(matter, timeZone));

@@ -50,7 +50,7 @@ export interface SelfSettings {
   readonly limits: ServiceLimits;
 }
 
-/** @returns a query that throws PushError SIGNATURE_MISMATCH if the client was removed after authentication */
+/** The query throws PushError SIGNATURE_MISMATCH if the client was removed after authentication. */
 export function createClientSelf(
   mongo: Connection,
   { rate: defaultRate, queryKeyRate, ...settings }: SelfSettings,

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/authenticate';
 import type { Language } from '../protocol/language';
 
-/** The answer of a signed query must not contain data of other systems than `systemCode`. */
+/** The answer of a signed query must contain only data of the system `systemCode`. */
 export interface SignedQuery
   extends Pick<Caller, 'systemCode' | 'clientId' | 'secretId' | 'queryKey'> {
   readonly language: Language;

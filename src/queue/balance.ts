@@ -1,13 +1,13 @@
 /**
- * Assigns partitions to workers: sharing divides the partitions evenly between live workers, and the sweep finds
- * partitions that no worker processes.
+ * Assigns partitions to workers. Sharing divides the partitions evenly between the live workers. The sweep finds
+ * partitions that need a worker.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Milliseconds between two heartbeats of a worker, randomly extended by up to half. */
+/** Milliseconds between two heartbeats of a worker, randomly up to 50 % longer. */
 export const SHARE_EVERY = 500;
 
 interface BalancedWorker {
@@ -16,7 +16,7 @@ interface BalancedWorker {
   adjustShare(release: number, max?: number): void;
 }
 
-/** Each worker computes its own share from the last heartbeats of all workers; there is no leader. */
+/** There is no leader: each worker computes its own share from the last heartbeats of all workers. */
 export function createSharing(worker: BalancedWorker, id: string) {
   const shareNow = createDampedShare(id);
   let alive: ReadonlyMap<string, number> = new Map();
@@ -47,13 +47,13 @@ export interface Share {
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
 /**
- * Workers release partitions only if the worker with the fewest partitions is far enough below the average. The minimum
- * distance is TOLERANCE partitions or the fraction TOLERATED_PART of the average, whichever is larger.
+ * Workers release partitions only if the worker with the fewest partitions is far below the average. Far means: at
+ * least TOLERANCE partitions, and at least the fraction TOLERATED_PART of the average.
  */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
-/** @param owned number of owned partitions by worker id, only for live workers that take partitions */
+/** @param owned by worker id: the number of owned partitions. Contains only live workers that take partitions */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   const ranks = [...owned].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);
@@ -69,8 +69,8 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
 }
 
 /**
- * The worker releases partitions only at the second of two consecutive heartbeats with an uneven distribution, because
- * the numbers in `owned` can be outdated. After a release, the count starts again.
+ * The numbers in `owned` can be outdated. Therefore, the worker releases partitions only if the distribution is uneven
+ * at two consecutive heartbeats.
  */
 export function createDampedShare(id: string): (owned: ReadonlyMap<string, number>) => Share {
   let mayRelease = false;
@@ -82,7 +82,7 @@ export function createDampedShare(id: string): (owned: ReadonlyMap<string, numbe
   };
 }
 
-/** Milliseconds between two sweeps of one worker, randomly extended by up to half. */
+/** Milliseconds between two sweeps of one worker, randomly up to 50 % longer. */
 export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {
@@ -97,12 +97,12 @@ export interface SweepOptions {
 }
 
 /**
- * Finds partitions that need a worker, and reports these partitions to `worker`. The sweep is necessary after a lost
- * wake-up message, a failed job, a failover of Redis, or a crash before a job was scheduled.
+ * Finds partitions that need a worker, and notifies `worker`. The sweep is necessary after a lost wake-up message, a
+ * failed job, a failover of Redis, or a crash before a job was scheduled.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   const { partitions, worker, shards, id, alive, logger, metrics } = options;
-  // Each shard has its own loop, so that an unavailable Cluster node delays only the sweeps of the shards on this node.
+  // One loop for each shard: an unavailable Cluster node must not delay the sweeps on the other nodes.
   const loops = Array.from({ length: shards }, (_, shard) =>
     startPollLoop(
       async () => {

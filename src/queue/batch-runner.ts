@@ -1,7 +1,7 @@
 /**
  * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies,
- * and removes the pushes. One batch covers many partitions, because the cost of a batch hardly depends on its number of
- * pushes.
+ * and removes the pushes. A large batch costs only a little more than a small batch. Therefore, one batch covers many
+ * partitions.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -11,20 +11,20 @@ import type { Partitions } from './commands/partitions';
 import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
-/** Maximum milliseconds of one call of `processBatch`; then the worker abandons the batch. */
+/** Maximum milliseconds of one call of `processBatch`. After this time, the worker abandons the batch. */
 const PROCESSING_TIMEOUT = 8_000;
-/** Minimum milliseconds between the starts of two concurrent batches, so that the second batch collects more pushes. */
+/** Minimum milliseconds between the starts of two concurrent batches. Meanwhile, the second batch collects pushes. */
 const HEAD_START = 50;
 /** While the database commits one batch, the worker can already read and compute the next batch. */
 export const CONCURRENT_BATCHES = 2;
-/** @throws if the batch failed; a later batch then reads the pushes of this batch again */
+/** @throws if the batch failed; a later batch then reads the same pushes again */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** Concurrent batches have different indexes and thus different database sessions. @returns the id of the session */
+  /** @returns the id of the database session of a batch. Concurrent batches have different indexes */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
@@ -35,7 +35,7 @@ export interface BatchRunnerOptions {
   readonly metrics?: Metrics;
 }
 
-/** Number of pushes that remain in the partition. `LOST`: another worker owns the partition. */
+/** Number of pushes that remain in the partition. `LOST`: this worker does not own the partition. */
 type RunResult = number | 'LOST';
 
 export class BatchRunner {
@@ -56,8 +56,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // A batch needs room for one push of each partition, so the limit for pushes also limits the number of
-      // partitions.
+      // A batch must have room for at least one push of each partition.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
@@ -75,7 +74,7 @@ export class BatchRunner {
     return { batches: CONCURRENT_BATCHES - this.freeIndexes.length, pushes: this.pushes };
   }
 
-  /** Until `resume`, new batches fail with BatchAbandoned, and running batches stop processing. */
+  /** Until `resume`, new batches and batches in `processBatch` fail with BatchAbandoned. */
   abandon(): void {
     this.abandonment.abort();
   }
@@ -85,8 +84,8 @@ export class BatchRunner {
   }
 
   /**
-   * After a batch that took longer than HEAD_START, the next batch contains at most half of the held partitions,
-   * rounded up. Two batches can then run at the same time.
+   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions. A second batch
+   * can then run at the same time.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
@@ -110,7 +109,7 @@ export class BatchRunner {
     const batch = await partitions.read(wanted, by);
     const pushes = batch.records.flatMap((record) => record.pushes);
     let left: ReadonlyMap<number, number | Error> = new Map();
-    // Even a batch without pushes must end the open transactions of earlier owners (`Batch.fencedOwners`).
+    // Even without pushes, `processBatch` must end the open transactions of earlier owners (`Batch.fencedOwners`).
     if (pushes.length > 0 || batch.fencedOwners.length > 0) {
       const readAt = performance.now();
       this.metrics.batchBegan(pushes, batch.now);
@@ -131,7 +130,7 @@ export class BatchRunner {
     try {
       const work = unlessAbandoned(processBatch(batch), signal);
       const replies = await withTimeout(work, processingTimeout, () => {
-        // The next batch is smaller, because the database is probably too slow for a batch of this size.
+        // The database is probably too slow for a batch of this size.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`the batch did not end within ${processingTimeout} ms`);
       });

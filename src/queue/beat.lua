@@ -3,7 +3,7 @@ local records, heartbeats, workers, layout = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, record, own_layout, owned_partitions = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local forget_after, max_processes, gone_after = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
--- Heartbeats must work while the memory of Redis is full: otherwise all workers would count as dead.
+-- Heartbeats must work while the memory of Redis is full. Without heartbeats, all workers would count as dead.
 allow_at_maxmemory(records)
 
 local now = now_ms()

@@ -1,6 +1,6 @@
 /**
- * The worker's side of the queue: takes partition jobs, and applies the pushes of these partitions in batches. An
- * append to an empty partition sends a wake-up message to the worker that owns the partition.
+ * The worker's side of the queue: takes partition jobs, and applies the pushes of these partitions in batches. If a
+ * push is appended to an empty partition, the owner of the partition gets a wake-up message.
  */
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -24,7 +24,7 @@ export {
 } from './records';
 export type { Reply } from './replies';
 
-/** Milliseconds without pushes after which a worker releases a partition; a shorter time would cost more new jobs. */
+/** Milliseconds without pushes after which a worker releases a partition. A shorter time would cause more new jobs. */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
 const RELEASE_EVERY = 500;
@@ -36,7 +36,6 @@ export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOption
   readonly id: string;
 }
 
-/** Takes partition jobs from its construction until `close`. */
 export class GroupWorker {
   private readonly runner: BatchRunner;
   private readonly workers: JobWorkers;
@@ -44,7 +43,7 @@ export class GroupWorker {
   private readonly held = new Map<number, HeldPartition>();
   /** The held partitions, and partitions whose last batch or release failed. */
   private readonly owned = new Set<number>();
-  /** By partition, the last job that this process received, until the job ends. */
+  /** By partition: the last job that this process received. The entry is deleted when the job ends. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly releasing: PollLoop;
   private isClosing = false;
@@ -102,14 +101,14 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // In the shards that `limit` returns, BullMQ notices the new limit only after an active job has ended, so the
-    // worker releases one partition.
+    // In the shards from `limit`, BullMQ notices the new limit only after an active job has ended. Therefore, the
+    // worker ends one job.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
   /**
    * Abandons the running batches, releases all partitions, and takes no partitions until `resume`. The next owner of a
-   * partition first ends the open transaction of the abandoned batch.
+   * partition first ends the open transactions of this worker.
    */
   async pause(): Promise<void> {
     this.paused = true;
@@ -133,8 +132,8 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // Without this release, the next push of a partition whose last batch or release failed would notify this worker,
-    // which has ended.
+    // `owned` can still contain partitions whose last batch or release failed. Without this release, a new push would
+    // notify only this worker, which no longer runs.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
@@ -146,7 +145,7 @@ export class GroupWorker {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
       if (this.lastJobs.get(partition) !== job) return;
-      // A paused worker leaves the partition to another worker: BullMQ starts the new job after this job has ended.
+      // A paused worker schedules a new job for another worker. BullMQ starts the new job after this job has ended.
       if (this.paused) await this.options.jobs.schedule([partition]);
       else await this.hold(partition);
     };
@@ -174,7 +173,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // Redis did not answer; the sweep schedules another job if the partition has pushes.
+      // If the partition has pushes, the sweep schedules another job.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);
@@ -182,7 +181,7 @@ export class GroupWorker {
     if (waiting.length > 0) await jobs.schedule(waiting);
   }
 
-  /** If an idle partition has pushes, its wake-up message was probably lost, so this method starts a batch. */
+  /** If an idle partition has pushes, a wake-up message was probably lost. This method then starts a batch. */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;
     const idle = [...this.held]

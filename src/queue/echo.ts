@@ -13,7 +13,7 @@ const TEST_INTERVAL = 1_000;
  * busy process can receive a message late.
  */
 const MAX_MISSING = 2;
-/** For a web process, an empty list of replies; workers ignore this message. */
+/** A web process reads this message as an empty list of replies. Workers ignore this message. */
 export const TEST_MESSAGE = '[]';
 
 interface EchoSources {
@@ -28,8 +28,8 @@ interface EchoSources {
 
 /**
  * Publishes test messages to the channel of this process, and reconnects the subscriber if no message arrives. After a
- * failover, the subscriber can still be connected to the former primary, which forwards no new messages and reports no
- * error.
+ * failover, the subscriber can still be connected to the former primary. The former primary forwards no new messages
+ * and reports no error.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;

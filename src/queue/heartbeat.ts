@@ -1,6 +1,6 @@
 /**
- * Each heartbeat of a process writes a record of the process to Redis, and `matterctl status` shows the records. A
- * worker also writes the number of partitions that it owns, so that the workers can share the partitions (balance.ts).
+ * Each heartbeat writes a record of the process to Redis. `matterctl status` shows these records. A worker also writes
+ * the number of its partitions (balance.ts).
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -46,21 +46,21 @@ export interface SeenProcess extends ProcessRecord {
   readonly isSilent: boolean;
 }
 
-/** Milliseconds between two heartbeats of a web process, randomly extended by up to half. */
+/** Milliseconds between two heartbeats of a web process, randomly up to 50 % longer. */
 const INTERVAL = 2_000;
 /**
  * Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval (1.5 ×
  * INTERVAL).
  */
 const SILENT = 4.5 * INTERVAL;
-/** Milliseconds without a heartbeat after which a worker counts as dead, so that other workers take its partitions. */
+/** Milliseconds without a heartbeat after which a worker counts as dead. Other workers then take its partitions. */
 export const WORKER_GONE = 2_000;
 /** Milliseconds for which Redis keeps the record of a process after its last heartbeat. */
 const FORGET = 600_000;
 /** Maximum records in Redis. */
 const MAX_PROCESSES = 500;
 
-/** @returns the processes, sorted by type and name; a record that this version cannot read is left out */
+/** Ignores records that this version cannot read. @returns the processes, sorted by type and name */
 export async function readProcesses(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -89,11 +89,11 @@ function parse(text: string, now: number): SeenProcess | undefined {
 }
 
 interface SharingWorker {
-  /** Milliseconds between two heartbeats, randomly extended by up to half. */
+  /** Milliseconds between two heartbeats, randomly up to 50 % longer. */
   readonly interval: number;
   /** Undefined while the worker takes no partitions. */
   ownedPartitions(): number | undefined;
-  /** Called after each heartbeat with the number of partitions that each live worker owns, by worker id. */
+  /** Called after each heartbeat. @param workers by id of each live worker: the number of owned partitions */
   onWorkers(workers: ReadonlyMap<string, number>): void;
 }
 
@@ -144,9 +144,9 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   lifecycle.onStop('heartbeat', async () => {
     if (!loop) return;
     await loop.stop();
-    // One transaction for all entries: if only the heartbeat were removed, no process would ever remove the record.
+    // One transaction removes all entries. Without an entry in `processHeartbeats`, the record would never be removed.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
-    // If Redis is unavailable, the record of this process stays until the record expires.
+    // If Redis is unavailable, the record expires later.
     await leave.exec().catch(() => undefined);
   });
   return {

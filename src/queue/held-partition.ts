@@ -27,8 +27,7 @@ export class HeldPartition {
   }
 
   /**
-   * @returns `LOST` if another worker has taken the partition, otherwise the `ReleaseCondition` with which the caller
-   *   must release the partition
+   * @returns `LOST` if this worker does not own the partition; otherwise the `ReleaseCondition` for the release
    * @throws the error of a batch
    */
   async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {

@@ -1,7 +1,7 @@
 /**
- * Partition jobs: a BullMQ job lets one worker own one partition, and stays active while pushes arrive in the
- * partition. BullMQ deduplicates the jobs of a partition: while a job is active, BullMQ keeps one further job and
- * starts the further job afterwards.
+ * A partition job is a BullMQ job that lets one worker own one partition. The job stays active while pushes arrive in
+ * the partition. Meanwhile, BullMQ keeps at most one further job of the partition. BullMQ starts the further job after
+ * the active job has ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -44,7 +44,7 @@ const toJob = (partition: number) => ({
   opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
 });
 
-/** The default `options` keep BullMQ from writing its version into Redis. */
+/** With the default `options`, BullMQ does not write its version into Redis. */
 export function openJobQueues(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -71,14 +71,14 @@ const RETRY_DELAY = 1_000;
 const CLOSE_PAUSE = 50;
 /** Milliseconds without an answer after which a ping of a closing worker fails. */
 const PING_TIMEOUT = 500;
-/** Failed pings in a row after which a closing worker no longer waits for Redis. */
+/** Failed pings in a row after which a closing worker stops waiting for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
 /**
  * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job
  * without a notice.
  */
 const MAX_WAIT = 2;
-/** No limit of active jobs: the batches of a worker limit its load instead. */
+/** In practice, no limit of active jobs: the number of concurrent batches limits the load of a worker. */
 const UNLIMITED = 100_000;
 
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
@@ -97,7 +97,7 @@ export interface JobWorkersOptions {
   readonly metrics?: Metrics;
 }
 
-/** A BullMQ worker that recovers faster after a failover or a restart of Redis than BullMQ's own class. */
+/** A BullMQ worker with a faster recovery after a failover or a restart of Redis. */
 class PartitionWorker extends Worker<PartitionJobData> {
   /** By job id, the lock of the last run of the job in this process. */
   private readonly lastLocks = new Map<
@@ -106,8 +106,8 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Maximum seconds of one wait for a job. With BullMQ's default of 10 s, a wait could exceed `SILENCE_TIMEOUT`
-   * (infra/redis/connect.ts), and ioredis would then reconnect.
+   * Maximum seconds of one wait for a job. BullMQ's default is 10 s. After a wait of `SILENCE_TIMEOUT`
+   * (infra/redis/connect.ts), ioredis would reconnect.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
@@ -115,7 +115,8 @@ class PartitionWorker extends Worker<PartitionJobData> {
 
   /**
    * After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks locks by job
-   * id, so the end of the first run also stops the renewal of the second run's lock. This method restarts the renewal.
+   * id. Therefore, the end of the first run also stops the renewal of the second run's lock. This method restarts the
+   * renewal.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
     const [job, token] = args;
@@ -158,7 +159,7 @@ export class JobWorkers {
         concurrency: UNLIMITED,
         lockDuration: LOCK_DURATION,
         stalledInterval: STALLED_INTERVAL,
-        // In practice unlimited: a job stalls whenever its worker dies.
+        // Unlimited in practice. A job stalls whenever its worker dies.
         maxStalledCount: 1_000_000,
         drainDelay: MAX_WAIT,
         runRetryDelay: RETRY_DELAY,
@@ -195,7 +196,7 @@ export class JobWorkers {
    * While Redis is unavailable, BullMQ's worker does not close (bullmq issue 4656). Therefore, `close` then waits only
    * until the last batch has ended.
    *
-   * @param isBusy whether a batch runs; during a batch, `close` waits even if Redis does not answer
+   * @param isBusy whether a batch runs
    * @returns true if all jobs and `others` have ended; false if Redis does not answer and work can still run
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
@@ -207,7 +208,7 @@ export class JobWorkers {
     const giveUp = async () => {
       let silent = 0;
       while (!isClosed && silent < PINGS_WITHOUT_REDIS) {
-        // A disconnected client queues the ping instead of failing, so a timeout is necessary.
+        // A disconnected client queues the ping and reports no error. Therefore, a timeout is necessary.
         const ping = withTimeout(this.options.connection.ping(), PING_TIMEOUT);
         const isAnswered = await ping.then(Boolean, () => false);
         silent = isAnswered || isBusy() ? 0 : silent + 1;

@@ -1,6 +1,6 @@
 /**
- * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag,
- * either of one shard or of the namespace.
+ * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag:
+ * the tag of one shard, or the tag of the namespace.
  */
 import { crc32 } from 'node:zlib';
 
@@ -55,8 +55,8 @@ export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
 /**
- * Version of the formats of partition items and of owners (records.ts). During an upgrade to another FORMAT, only
- * `sourceUpdatedAt` keeps the pushes of a matter in order (docs/runbook.md, "Upgrading").
+ * Version of the formats of partition items and of owners (records.ts). During an upgrade to another FORMAT, the queue
+ * does not keep the order of a matter's pushes (docs/runbook.md, "Upgrading").
  */
 const FORMAT = 6;
 
@@ -84,23 +84,17 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /**
-     * By partition: its owner, then earlier owners whose transactions can still be open; `ownerText` of each, separated
-     * by blanks.
-     */
+    /** By partition: `ownerText` of its owner, then of earlier owners whose transactions can still be open. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
-    /** Absent if Redis is new or was emptied: then Redis does not know the owners of the partitions. */
+    /** Absent in a new or emptied Redis, which does not know the owners of the partitions. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
-    /**
-     * Exists for a moment after a sweep of the partitions of all workers has begun, so that no other worker repeats
-     * this sweep.
-     */
+    /** Exists for a short time after a worker has checked all partitions (commands/find-due-partitions.lua). */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
     /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
     wakeUpPrefix: `${tag}:rings:`,
-    /** By id of each worker that takes partitions: the number of partitions that this worker owns. */
+    /** By worker id: the number of owned partitions. Contains only workers that take partitions. */
     workers: `${tag}:workers:${FORMAT}`,
-    /** By worker id: the last report of a worker that reaches the database (commands/worker-reach.ts). */
+    /** By worker id: the last report that the worker reaches the database (commands/worker-reach.ts). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**
@@ -108,7 +102,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
      * X-Timestamp has its own key.
      */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
-    /** `of` is the client id; for a query key, the client id, a blank and the key id. */
+    /** `of`: the client id; or `<client id> <key id>` for a query key. */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,
     /** By process: the record that its last heartbeat wrote (heartbeat.ts). */

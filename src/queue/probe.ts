@@ -10,13 +10,13 @@ import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 /** Milliseconds until the key of a probe expires. */
 const PROBE_EXPIRY = 10_000;
 
-/** @throws the connection's error if Redis rejects writes, also at `maxmemory` */
+/** @throws the connection's error if Redis rejects writes, for example at `maxmemory` */
 export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promise<void> {
   await redis.set(keys.probe, '1', 'PX', PROBE_EXPIRY);
 }
 
 /**
- * Sends a write command without effect, which a primary accepts even at its `maxmemory`.
+ * Sends a write command without effect. A primary accepts this command even at its `maxmemory`.
  *
  * @throws the connection's error if Redis is unavailable or is not a primary
  */

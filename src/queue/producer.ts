@@ -21,14 +21,14 @@ export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
 /**
- * `APPENDED`: the push is queued. An Error: the queue may or may not contain the push. Each other value: a limit
- * prevented the append, so the push is not queued.
+ * `APPENDED`: the push is queued. An Error: it is unknown whether the push is queued. All other values: the push is not
+ * queued, because a limit was reached.
  */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
 export interface GroupQueue {
   /**
-   * Pushes of one group keep their order, and follow all pushes of the group that were queued before.
+   * The pushes of one group keep their order, also across several calls.
    *
    * @param timeout milliseconds from now; afterwards the pushes must not be applied
    * @returns the result for each push, in the same order; the promise never rejects
@@ -60,7 +60,7 @@ export interface GroupQueueOptions {
  */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push in bytes, so that the weight limit MAX_BYTES also limits the number of pushes. */
+/** Minimum weight of a push in bytes. With this minimum, MAX_BYTES also limits the number of pushes to MAX_APPEND. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
 interface Queued {
@@ -77,8 +77,8 @@ const NO_RESULT = new Error('no result from the queue for this push');
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
-  // One append at a time keeps the order in which this web process accepted the pushes. Each shard has its own batcher,
-  // so that an unavailable Cluster node does not delay the shards on the other nodes.
+  // One append at a time keeps the order in which this web process accepted the pushes. One batcher for each shard: an
+  // unavailable Cluster node must not delay the appends on the other nodes.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),
@@ -128,7 +128,7 @@ async function appendAll(
   metrics.batch('queue', pushes.length);
   try {
     const { appended, toSchedule } = await partitions.append(shard, pushes);
-    // The append script itself notifies existing owners, so only partitions without an owner need a job.
+    // The append script notifies the owners of partitions. Only partitions without an owner need a job.
     jobs.schedule(toSchedule).catch((error: Error) => {
       foldedLog(logger)(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
     });
@@ -144,7 +144,7 @@ async function appendAll(
   }
 }
 
-/** Changes the result of a rejected line to `SKIPPED_AFTER_FAILURE` if its `previous` line was rejected too. */
+/** Changes the result of a rejected push to `SKIPPED_AFTER_FAILURE` if its `previous` push was rejected too. */
 function skipBehindRejected(
   pushes: readonly PushMessage[],
   results: readonly Enqueued[],

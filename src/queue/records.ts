@@ -41,7 +41,7 @@ export interface TimedPush {
 
 export interface WantedPartition {
   readonly partition: number;
-  /** This worker has just received the job of the partition: any earlier owner has lost the job. */
+  /** This worker has just received the job of the partition and becomes the owner. */
   readonly isTaken: boolean;
 }
 
@@ -51,13 +51,13 @@ export interface PartitionRecords {
   readonly pushes: readonly WaitingPush[];
   /** Bytes of these pushes, as Redis stores them. */
   readonly bytes: number;
-  /** Redis time of the shard of the partition, epoch milliseconds: each node of a Cluster has its own clock. */
+  /** Redis time of the read, epoch milliseconds. Each node of a Cluster has its own clock. */
   readonly now: number;
 }
 
 /**
- * Pushes that a worker reads, applies, answers and removes together. The lines of a caller's batch can be in several
- * batches of workers.
+ * Pushes that a worker reads, applies, answers and removes together. A batch of a caller is different: its pushes can
+ * be in several of these batches.
  */
 export interface Batch {
   /** The worker, as `ownerText` writes it. */
@@ -65,13 +65,13 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners whose transactions can still be open. This worker must end these transactions before this batch
-   * reads matters.
+   * Earlier owners of the partitions in this batch. Their transactions can still be open. The worker must end these
+   * transactions before the worker reads matters.
    */
   readonly fencedOwners: readonly string[];
   /**
-   * Shards whose earlier owners are unknown, because Redis is new or was emptied. Before this worker applies the batch,
-   * the worker must end the open transactions of all other workers and call `noteOwnersKnown`.
+   * Shards in a new or emptied Redis, which does not know the earlier owners. The worker must first end the open
+   * transactions of all other workers, then call `noteOwnersKnown`, then apply the batch.
    */
   readonly unknownShards: readonly number[];
   /** Redis time of the read, epoch milliseconds; the latest time if the batch reads several shards. */
@@ -102,7 +102,7 @@ export const encodePush = (push: PushMessage): string => push.id + JSON.stringif
 export const itemHeader = ({ deadline, queuedAt, id }: WaitingPush): string =>
   digits(deadline) + digits(queuedAt) + id;
 
-/** @param item of a partition, or its header alone */
+/** @param item a partition item, or only its header */
 export const readItemHeader = (item: string) => ({
   deadline: Number(item.slice(0, TIME_DIGITS)),
   queuedAt: Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS)),
@@ -118,8 +118,8 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * The owner of partitions: one run of a worker, and the database sessions in which the worker commits. The next owner
- * of a partition must be able to end the open transactions of these sessions.
+ * An owner of partitions: one run of a worker, and the database sessions in which the worker commits. With `sessions`,
+ * the next owner of a partition can end open transactions.
  */
 export interface Owner {
   /** Letters and digits only, because the Lua scripts match this id with `%w`. */

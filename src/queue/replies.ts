@@ -35,8 +35,7 @@ export interface ReplyInbox<S> {
    * The caller must not wait for the same push in two calls at the same time.
    *
    * @param timeout milliseconds
-   * @returns the settlements in the order of the ids, as soon as all have arrived; after the timeout, undefined for
-   *   each missing settlement
+   * @returns the settlements in the order of `ids`; undefined for each settlement that is missing after the timeout
    */
   wait(
     ids: readonly string[],

@@ -10,21 +10,21 @@ export interface BodyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** The variant has the content of the sent body in another form, so the finding shows the first difference. */
+  /** The variant is the sent body in another form. The finding then shows the first difference. */
   readonly hasSameContent: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Maximum bytes: for a larger sent body, only the empty body is tried, to save time. */
+/** Maximum bytes of the sent body. For a larger body, only the empty variant is made, to save time. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Makes each variant only when the consumer requests the variant, because making a variant can take milliseconds.
+ * Making a variant can take milliseconds. Therefore, a generator makes one variant at a time.
  *
- * @returns a generator that yields undefined for a variant with the same bytes as the sent body or an earlier variant
+ * @yields undefined if a variant has the same bytes as the sent body or as an earlier variant
  */
 export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
@@ -132,11 +132,11 @@ function textOf(body: Uint8Array): string | undefined {
 /** Ranges of the first and of the second byte of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
 const TRAILS = [0x40, 0xfe] as const;
-/** A question mark, which replaces characters that the character set does not have. */
+/** The question mark replaces characters that are missing in the character set. */
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 
-/** Node.js has a decoder for GBK but no encoder, so the table for encoding comes from the decoder. */
+/** Node.js has no encoder for GBK. Therefore, the decoder for GBK creates the table for encoding. */
 export function toGbk(text: string): Buffer {
   gbk ??= gbkTable();
   const table = gbk;
@@ -157,7 +157,7 @@ function gbkTable(): Map<string, readonly number[]> {
   for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
     for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
   }
-  // One call decodes all 24,000 pairs, because one call for each pair would delay other requests.
+  // One call decodes all 24,000 pairs. One call for each pair would be slow and would delay other requests.
   const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
   const chars = new TextDecoder('gbk').decode(bytes).split('\n');
   const table = new Map<string, readonly number[]>();

@@ -139,7 +139,7 @@ export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how detail of the mistake, which follows the explanation of the catalogue */
+/** @param how detail of the mistake, appended to the explanation */
 export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {

@@ -1,6 +1,6 @@
 /**
- * Entry point of the signature diagnosis: tries known mistakes of callers until a mistake results in the rejected
- * signature. The diagnosis must never reveal the expected signature.
+ * Entry point of the signature diagnosis. The search tries known mistakes of callers until a mistake results in the
+ * rejected signature. The diagnosis must never reveal the expected signature.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -90,7 +90,7 @@ export async function diagnoseInSlices(
  */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** @returns a function that searches for `slice` milliseconds and returns the diagnosis when the search has ended */
+/** Each call of the returned function searches for `slice` milliseconds. The last call returns the diagnosis. */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

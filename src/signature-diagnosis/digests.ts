@@ -1,6 +1,6 @@
 /**
- * The algorithms with which a caller may have computed a signature, and the forms in which a caller may have sent the
- * signature.
+ * Algorithms and forms of signatures. A caller may have computed a signature with a wrong algorithm, or may have sent a
+ * signature in a wrong form.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
@@ -76,7 +76,7 @@ interface Form {
   readonly cause: Cause | undefined;
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if all digests have the same length. */
+  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if this length is always the same. */
   readonly lengths?: readonly [number, number];
 }
 

@@ -16,7 +16,7 @@ export interface Layout {
   readonly comma: string;
   /** Indentation of one level; undefined: the whole JSON is on one line. */
   readonly indent?: string;
-  /** Writes no line breaks between the items of a list, and a blank into an empty list or object, like Jackson. */
+  /** Formats like Jackson: no line breaks between list items, and a blank in empty lists and objects. */
   readonly inlineLists?: boolean;
 }
 
@@ -114,15 +114,15 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** Average number of entries per bucket above which a Java HashMap doubles the number of buckets. */
+/** A Java HashMap doubles the number of buckets if there are more than LOAD entries per bucket on average. */
 const LOAD = 0.75;
 
-/** The order in which a Java HashMap yields its entries. */
+/** Orders members like a Java HashMap. */
 export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[] {
   let buckets = SMALLEST;
   while (members.length > buckets * LOAD) buckets *= 2;
   const bucketOf = ([name]: JsonMember) => (spread(name) & (buckets - 1)) >>> 0;
-  // The sort is stable, so entries of one bucket keep their order of insertion, as in Java.
+  // The sort is stable: as in Java, entries of one bucket keep the order of insertion.
   return [...members].sort((a, b) => bucketOf(a) - bucketOf(b));
 }
 
@@ -135,7 +135,7 @@ function spread(name: string): number {
   return hash ^ (hash >>> 16);
 }
 
-/** The text `b'…'` that Python makes of a `bytes` value in an f-string. */
+/** The text `b'…'` of a `bytes` value in a Python f-string. */
 export function pythonBytes(bytes: Uint8Array): string {
   const quote = bytes.includes(0x27) && !bytes.includes(0x22) ? '"' : "'";
   const text = Array.from(bytes, (byte) => {

@@ -1,4 +1,4 @@
-/** Parses JSON into a tree that, unlike `JSON.parse`, keeps the text of numbers and the order of members. */
+/** Parses JSON into a tree. Unlike `JSON.parse`, the tree keeps the text of numbers and the order of members. */
 
 export type JsonNode =
   | { readonly kind: 'object'; readonly members: readonly JsonMember[] }
@@ -9,7 +9,7 @@ export type JsonNode =
 
 export type JsonMember = readonly [name: string, value: JsonNode];
 
-/** Maximum nesting, because an indented variant of a deeply nested body could have megabytes. */
+/** Maximum nesting: the indented text of a deeply nested body could have megabytes. */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
@@ -40,7 +40,7 @@ export function parseTree(text: string): JsonNode | undefined {
     }
     return { kind: 'number', text: token };
   };
-  // A duplicate name keeps the first position and the last value, as in most parsers.
+  // If a name occurs twice, the member has the first position and the last value, as in most parsers.
   const members = () => {
     const found = new Map<string, JsonNode>();
     while (!consumed('}')) {

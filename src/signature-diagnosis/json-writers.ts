@@ -1,6 +1,6 @@
 /**
- * JSON serializers with which a caller may have written the signed body. If several serializers write the same text,
- * the diagnosis reports the serializer that comes first in `WRITERS`.
+ * JSON serializers that a caller may have used for the signed body. The order of `WRITERS` matters: the diagnosis
+ * reports the first serializer that writes the signed text.
  */
 import type { Cause } from './causes';
 import {
@@ -26,10 +26,10 @@ import {
 
 const isWhole = (text: string) => /^-?\d+$/.test(text);
 
-/** Writes a number as JavaScript does, and as Go does with the type `any`: `1.0` becomes `1`. */
+/** Writes a number like JavaScript, and like Go with the type `any`: `1.0` becomes `1`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
-/** Writes a number as `json.dumps` of Python does. */
+/** Writes a number like `json.dumps` in Python. */
 export function asPython(text: string): string {
   if (isWhole(text)) return text === '-0' ? '0' : text;
   const value = Number(text);
@@ -41,13 +41,13 @@ export function asPython(text: string): string {
   return Number.isInteger(value) ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
 }
 
-/** Writes a number as Gson does with the type `Object`: `1` becomes `1.0`. */
+/** Writes a number like Gson with the type `Object`: `1` becomes `1.0`. */
 export const asJavaDouble = (text: string): string =>
   isWhole(text) && Math.abs(Number(text)) < 1e7 ? `${Number(text)}.0` : text;
 
 export interface Writer {
   readonly cause: Cause;
-  /** Detail that a finding shows after the explanation of `cause`. */
+  /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how: string;
   readonly style: Style;
 }

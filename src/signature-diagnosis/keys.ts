@@ -1,4 +1,4 @@
-/** Makes the HMAC keys that the search tries: the stored secrets, and keys that a caller may have used by mistake. */
+/** Makes the HMAC keys that `search.ts` tries: the stored secrets, and keys that callers use by mistake. */
 import { createHash } from 'node:crypto';
 import type { StoredSecret } from '../storage/directory';
 import type { Cause } from './causes';
@@ -6,17 +6,17 @@ import type { Cause } from './causes';
 export interface KeyVariant {
   /** The mistake; undefined for a valid secret or a valid query key. */
   readonly cause: Cause | undefined;
-  /** Detail that a finding shows after the explanation of `cause`. */
+  /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how?: string;
   readonly key: string | Buffer;
   /**
-   * Value of the placeholder `{secret}` (`signing-texts.ts`): the secret from which `key` is made. If `key` is not made
-   * from a secret, the value is the first stored secret.
+   * Value for the placeholder `{secret}` in `signing-texts.ts`. If `key` is not made from a secret, the value is the
+   * first stored secret.
    */
   readonly secret: string;
   /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
-  /** The search combines no mistake with a query key, because the browser console signs correctly. */
+  /** The browser console signs correctly, so the search does not combine query keys with mistakes. */
   readonly isQueryKey?: boolean;
 }
 
@@ -33,7 +33,7 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
-/** Variable names of secrets: a caller may have used a whole line of a settings file as the key. */
+/** Names of settings. A caller may have used a whole line of a settings file, such as `SECRET=…`, as the key. */
 const NAMES = [
   ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
   ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
@@ -84,7 +84,7 @@ export function keyVariants(
   ];
 }
 
-/** @param ended the cause if the secret had expired at `receivedAt` */
+/** @param ended the cause to report if the secret had expired at `receivedAt` */
 function unchangedKey(stored: StoredSecret, ended: Cause, receivedAt: number): KeyVariant {
   const isOver = stored.endsAt !== undefined && stored.endsAt <= receivedAt;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
@@ -108,7 +108,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // `Buffer.from` ignores invalid characters, so only the pattern detects a secret that is not base64.
+  // The pattern is necessary, because `Buffer.from` ignores characters that are not base64.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }

@@ -1,6 +1,6 @@
 /**
- * Finds a caller's mistakes in a signature: at most two in computing the digest, and one in sending the digest, for
- * example as base64.
+ * Finds a caller's mistakes in a signature. The search finds up to two mistakes in the computation of the digest, and
+ * one mistake in the text form of the digest, for example base64.
  */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -16,8 +16,8 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * The generator yields true for each computed digest, and false for each body variant that the search skips. The
- * generator returns the findings, or undefined if no known mistake results in the signature.
+ * Yields true after each computed digest, and false after each skipped body variant. Returns the findings, or undefined
+ * if no known mistake explains the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
@@ -41,7 +41,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns undefined if the timestamp is unknown, or if the text contains the body and the body is unknown */
+/** @returns undefined if the timestamp is unknown, or if the body is needed but unknown */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -59,7 +59,7 @@ function digestOf(
   return algorithm.digest(key, parts);
 }
 
-/** A mistake in one part of a signature; without `cause`, the part is correct. */
+/** A possible mistake in one part of a signature. If `cause` is undefined, this part is correct. */
 interface Mistake {
   readonly cause: Cause | undefined;
   readonly how?: string;
@@ -84,7 +84,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** At most two fields are present. Each field contains one mistake, but `key` can also be a valid query key. */
+/** At most two mistakes, one per field. If `key` has no `cause`, `key` is a valid query key. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -105,8 +105,8 @@ interface Kind {
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * Pairs of kinds, in the order of the search. If `body` were second in a pair, the search would make the slow body
- * variants again for each mistake of the first kind.
+ * Pairs of kinds, in the order of the search. `body` must be first in a pair: the search calls `common` of the second
+ * kind for each mistake of the first kind, and `common` of `body` is slow.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -121,11 +121,9 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets, with which the search tries each deviation without `key`. */
+  /** The valid secrets. The search tries a deviation without `key` with each of these secrets. */
   readonly keys: readonly KeyVariant[];
-  /**
-   * Undefined: a body variant that the search skips, because the sent body or an earlier variant has the same bytes.
-   */
+  /** Undefined stands for a skipped body variant: the sent body or an earlier variant has the same bytes. */
   readonly deviations: Iterable<Deviation | undefined>;
 }
 
@@ -197,7 +195,7 @@ export function rejectedRequest(
   return { clientId, sent: signature, body, path, receivedAt: receivedAt.getTime() };
 }
 
-/** Number of bytes that `differenceOf` shows before the first different byte, and from this byte on. */
+/** Number of bytes that `differenceOf` shows on each side of the first difference. */
 const AROUND = 16;
 
 export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
@@ -209,7 +207,7 @@ export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
 
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu;
 
-/** The text around `offset`, extended to whole UTF-8 characters, with escapes for invisible characters. */
+/** Returns the text around `offset`, with whole UTF-8 characters and escaped invisible characters. */
 function around(bytes: Uint8Array, offset: number): string {
   const isInner = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
   let from = Math.max(0, offset - AROUND);

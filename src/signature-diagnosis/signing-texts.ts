@@ -1,10 +1,10 @@
 /** Makes the texts that a caller may have signed by mistake instead of `CORRECT_TEXT`. */
 import type { Cause } from './causes';
 
-/** A wrong text: templates of the parts before and after the body, with placeholders such as `{client}`. */
+/** A wrong text. The templates `before` and `after` surround the body. Placeholders look like `{client}`. */
 export interface SigningText {
   readonly cause: Cause;
-  /** Detail that a finding shows after the explanation of `cause`. */
+  /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how: string;
   readonly before: string;
   readonly after: string;

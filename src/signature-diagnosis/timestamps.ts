@@ -4,14 +4,14 @@ import { type Cause, type CauseFinding, toFinding } from './causes';
 
 export interface TimeVariant {
   readonly cause: Cause;
-  /** Detail that a finding shows after the explanation of `cause`. */
+  /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how: string;
   readonly time: string;
   /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** Units other than seconds, by the number of digits that the current epoch time has in the unit. */
+/** Units other than seconds, by the number of digits of the current epoch time in this unit. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -20,11 +20,11 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent seconds';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed and the sent timestamp of a caller that reads its clock twice. */
+/** Maximum seconds between the signed and the sent timestamp. A caller may read the clock for each timestamp. */
 const APART = 5;
 
 /**
- * @param timestamp the header X-Timestamp; undefined if the header did not look like a time (`sentSignature`)
+ * @param timestamp the header X-Timestamp; undefined if the header did not look like a time
  * @param receivedAt epoch milliseconds
  */
 export function timestampFinding(
@@ -45,7 +45,7 @@ export function timestampFinding(
   return toFinding(isZone(off) ? 'TIME_ZONE' : 'CLOCK_OFF', side);
 }
 
-/** Whether a difference in seconds is probably the offset of a time zone; tolerance: one minute. */
+/** Whether `off` seconds are probably the offset of a time zone, with a tolerance of one minute. */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);
   const isOnIt = Math.abs(off - quarters * QUARTER_HOUR) <= 60;

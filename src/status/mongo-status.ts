@@ -29,16 +29,16 @@ export interface MongoStatus {
   readonly resendable: Resendable;
 }
 
-/** Pushes of the last day that failed with one of RETRYABLE_REASONS, and that `matterctl log resend` can send again. */
+/** Failed pushes of the last day that `matterctl log resend` can send again (RETRYABLE_REASONS). */
 export interface Resendable {
   readonly count: number;
-  /** True: the search did not read all failed pushes, and `count` can be too low. */
+  /** True: the search did not read all failed pushes, so `count` can be too low. */
   readonly isCut: boolean;
-  /** Number of pushes by the reason of the failure. */
+  /** Number of pushes, by the reason of the failure. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Milliseconds for which the result of the expensive search for failed pushes is cached. */
+/** Milliseconds for which `resendable` is cached, because the search for failed pushes is expensive. */
 const CACHE_TTL = 30_000;
 
 export class MongoStatusReader {
@@ -46,7 +46,7 @@ export class MongoStatusReader {
   #opened: Promise<Connection> | undefined;
   #found: { readonly at: number; readonly resendable: Resendable } | undefined;
 
-  /** @param source a URL to connect to, or an existing connection, which `close` does not close */
+  /** @param source a URL to connect to, or an existing connection; `close` does not close an existing connection */
   constructor(source: string | Connection) {
     this.#source = source;
   }
@@ -90,7 +90,7 @@ export class MongoStatusReader {
       return await this.#opened;
     } catch (error) {
       this.#opened = undefined;
-      // The message of a DatabaseSetupError names MONGO_URL, but the URL can come from an option of `matterctl`.
+      // The message of a DatabaseSetupError names MONGO_URL. This is misleading if the URL is an option of `matterctl`.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }
@@ -149,7 +149,7 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
   yield* entries;
 }
 
-/** Returns a placeholder for each stored body, because the counts do not depend on the content of the bodies. */
+/** Returns a placeholder for each stored body: the counts do not depend on the content. */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));
   const placeholder = Buffer.from('{}');

@@ -5,7 +5,7 @@ import { isReason, PushError } from '../protocol/errors';
 import { createPushCountReader, type PeriodCount } from '../storage/push-log';
 
 export interface RecentPushes {
-  /** Milliseconds that the numbers cover, until now. */
+  /** The numbers cover the last `spanMs` milliseconds. */
   readonly spanMs: number;
   /** Most frequent result first. */
   readonly results: readonly ResultStatus[];
@@ -25,7 +25,7 @@ export interface ClientPushes {
   readonly pushes: number;
   /** Pushes that failed because of the service (`isFailure`). */
   readonly failed: number;
-  /** Rejected pushes that `failed` does not count, such as pushes with an invalid body. */
+  /** All other rejected pushes, such as pushes with an invalid body. */
   readonly rejected: number;
   readonly lastReason: string | null;
   /** Milliseconds since the receipt of the last push with `lastReason`. */
@@ -37,10 +37,10 @@ export const NO_PUSHES: ClientPushes = {
 };
 
 const MINUTE = 60_000;
-/** Whole minutes that the numbers cover, in addition to the current minute. */
+/** The counts cover this number of whole minutes, and the current minute. */
 const MINUTES = 4;
 
-/** Whether the push failed in the service. A pause by an operator is no failure. */
+/** Whether the service failed. CLIENT_PAUSED is no failure, because an operator paused the client. */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
 

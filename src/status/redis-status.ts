@@ -26,7 +26,7 @@ export class RedisStatusReader {
   #why = 'no answer';
 
   /**
-   * @param redis a fail-fast connection (`connectFailFast`), which `close` does not close
+   * @param redis a connection from `connectFailFast`; `close` does not close this connection
    * @param readKeys called at every read, because the number of shards of the queue can change
    */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {

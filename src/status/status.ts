@@ -10,7 +10,7 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
-/** Maximum difference in milliseconds between the start times that processes report for the same outage. */
+/** Two processes report the same outage if the start times differ by less than this number of milliseconds. */
 const SAME_OUTAGE = 5_000;
 
 type ReadResult<T> = { readonly facts: T } | { readonly error: string };
@@ -117,12 +117,12 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why the server is unreachable, or why the service rejects pushes although the server answers; otherwise null. */
+  /** Why the service cannot reach or cannot use the server; null if there is no problem. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
   readonly role: string | null;
-  /** The latest outage; null if no process has reported an outage, or if Redis is unreachable. */
+  /** Null if no process has reported an outage, or if the reports in Redis cannot be read. */
   readonly lastOutage: ServerOutage | null;
 }
 
@@ -148,7 +148,7 @@ export interface ClientStatus extends ClientPushes {
   readonly systemCode: string | null;
   readonly isEnabled: boolean;
   readonly state: ClientState;
-  /** Pushes per second; 0: no limit; null: RATE_LIMIT applies, and its value is unknown. */
+  /** Pushes per second. 0: no limit. Null: RATE_LIMIT applies, but no process has reported the value. */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;
 }

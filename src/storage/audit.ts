@@ -27,7 +27,7 @@ export interface AuditFilter {
 export interface AuditTrail {
   /**
    * @returns a function that records the result of the action
-   * @throws the driver's error if the database has not confirmed the entry; the caller must then not start the action
+   * @throws the driver's error if the database has not confirmed the entry; the caller must not start the action
    */
   begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
   /** Newest entry first. */
@@ -108,7 +108,6 @@ const auditSchema = new Schema<AuditEntry>(
   { collection: 'audit', versionKey: false, minimize: false },
 );
 
-// Each field of `AuditFilter` has an index, which also has the order of `list`.
 auditSchema.index({ at: -1, _id: -1 }, { name: 'newest' });
 auditSchema.index({ operator: 1, at: -1, _id: -1 }, { name: 'operator_newest' });
 auditSchema.index({ clientId: 1, at: -1, _id: -1 }, { name: 'client_newest' });
@@ -129,8 +128,8 @@ export interface EntryOptions {
 }
 
 /**
- * @param work makes the change and reports the result; before an error, `work` can report a partial result
- * @throws NoAuditTrailError if the entry cannot be written before `work`; otherwise the errors of `work`
+ * @param work makes the change and reports the result; if `work` fails, the entry contains the last reported result
+ * @throws NoAuditTrailError if the entry cannot be written (then `work` is not called); the errors of `work`
  */
 export async function withAuditEntry<T>(
   connection: Connection,

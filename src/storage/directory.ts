@@ -70,23 +70,24 @@ export interface KnownClient {
 }
 
 export interface ClientDirectory {
-  /** The result can be up to a second old, or up to five seconds if reads of the clients are slow. */
+  /** The result can be up to one second old. If the database is slow, the result can be up to five seconds old. */
   find(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * Reads the clients again, so that `web` accepts a client or secret that was just created. If calls are too frequent,
-   * `findFresh` does the same as `find`.
+   * Reads the clients from the database, because the cache can lack a new client or a new secret. If calls are too
+   * frequent, `findFresh` does the same as `find`.
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of valid secrets and query keys that one client has. Before a rejection, `web` computes at least
-   * this number of signatures, so that the duration does not reveal whether a client id exists.
+   * The largest number of valid secrets and query keys of one client. Before `web` rejects a wrong signature, `web`
+   * computes at least this number of signatures. The duration of a rejection then does not reveal whether the client id
+   * exists.
    */
   maxSecretCount(): number;
 }
 
 /**
- * Each read loads all clients, so that the lookup of an unknown client id takes as long as the lookup of a known client
- * id.
+ * Each read loads all clients, not only the requested client. The duration of a lookup then does not reveal whether the
+ * client id exists.
  */
 export function createClientDirectory(
   connection: Connection,
@@ -139,9 +140,9 @@ type OpenSecret = (
 ) => readonly UsableSecret[];
 
 /**
- * Caches decrypted secrets and failed decryptions, so that a read of the clients decrypts only new secrets.
+ * Caches decrypted secrets and failed decryptions. Each read of the clients decrypts only new secrets.
  *
- * @returns a function that the directory calls once for each read of the clients, to get the decryption function
+ * @returns a function to call at the start of each read; the function returns the decryption function for this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
@@ -157,7 +158,7 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     const before = opened;
     opened = new Map();
     return (secret, clientId) => {
-      // The cache key contains the client id, so that the cache never returns a secret for another client's record.
+      // The cache key contains the client id: a sealed secret that was copied to another client must not work.
       const key = JSON.stringify([clientId, secret.id, secret.sealed]);
       const usable = before.get(key) ?? openOne(secret, clientId);
       opened.set(key, usable);

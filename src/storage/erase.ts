@@ -1,6 +1,6 @@
 /**
- * Erases personal data from the ledger and the push log. The parties of a matter stay, because the source system
- * removes parties with a push.
+ * Erases personal data from the ledger and the push log. The parties of a matter are not erased: the source system must
+ * remove a party with a push.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
@@ -16,7 +16,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of changed or deleted documents. With `dryRun`, numbers of documents that would change or be deleted. */
+/** Numbers of changed or deleted documents. With `dryRun`, the documents are only counted. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -37,12 +37,12 @@ export interface ErasureOptions {
 const BATCH = 1_000;
 /** Maximum bodies per command: few, because a body can have megabytes. */
 const BODY_BATCH = 100;
-/** Not for a long read with a cursor, because `maxTimeMS` limits the whole read. */
+/** Long reads do not use these options, because `maxTimeMS` limits the total time of a cursor. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases the user from past handlers and log entries, and deletes bodies that contain the username as a word. Documents
- * that are created during the call can remain.
+ * Erases the user from past handlers and log entries. Deletes bodies that contain the username as a word. Documents
+ * that are created during the call can still contain the username.
  */
 export async function eraseUser(
   connection: Connection,
@@ -129,7 +129,8 @@ async function* findPastHandler(
 }
 
 /**
- * The new revision makes the commit of a concurrent push fail, so that the worker of the push reads the matter again.
+ * Increments `revision`, because a worker may have read the matter before. The write of the worker then fails, and the
+ * worker reads the matter again.
  */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,

@@ -1,5 +1,6 @@
 /**
- * Entry point of `storage/ledger/`: only `storage/` and tests import the other files. Instants are epoch milliseconds.
+ * Entry point of `storage/ledger/`. Except for tests, code outside `storage/` imports only this file. Instants are
+ * epoch milliseconds.
  */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -37,7 +38,7 @@ export interface Ledger {
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // Mongoose would cast values that already have the stored types, which costs time.
+  // The native collection is faster. Mongoose would convert values that already have the stored types.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {
@@ -59,7 +60,7 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** A query for one system, with one `$in` of external ids, can use the index `key`. */
+/** `load` sends one query per system, because a query for one system can use the index `key`. */
 function groupBySystem(keys: readonly MatterKey[]): Map<string, string[]> {
   const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {
@@ -75,7 +76,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   const { matterId: _id, revision, systemCode, externalId } = before;
   return {
     updateOne: {
-      // In a MongoDB cluster that is sharded by the matter key, the key in the filter limits the update to one shard.
+      // If the collection is sharded by system and external id, these two fields limit the update to one shard.
       filter: { _id, revision, systemCode, externalId },
       // Without the hint, the query planner of MongoDB compares the indexes for each update.
       hint: '_id_',
@@ -93,7 +94,7 @@ const MAX_SEQUENCE = (1 << Number(SEQUENCE_BITS)) - 1;
 export const MAX_WORKERS = 1 << Number(WORKER_BITS);
 
 /**
- * @param workerNumber returns the number that this process leases, 0 to MAX_WORKERS - 1; can throw if the lease is lost
+ * @param workerNumber returns the leased number of this process, 0 to MAX_WORKERS - 1; throws if the lease is lost
  */
 export function createSnowflakes(workerNumber: () => number, clock: Clock): () => bigint {
   let last = 0;

@@ -1,7 +1,6 @@
 /**
  * Entry point of `storage/schema/`: creates collections and indexes (`prepareDatabase`), and checks that no index is
- * missing (`watchSchema`). Without the indexes, searches fail, and two matters can have the same system code and
- * external id.
+ * missing (`watchSchema`). Without the indexes, searches fail and duplicate matters are possible.
  */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';

@@ -1,13 +1,12 @@
 /**
- * Entry point of `storage/sessions/`: the pool of database sessions in which a worker commits. If a worker dies before
- * its commit, its open transaction locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two
- * mechanisms end this transaction earlier:
+ * Entry point of `storage/sessions/`: the pool of database sessions of a worker. If a worker dies, an open transaction
+ * of this worker locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end such a
+ * transaction earlier:
  *
- * - Redis stores the sessions of the owner of each partition (`src/queue/records.ts`). The next owner ends the
- *   transactions of these sessions before its own first commit, even if the earlier owner lives. This mechanism fails
- *   if Redis loses its data.
- * - Every worker records its sessions in the database (`SessionHeartbeats`), and ends the transactions of workers whose
- *   heartbeat does not change.
+ * - Redis stores the session ids of each partition owner (`src/queue/records.ts`). The next owner of the partition ends
+ *   the transactions of these sessions before it commits. This mechanism fails if Redis loses its data.
+ * - Every worker writes its session ids and a heartbeat to MongoDB (`SessionHeartbeats`). If the heartbeat of a worker
+ *   stops, other workers end the transactions of this worker.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -21,7 +20,7 @@ import {
   type Work,
 } from './sessions/pooled-session';
 
-/** The session was retired, because its batch timed out or its worker was paused. The batch can no longer commit. */
+/** A batch cannot commit: the session of the batch was retired after a timeout or a pause of the worker. */
 export class SessionReplaced extends Error {
   override readonly name = 'SessionReplaced';
 }
@@ -29,7 +28,7 @@ export class SessionReplaced extends Error {
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 700;
 /**
- * Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions, and MongoDB ends the transactions
+ * Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions. MongoDB then ends the transactions
  * of these sessions after `transactionLifetimeLimitSeconds`.
  */
 const MAX_RETIRED = 50;
@@ -43,7 +42,7 @@ const NOT_KILLED =
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Retired sessions, and sessions of earlier partition owners, whose transactions the pool still has to end. */
+  /** Ids of sessions whose transactions the pool must still end, including sessions of earlier partition owners. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
@@ -89,7 +88,7 @@ export class SessionPool {
     });
   }
 
-  /** Retires a session, so that its transaction fails. The next `idOf` of this index starts a new session. */
+  /** Retires the session of this index. The next call of `idOf` starts a new session. */
   replace(index: number): void {
     const old = this.pool.get(index);
     this.pool.delete(index);
@@ -106,8 +105,8 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of these sessions; if MongoDB is unavailable, the pool retries later. Skips the sessions
-   * of this pool, because `makeReady` ends the failed transactions of these sessions.
+   * Ends the open transactions of these sessions. If MongoDB is unavailable, the pool retries later. Skips the sessions
+   * of this pool: `makeReady` handles these sessions.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -116,8 +115,7 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of all other processes. A living process that still owns its partitions retries its
-   * batch.
+   * Ends the open transactions of all other processes. This is safe: a live owner of a partition retries the batch.
    *
    * @throws the driver's error; the transactions can then still commit
    */
@@ -136,8 +134,8 @@ export class SessionPool {
   }
 
   /**
-   * A failed transaction stays open if MongoDB never received the abort. If MongoDB rejects `killSessions`, a new
-   * transaction in the same session ends the failed transaction.
+   * A failed transaction stays open if MongoDB did not receive the abort. If MongoDB rejects `killSessions`, a new
+   * transaction of this session ends the failed transaction.
    */
   private async makeReady(pooled: PooledSession): Promise<void> {
     if (!pooled.isRecorded) await this.heartbeat();
@@ -146,7 +144,7 @@ export class SessionPool {
     else await pooled.commit((session) => this.heartbeats.readOwn(session));
   }
 
-  /** Failed transactions of free sessions can lock documents of the next batch. */
+  /** Failed transactions in other sessions of this pool can lock documents of the batch. */
   private async makeOthersReady(): Promise<void> {
     const failed = [...this.pool.values()].filter((one) => one.mayBeOpen && one.isFree());
     await Promise.all(failed.map((one) => one.exclusively(() => this.makeReady(one))));
@@ -159,13 +157,13 @@ export class SessionPool {
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
-      // Skips sessions in use, because waiting can take long. The next `commit` of a skipped session calls `makeReady`.
+      // Sessions in use are skipped: their next `commit` calls `makeReady`.
       if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
     }
     await this.reapDeadProcesses();
   }
 
-  /** Only one write runs at a time, so that an older list of sessions does not replace a newer list. */
+  /** Writes run one at a time. Concurrent writes could replace a newer list of sessions with an older list. */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {
       const pooled = [...this.pool.values()];
@@ -189,7 +187,7 @@ export class SessionPool {
     }
   }
 
-  /** @returns false if MongoDB rejects `killSessions`; undefined if MongoDB is unavailable and the caller must retry */
+  /** @returns false if MongoDB rejects `killSessions`; undefined if MongoDB is unavailable */
   private async tryKill(ids: readonly string[]): Promise<boolean | undefined> {
     try {
       return await this.killSessions(ids);

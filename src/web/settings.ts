@@ -1,7 +1,4 @@
-/**
- * Converts the settings of the web process to the settings of its parts. Durations are in milliseconds; in
- * `SelfSettings`, retentions, timestamp window and signature grace are in seconds.
- */
+/** Derives the settings of the parts of the web process from the configuration. */
 import path from 'node:path';
 import { MAX_PARTIES } from '../domain/parties';
 import type { PageFiles } from '../http/documents';

@@ -1,5 +1,6 @@
 /**
- * Answers `matters/orphans` with the open matters and drafts of the caller's system whose ids are not in the sent list.
+ * The handler of `matters/orphans`. The client sends a list of ids. The answer contains the open matters and drafts of
+ * the client's system that are missing in the list.
  */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
@@ -17,7 +18,7 @@ import type { StreamedUpload } from '../streamed-body';
  * memory.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Unknown client ids have separate slots, so that requests with unknown ids block no known client. */
+/** Unknown client ids have separate slots. Requests with unknown ids therefore cannot block known clients. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
 /** A client id that no client can have, because a request with an empty X-Client-Id is rejected. */
 const NO_CLIENT = '';
@@ -25,8 +26,8 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // While all slots of known clients are occupied, unknown clients are rejected too. If only known clients were
-  // rejected, a rejection would reveal that the client exists.
+  // If all slots of known clients are occupied, unknown clients are rejected too. A different answer would reveal which
+  // clients exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

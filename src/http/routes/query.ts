@@ -29,7 +29,7 @@ export function queryRoute(
   };
 }
 
-/** Holds a slot of the bulkhead until the query ends, even if the caller disconnects earlier. */
+/** Holds the slot until the query ends, even if the caller disconnects earlier. */
 async function answerInBulkhead(
   bulkhead: Bulkhead,
   answer: AnswerQuery,

@@ -1,7 +1,8 @@
 -- Functions that `defineScript` puts in front of each script.
 
--- If the memory of Redis is full (`maxmemory`), a script must write once before Redis accepts commands that need
--- memory. This `DEL` of a missing key counts as a write and needs no memory. The script must add only little data.
+-- If the memory of Redis is full (`maxmemory`), Redis rejects commands that need memory. After the first write of a
+-- script, Redis accepts all commands of this script. `DEL` of a missing key counts as a write and needs no memory.
+-- A script that calls this function must add only little data.
 local function allow_at_maxmemory(key) redis.call('DEL', key .. ':nothing') end
 
 -- Epoch milliseconds of the Redis server that runs the script.
@@ -10,8 +11,7 @@ local function now_ms()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- The returned function reads ARGV from left to right, after the first `position` values. Each call returns the next
--- `count` values.
+-- Skips the first `position` values of ARGV. Each call of the returned function returns the next `count` values.
 local function arguments_after(position)
   return function(count)
     local first = position + 1

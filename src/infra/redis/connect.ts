@@ -24,14 +24,11 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * Milliseconds without an answer after which the process reconnects, because a network can drop a connection silently.
- * Must exceed the longest blocking command of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
+ * The process reconnects if Redis does not answer for this many milliseconds: a network can drop a connection
+ * silently. Must exceed the longest blocking command of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
-/**
- * Milliseconds between two pings. Without pings, the subscriber would send no commands and could not notice a dropped
- * connection.
- */
+/** Milliseconds between two pings of the subscriber. An unanswered ping reveals a dropped connection. */
 const PING_INTERVAL = 2_000;
 
 const RECONNECT: RedisOptions = {
@@ -53,10 +50,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/**
- * @param commands a connection of this process. In a Cluster, the subscriber also tries the nodes that `commands`
- *   knows, because REDIS_URL does not need to list all nodes
- */
+/** @param commands in a Cluster: a connection that knows all nodes, because REDIS_URL may name only some nodes */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {
@@ -89,8 +83,8 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 }
 
 /**
- * Prefix that lets scripts of BullMQ run even if the memory of Redis is full, because workers must free memory. See
- * `allow_at_maxmemory` in common.lua. Each of these scripts must be called with a Redis key.
+ * With this prefix, scripts of BullMQ run even if the memory of Redis is full (see `allow_at_maxmemory` in common.lua).
+ * Workers need these scripts to free memory. The prefix requires that each script has a key.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
@@ -111,7 +105,7 @@ const nodesOf = (redis: RedisConnection | undefined) =>
     ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
     : [];
 
-/** @throws Error after `timeout` milliseconds; its message names REDIS_URL and the last failure */
+/** @throws Error after `timeout` milliseconds; the message names REDIS_URL and the last failure */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   const endCollection = collectFailures(redis);
   try {
@@ -166,8 +160,8 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * A server that has become a replica keeps its connections, but rejects writes with READONLY. A replica without a
- * primary can reject scripts with MASTERDOWN instead.
+ * A primary that becomes a replica keeps its connections. From then on, the replica rejects writes with READONLY, and
+ * scripts sometimes with MASTERDOWN.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

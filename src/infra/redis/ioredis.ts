@@ -10,7 +10,7 @@ const CLOSED = 'the connection was closed';
 
 export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
-  // A sentinel returned no primary: for example, because the sentinel does not know the group.
+  // Emitted if a sentinel returns no primary, for example because the group is unknown.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
   // If a dying server closes its connections, ioredis emits no `error`, but emits `reconnecting`.
   redis.on('reconnecting', () => lose(CLOSED));
@@ -28,8 +28,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   });
   // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
   cluster.on('refresh', back);
-  // ioredis sometimes adds a node in order to send a command, which opens the connection. `setImmediate` lets ioredis
-  // send the command before `connectNode`.
+  // ioredis can add a node to send a command to this node, and the command opens the connection. `setImmediate` delays
+  // `connectNode` until ioredis has sent the command.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -37,8 +37,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
 }
 
 /**
- * Connects to a node in advance. Otherwise ioredis would connect at the first command for the node, and reject further
- * commands until the node is connected.
+ * Connects to a node in advance. By default, ioredis connects at the first command for a node, and rejects further
+ * commands until the connection is open.
  */
 function connectNode(node: Redis): void {
   // The event `node error` reports a failure.
@@ -66,8 +66,9 @@ const TLS_HINT =
   ' If the servers use TLS, REDIS_URL must begin with rediss, and this process must trust their certificate.';
 
 /**
- * @returns a function that ends the collection and returns the last failure with a cause. If no failure has a cause,
- *   the function returns the first failure, or an empty text
+ * Collects failures until the caller calls the returned function.
+ *
+ * @returns a function that returns the last failure with a cause, else the first failure, else ''
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';
@@ -120,7 +121,7 @@ export class ClusterConnection extends Cluster {
 
 /**
  * When BullMQ reconnects, BullMQ waits for the promise of `connect`. The class `Cluster` does not always settle this
- * promise; without this subclass, a worker could wait forever.
+ * promise, so a worker could wait forever.
  */
 export class BlockingCluster extends ClusterConnection {
   constructor(
@@ -174,8 +175,8 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 }
 
 /**
- * Keeps the status `end` of an ended Cluster connection: if a node closes its connection later, ioredis would change
- * the status to `close` forever.
+ * Works around a defect of ioredis: if a node closes its connection after the Cluster connection has ended, ioredis
+ * changes the status from `end` to `close` forever.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

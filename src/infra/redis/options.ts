@@ -10,10 +10,7 @@ import {
 } from 'ioredis';
 import type { RedisAddress, RedisServer, RedisTls } from './url';
 
-/**
- * Milliseconds in which a sentinel must return the primary, or in which a Cluster node must return the slots (which
- * node has which keys).
- */
+/** Milliseconds in which a sentinel must return the primary, or a Cluster node must return the slots. */
 const LOOKUP_TIMEOUT = 1_000;
 /** Milliseconds between two reads of the slots of a Cluster. */
 const SLOTS_REFRESH_INTERVAL = 5_000;
@@ -38,8 +35,7 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
-    // `failoverDetector` must be absent: if a failover happened during a connection attempt, `failoverDetector` would
-    // end the connection permanently.
+    // Do not set `failoverDetector`: a failover during a connection attempt would end the connection permanently.
   };
 }
 
@@ -71,12 +67,12 @@ const RETRYING: ClusterOptions = {
   retryDelayOnFailover: 100,
   retryDelayOnClusterDown: 100,
 };
-/** ioredis must reject a command whose node is unavailable, because a retry could execute the command twice. */
+/** A delay of 0 disables the retries of ioredis, because a retry could execute a command twice. */
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
 /**
- * Options for a subscriber in a Cluster. Every node delivers all published messages, so each attempt to connect uses
- * the next node.
+ * Options for a subscriber in a Cluster. Every node delivers all published messages, so the subscriber can use any
+ * node. Each attempt to connect uses the next node.
  */
 export function anyServerOf(
   address: RedisAddress,
@@ -121,7 +117,7 @@ function loginOptions({ username, password, tls }: RedisAddress): LoginOptions {
   };
 }
 
-/** @throws Error if a file cannot be read; its message names the option of REDIS_URL */
+/** @throws Error if a file cannot be read; the message names the option of REDIS_URL */
 function readTlsFiles({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     ...(caFile && { ca: readPem('tlsCAFile', caFile) }),

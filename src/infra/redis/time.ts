@@ -1,22 +1,16 @@
-/**
- * The time of the Redis clock, which decides whether the deadline of a push has passed. `web` computes the deadline
- * before `web` appends the push to the queue, so that a slow connection to Redis does not extend the deadline.
- */
+/** The time of the Redis clock. Deadlines of pushes are times of this clock. */
 export interface RedisTime {
   /** Epoch milliseconds. @throws the connection's error if Redis does not answer */
   now(): Promise<number>;
   /** Corrects the time. @param stamp timestamp from an answer of Redis, epoch milliseconds */
   note(stamp: number): void;
-  /** Milliseconds by which the Redis clock is ahead of `clock`; negative if behind; 0 if synchronized or unknown. */
+  /** Redis time minus the time of `clock`, in milliseconds; 0 if the difference is small or unknown. */
   aheadOf(clock?: () => number): number;
 }
 
-/** Maximum milliseconds for which `now` extrapolates one timestamp, because clocks drift. */
+/** Maximum milliseconds for which `now` uses one timestamp, because clocks drift. */
 const MAX_EXTRAPOLATION = 60_000;
-/**
- * Milliseconds below which a difference of the clocks is ignored: a slow answer of Redis alone can cause a difference
- * of a few seconds.
- */
+/** Smaller differences of the clocks (milliseconds) are ignored, because a slow answer of Redis can cause them. */
 const SYNCHRONIZED = 5_000;
 
 /** @param monotonic milliseconds of a monotonic clock */
@@ -29,8 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // Network delay makes every timestamp too old. If `stamp` is later than the extrapolated time, `stamp` had the
-    // shorter delay and is more exact.
+    // The delay of an answer makes `stamp` too old. A `stamp` above the extrapolated time had a shorter delay.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

@@ -1,4 +1,4 @@
-/** Warns of settings of Redis that can lose pushes or break their order (docs/installation.md). */
+/** Warns of Redis settings that can lose pushes or change the order of pushes (docs/installation.md). */
 import type { Logger } from '../logger';
 import { primariesOf, type RedisConnection } from './connect';
 import { parseRedisUrl } from './url';

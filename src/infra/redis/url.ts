@@ -44,7 +44,7 @@ class RedisUrlProblem extends Error {
   override readonly name = 'RedisUrlProblem';
 }
 
-/** @returns the problem of the URL for the operator, without users and passwords; undefined if the URL is valid */
+/** @returns the problem of the URL; undefined if the URL is valid */
 export function redisUrlProblem(url: string): string | undefined {
   try {
     parseRedisUrl(url);
@@ -127,7 +127,7 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/** The path is `/db` or empty. In a Sentinel group without `sentinelMasterId`, the name of the group comes first. */
+/** The path is `/db` or empty. Without `sentinelMasterId`, a Sentinel URL has the path `/group/db` or `/group`. */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;

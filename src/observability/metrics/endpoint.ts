@@ -10,7 +10,7 @@ import type { OperatorPage } from '../options';
 const HEAD_TIMEOUT = 5_000;
 /** Milliseconds for which a connection stays open between two requests. */
 const IDLE_TIMEOUT = 65_000;
-/** Milliseconds without traffic after which a connection is closed, except between two requests. */
+/** Milliseconds after which a connection without traffic is closed. IDLE_TIMEOUT applies between two requests. */
 const STALL_TIMEOUT = 10_000;
 const MAX_CONNECTIONS = 100;
 
@@ -78,7 +78,7 @@ const REJECTED = {
 } as const;
 const LOGGED_HOST = 100;
 
-/** Prevents DNS rebinding: without this check, a page of another site in an operator's browser could read this port. */
+/** Prevents DNS rebinding: a malicious page in an operator's browser must not read this port. */
 function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;

@@ -19,8 +19,8 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 }
 
 /**
- * A server counts as unavailable if the server does not answer for this many milliseconds. Must be shorter than the
- * few seconds for which a scraper waits for the metrics.
+ * A server without an answer counts as unavailable after this many milliseconds. Must be shorter than the timeout of a
+ * scraper, which is a few seconds.
  */
 const TIMEOUT = 1_000;
 

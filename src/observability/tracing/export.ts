@@ -71,7 +71,7 @@ const INTERVAL = 60_000;
 /**
  * Calls `report` at most once a minute.
  *
- * @param report also gets the number of calls that were suppressed since the previous call
+ * @param report receives `suppressed`: the number of unreported problems since the previous report
  * @param clock milliseconds of a monotonic clock
  */
 export function throttle(

@@ -21,36 +21,30 @@ export interface Endpoint<Name extends string = string> {
     readonly tag: 'push' | 'query';
     readonly title: Bilingual;
     readonly about: Bilingual;
-    /** Reasons for rejections, in addition to the reasons that all signed endpoints share. */
+    /** Reasons for rejections, in addition to the reasons of all signed endpoints. */
     readonly rejections: readonly Reason[];
   };
-  /**
-   * When the service computes the digest of the body. `signature`: after the body has arrived. `streamed`: while the
-   * body arrives.
-   */
+  /** `signature`: the service hashes the body after the body has arrived. `streamed`: while the body arrives. */
   readonly authentication: 'signature' | 'streamed';
-  /**
-   * What the rate limit counts: each push, the whole request, or each line of the body. `src/pushes/submit.ts` counts
-   * the pushes.
-   */
+  /** What counts for the rate limit: each push, the whole request as one, or each line of the body. */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
   readonly body: EndpointBody;
-  /** Milliseconds in which the service must answer, or the name of a setting. */
+  /** Milliseconds in which the service must answer, or the setting that has this value. */
   readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
   readonly answer: EndpointAnswer;
 }
 
 interface EndpointBody {
-  /** The name of the schema of the JSON object, or of each NDJSON line. */
+  /** Schema name of the JSON object, or of each NDJSON line. */
   readonly schema: string;
-  /** The description of an NDJSON body; absent: the body is a JSON object. */
+  /** Only for an NDJSON body: the description of the body. */
   readonly lines?: Bilingual;
-  /** True: the lines can also be the elements of a JSON array. */
+  /** True: the body can also be a JSON array instead of NDJSON. */
   readonly isArrayToo?: true;
   readonly limit: {
-    /** Maximum bytes of the body, or the default of `setting`. */
+    /** Maximum bytes of the body. If `setting` is present, `bytes` is the default of the setting. */
     readonly bytes: number;
     readonly setting?: 'BODY_LIMIT' | 'BATCH_BODY_LIMIT';
   };
@@ -62,13 +56,13 @@ interface EndpointBody {
 
 interface EndpointAnswer {
   readonly about: Bilingual;
-  /** The name of the schema of the answer; for NDJSON, the names of the possible schemas of a line. */
+  /** Schema name of the answer; for NDJSON, schema names of all possible lines. */
   readonly schema: string | readonly string[];
   /** Examples of `data` by name; for NDJSON, an example is a list of lines. */
   readonly examples: Readonly<Record<string, unknown>>;
   /** Names of response headers in addition to the headers of all endpoints. */
   readonly headers?: readonly string[];
-  /** The answer if lines fail. `final` (a dry run): the answer has no header Retry-After. */
+  /** The answer if some lines fail. Only an answer of kind `retryable` can have the header Retry-After. */
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 
@@ -89,19 +83,19 @@ export interface QueryRow<Data> {
   readonly answer: {
     readonly name: string;
     readonly about: Bilingual;
-    /** The name of the schema of `data` in `schemas`. */
+    /** Schema name of `data`; a key of `schemas`. */
     readonly data: string;
     readonly example: Data;
   };
   /**
-   * The schemas of the answer that have a name in the OpenAPI document.
+   * The named schemas of the answer in the OpenAPI document.
    *
    * @param causes all codes of docs/signature-causes.md
    */
   readonly schemas: (causes: readonly string[]) => Readonly<Record<string, z.ZodType>>;
-  /** Reasons for rejections, in addition to the reasons that all queries share. */
+  /** Reasons for rejections, in addition to the reasons of all queries. */
   readonly rejections?: readonly Reason[];
-  /** Bytes; absent: the setting BODY_LIMIT. */
+  /** Maximum bytes of the body; absent: the setting BODY_LIMIT. */
   readonly bodyLimit?: number;
   /** Milliseconds in which the service must answer; absent: the setting PUSH_TIMEOUT. */
   readonly timeout?: number;

@@ -58,7 +58,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
   },
 };
 
-/** Error reasons of all four operations, in addition to the reasons of all signed endpoints. */
+/** Reasons for rejections of all four operations, in addition to the reasons of all signed endpoints. */
 const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
   'SCOPE_NOT_ALLOWED',

@@ -40,7 +40,7 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/** @param attempt from 1; undefined without an idempotency key, or after the first 100 pushes with the key */
+/** @param attempt number of the push among the pushes with the same idempotency key; undefined if unknown */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,

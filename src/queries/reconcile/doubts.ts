@@ -1,6 +1,6 @@
 /**
- * Finds external ids in a file whose matters probably have another form of the id in the ledger. An upsert with the id
- * in the file would create a second matter.
+ * Finds external ids in a file that probably have another form in the ledger. An upsert with the id in the file would
+ * create a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
  * - LOOK_ALIKE: the ids in the file and in the ledger differ only in invisible characters, or in blanks at the ends.
@@ -30,7 +30,7 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
  * @param open ids of open matters and drafts of the ledger; only ids that are not in the file
- * @returns a function that checks one id; the id must be in the file and not in the ledger
+ * @returns a function that checks one id of the file
  */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
@@ -43,7 +43,7 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // The ledger can have `plain` as the id of a concluded matter, and `open` contains no concluded matters.
+    // `open` contains no concluded matters. The ledger can have a concluded matter with the id `plain`.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -52,16 +52,15 @@ export function createDoubtFinder(
 }
 
 class SeenIds {
-  /** The key of each id is the result of `lookAlike`. Contains ids of open matters, and some ids of the file. */
+  /** Ids of open matters and some ids of the file, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
   /** Ids of open matters with leading zeros, by their form without leading zeros. */
   readonly #byNumber = new Map<string, string>();
   /** Ids of open matters with more than 15 digits, by their length and first 15 digits. */
   readonly #byKeptDigits = new Map<string, string>();
-  /** Length of the longest id of an open matter with leading zeros. */
+  /** Length of the longest id with leading zeros. */
   #longestWithZeros = 0;
-  // Whether a spreadsheet has removed the leading zeros of an id of the file (`#haveLostZeros`), or has rounded an id
-  // (`#areRounded`). `isDamaged` then also doubts ids that match no open matter.
+  // A spreadsheet has probably removed leading zeros (`#haveLostZeros`) or rounded numbers (`#areRounded`) in the file.
   #haveLostZeros = false;
   #areRounded = false;
 

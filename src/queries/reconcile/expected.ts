@@ -1,21 +1,21 @@
 /**
- * Expected matters: the values that a file of the source system states for its matters. The console (`browser/console`)
- * bundles this file, so this file must run in a browser.
+ * Expected matters: the matters in a file of the source system. The console (`browser/console`) bundles this file, so
+ * this file must run in a browser.
  */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
 
-/** A line of the file, with some or all fields of its matter. */
+/** A line of the file: some or all fields of one matter. */
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The fields of PUSHED_FIELDS in the line. Only `deadlineAt` is converted, to the form that the service reads. */
+  /** The fields of PUSHED_FIELDS in the line. `deadlineAt` has the form that the service accepts. */
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;
   /** The usernames of all ASSIGNEEs that the matter should have. */
   readonly assignees?: readonly string[];
-  /** In milliseconds, for example 60,000 for times without seconds; absent for exact times. */
+  /** Precisions in milliseconds: 60,000 for a time without seconds, absent for an exact time. */
   readonly precisions?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
 
@@ -27,7 +27,7 @@ export interface FoldedMatter {
 
 export type ExpectedMatter = Row | FoldedMatter;
 
-/** Fields of a line that are not in ExpectedFields; a push that corrects the ledger contains these fields. */
+/** Fields that a push to correct the ledger can contain in addition to ExpectedFields. */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',
   'title',

@@ -75,8 +75,8 @@ export function doubtDifference(
 }
 
 /**
- * Replaces `sourceUpdatedAt` of the file with `sourceUpdatedAt` of the ledger if both are equal within the precision of
- * the file. The time of the file can lack seconds, and is then too early: a push with this time would be stale.
+ * Uses `sourceUpdatedAt` of the ledger if both times are equal within the precision of the file. A file time without
+ * seconds would look older than the same time in the ledger.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

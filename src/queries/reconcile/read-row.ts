@@ -13,7 +13,7 @@ export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
   readonly row?: Row;
   /** Names of the missing or invalid fields. */
   readonly wrong: readonly string[];
-  /** How many fields of the line contain a time as a spreadsheet's serial number (days since the end of 1899). */
+  /** Number of times in the line that are serial numbers of a spreadsheet (days since the end of 1899). */
   readonly serials: number;
 };
 
@@ -91,14 +91,14 @@ const isList = (value: unknown): value is readonly string[] =>
 interface Time {
   /** Epoch milliseconds; null if the field is null; undefined if the line does not have the field. */
   readonly at: number | null | undefined;
-  /** The time in the form that the service reads. */
+  /** The time in a form that the service accepts. */
   readonly text?: string;
   /** Precision in milliseconds. */
   readonly precision: number;
   readonly isSerial?: boolean;
 }
 
-/** @returns undefined if the value is invalid; null and undefined are valid values */
+/** @returns undefined for an invalid value; a missing value is valid */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

@@ -26,8 +26,8 @@ export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind
 
 export interface RepushOptions {
   /**
-   * True: also corrects a matter that is newer in the ledger than in the file. The push then has the time of the
-   * ledger, because a push with the earlier time of the file would be stale.
+   * True also corrects matters that are newer in the ledger than in the file. Pushes for these matters contain the time
+   * of the ledger. With the older time of the file, the push would have no effect.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
@@ -61,7 +61,7 @@ export function createRepushLine(
   return line ?? 'NEEDS_CONTENT';
 }
 
-/** False if the file states no time (undefined). The time null in the file counts as older than every time. */
+/** False if the file has no time (undefined). Null in the file counts as older than every time. */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
   const ours = stored?.sourceUpdatedAt ?? null;
@@ -78,15 +78,15 @@ function upsertOf(
 }
 
 interface RowCorrection {
-  /** `sourceUpdatedAt` of the push for a row with a title, epoch milliseconds. */
+  /** `sourceUpdatedAt` of the push if the row has a title. Epoch milliseconds. */
   readonly stamp: number | undefined;
   readonly findings: readonly MatterFinding[];
   readonly options: RepushOptions;
 }
 
 /**
- * A row without a title states only a part of the matter, so the push keeps the time of the ledger. With the time of
- * the row, an older push that later brings the other fields would be stale.
+ * A row without a title contains only some fields of the matter, so the push keeps the time of the ledger. With a newer
+ * time, the service would ignore delayed pushes that contain the other fields.
  */
 function rowLine(
   row: Row,
@@ -106,7 +106,7 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // The deadline of the file can lack the seconds, so the push must not replace an equal deadline of the ledger.
+      // An equal deadline is left out, because the deadline of the file can lack the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       // The service rejects `removeParties` together with `replaceParties`.

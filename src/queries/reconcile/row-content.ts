@@ -12,10 +12,6 @@ export type RowContent = Partial<Pick<Matter, ContentField>>;
 
 const TEXTS = ['matterType', 'title', ...CONTENT_FIELDS] as const;
 
-/**
- * If the deadlines of the row and of `stored` are equal within the precision of the file, returns the deadline of
- * `stored`.
- */
 export function contentOf(row: Row, stored: Matter | undefined): RowContent {
   const { pushed, deadlineAt, precisions } = row;
   const texts = TEXTS.filter((field) => field !== 'externalStatusCode' && field !== 'deadlineAt')
@@ -41,9 +37,10 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 }
 
 /**
+ * @param theirs time of the file
+ * @param ours time of the ledger
  * @param precision precision of the file in milliseconds
- * @returns `ours` (time of the ledger) if both times are equal within the precision; otherwise `theirs` (time of the
- *   file)
+ * @returns `ours` if both times are equal within the precision, otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
   theirs: T,
@@ -76,8 +73,8 @@ interface StatedParties {
 }
 
 /**
- * A column of assignees replaces all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the row,
- * or else from the ledger.
+ * A column of assignees replaces all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the row.
+ * If the row has no `parties`, parties with other roles come from the ledger.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;

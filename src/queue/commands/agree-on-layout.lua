@@ -1,5 +1,5 @@
--- Records the layout `own` if no layout is recorded or the recorded layout equals `replaceable`. Returns the recorded
--- layout.
+-- Records the layout `own` if no layout is recorded, or if `replaceable` is recorded (agreements.ts).
+-- Returns the layout that is recorded afterwards.
 local layout = KEYS[1]
 local own, replaceable = ARGV[1], ARGV[2]
 

@@ -1,7 +1,7 @@
 /**
  * Ensures that all processes of a namespace use the same layout of the queue and the same database. With two layouts,
- * the pushes of one matter could be in two partitions and would have no order. A worker with another database would
- * read pushes whose push-log entries are not in its database.
+ * the pushes of one matter could be in two partitions and would have no order. A worker with another database would not
+ * find the push-log entries of the pushes.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -9,7 +9,7 @@ import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
 import { createRedisKeys, layoutText, type QueueLayout, type RedisKeys } from '../keys';
 
-/** A process counts as alive until this many milliseconds after its last heartbeat. */
+/** Milliseconds without a heartbeat after which a process counts as dead. */
 const SILENT = 9_000;
 
 function readLayout(text: string | null): QueueLayout | undefined {
@@ -20,10 +20,9 @@ function readLayout(text: string | null): QueueLayout | undefined {
 }
 
 /**
- * Records the layout of this process; replaces another layout only while no push is queued and no process is alive.
+ * Records the layout of this process. Replaces another layout only if no push is queued and no process is alive.
  *
- * @throws Error that names REDIS_SHARDS or REDIS_PARTITIONS if another layout cannot be replaced; or the connection's
- *   error
+ * @throws Error that names the setting to correct, or the connection's error
  */
 export async function agreeOnLayout(
   redis: RedisConnection,
@@ -44,13 +43,13 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Since the first call of `agree`, another process can have recorded a third layout.
+  // Another process can have recorded a third layout since the first call of `agree`.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
 
 /**
- * Checks the layout without recording a layout, for a process that only adds pushes.
+ * Checks the recorded layout, for a process that only adds pushes.
  *
  * @throws Error that names the setting to correct, or the connection's error
  */
@@ -126,8 +125,7 @@ interface ClaimOptions {
 /**
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
- * @throws Error that names the two databases, if processes with another database use the namespace; or the error of
- *   Redis or MongoDB
+ * @throws Error that names both databases, if another database has a valid claim; or the error of Redis or MongoDB
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;

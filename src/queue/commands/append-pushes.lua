@@ -6,7 +6,7 @@ local share_pushes, share_bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local tally_from_pushes, tally_from_bytes = tonumber(ARGV[5]), tonumber(ARGV[6])
 local wake_up_prefix = ARGV[7]
 
--- The rest of ARGV: the number of each partition; then for each push the index of its list, its deadline and its text.
+-- The rest of ARGV: the number of each partition; then for each push its index in `lists`, its deadline and its text.
 local take = arguments_after(7)
 local numbers = { take(#lists) }
 
@@ -32,7 +32,7 @@ local function count_all(list)
   return tally
 end
 
--- Returns nil if the list has no tally (client-tally.lua) and is so small that no client can exceed its share.
+-- Returns nil for a small list without a tally (client-tally.lua): no client can exceed its share of a small list.
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -41,7 +41,8 @@ end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
 
--- A client may exceed its share only with its first push in the list, or while the list has no pushes of other clients.
+-- A client may exceed its share while the list has no pushes of other clients. The first push of each client may be
+-- larger than the share.
 local function check(list, client, size)
   local tally = tallies[list]
   local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
@@ -51,8 +52,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- One client alone can have filled the list, but other clients must still be able to add pushes. Therefore the pushes
-  -- of every client except `client` count only up to the share of one client.
+  -- Another client can have filled the list, but `client` must still be able to add pushes. Therefore, the pushes of
+  -- each other client count only up to one share.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -73,7 +74,8 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- To keep the order of a matter's pushes, the list also rejects all later pushes of the client in this call.
+    -- After a rejection, the list also rejects all later pushes of the client in this call. This rule keeps the order
+    -- of a matter's pushes.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection
     rejections[list] = rejected

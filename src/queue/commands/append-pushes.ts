@@ -1,4 +1,4 @@
-/** Appends pushes of one shard, each to the end of its partition, with one script. */
+/** Appends pushes to the partitions of one shard. */
 import { groupOf } from '../../domain/matter';
 import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';
@@ -7,8 +7,8 @@ import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
 /**
- * The limits of one partition. A client may use half of a limit, or the whole limit while the partition has no pushes
- * of other clients (contract 6.7).
+ * The limits of one partition. If several clients have pushes in a partition, each client may use half of each limit
+ * (contract 6.7).
  */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
@@ -20,8 +20,8 @@ export interface PartitionLimits {
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * From this size on, a partition has a tally of its clients (client-tally.lua). For a new tally, Redis counts all
- * pushes of the partition and runs no other command meanwhile. Therefore this size is small.
+ * From this size on, a partition has a tally of its clients (client-tally.lua). For a new tally, the script counts all
+ * pushes of the partition. The size is small, because Redis runs no other command during the script.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
@@ -31,9 +31,9 @@ const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_
  * If a partition rejects a push, the partition also rejects the client's later pushes in the same call. If the memory
  * of Redis is full (`isOutOfMemory`), the call fails and no push is appended.
  *
- * @param time the Redis time, which each append corrects; not used if the queue has several shards
- * @returns a function that returns the result for each push, and the partitions that need a job: partitions that were
- *   empty and have no owner
+ * @param time the Redis time; used only if the queue has one shard
+ * @returns a function. Its result contains `appended` (the result for each push) and `toSchedule` (the partitions that
+ *   need a job)
  */
 export function createAppendPushes(
   redis: RedisConnection,

@@ -1,5 +1,5 @@
--- Functions that append-pushes.lua and reply-and-remove.lua use. A tally contains, for each client id, the number of
--- waiting pushes in one partition and their total bytes.
+-- Functions for append-pushes.lua and reply-and-remove.lua. The tally of a partition contains the number and the bytes
+-- of the waiting pushes of each client.
 
 -- `sign`: 1 adds the item, -1 subtracts the item.
 local function count_item(tally, client, size, sign)
@@ -8,11 +8,11 @@ local function count_item(tally, client, size, sign)
   tally[client] = pushes > 0 and { pushes, bytes } or nil
 end
 
--- Only the field `clientId` matches this pattern, because JSON escapes quotation marks within strings. Another field
--- always follows `clientId`, so the pattern ends with a comma.
+-- Only the field `clientId` matches this pattern, because JSON escapes quotation marks within strings. The pattern ends
+-- with a comma, because another field always follows `clientId`.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
--- Returns the stored tally, or nil. Deletes a tally whose total of pushes differs from `length`, because processes of
+-- Returns the stored tally, or nil. If the total of pushes differs from `length`, the tally is outdated: processes of
 -- an earlier version do not update tallies.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)

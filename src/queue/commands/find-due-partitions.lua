@@ -25,8 +25,7 @@ for _, number in ipairs(redis.call('HKEYS', partition_bytes)) do
   end
 end
 
--- An empty partition of a dead worker is due as well: otherwise the next push of the partition would notify the dead
--- worker.
+-- An empty partition of a dead worker is due as well. The next push would notify only the dead worker.
 if sees_all and #live_workers > 0 then
   local is_alive = {}
   for _, worker in ipairs(live_workers) do is_alive[worker] = true end

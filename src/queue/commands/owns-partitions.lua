@@ -3,8 +3,8 @@ local owners = KEYS[1]
 local id = ARGV[1]
 local numbers = { unpack(ARGV, 2) }
 
--- This write without effect fails on a server that may not know the current owners: a former primary (READONLY) or a
--- primary without replicas (NOREPLICAS).
+-- This `DEL` of a missing key fails on a former primary (READONLY) and on a primary without replicas (NOREPLICAS).
+-- These servers may not know the current owners.
 redis.call('DEL', owners .. ':nothing')
 
 for _, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do

@@ -1,8 +1,7 @@
 /**
- * All commands on partitions, the ordered lists of waiting pushes in Redis. A worker owns a partition from its first
- * read of the partition until the worker releases the partition or another worker takes the partition. `read`,
- * `replyAndRemove` and `release` return the error of a shard for each of its partitions; the other commands throw the
- * error.
+ * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. At the first read of a
+ * partition, the worker becomes its owner. The ownership ends when the worker releases the partition or another worker
+ * takes the partition.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -23,7 +22,7 @@ import { createAppendPushes, type PartitionLimits } from './append-pushes';
 
 export type Partitions = ReturnType<typeof createPartitions>;
 
-/** @param time the Redis time, which each append corrects; not used if the queue has several shards */
+/** @param time the Redis time; used only if the queue has one shard */
 export function createPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -43,7 +42,7 @@ export function createPartitions(
 
 const numberOf = ({ partition }: { readonly partition: number }): number => partition;
 
-/** Maximum bytes of one batch; the last partition that a batch reads in each shard can exceed this maximum. */
+/** Approximate maximum bytes of one batch. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Maximum earlier owners that Redis remembers for one partition. */
 const MAX_FENCED_OWNERS = 20;
@@ -57,10 +56,7 @@ type ReadAnswer = [
   areOwnersKnown: number,
 ];
 
-/**
- * Reads the first pushes of some partitions, and makes the worker the owner of each partition whose job the worker has
- * just received (`isTaken`).
- */
+/** Reads the first pushes of some partitions. If `isTaken` is true, the worker becomes the owner of the partition. */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
@@ -101,8 +97,8 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes the pushes of the batch. If some of these pushes are missing in a
- * partition (removed by another worker or lost in a failover), the script removes nothing from the partition.
+ * Publishes the replies of a batch, then removes the pushes of the batch. Another worker or a failover can already have
+ * removed some of these pushes from a partition. In this case, the script removes nothing from the partition.
  *
  * @returns for each partition the number of remaining pushes, or the error of its shard
  */
@@ -162,8 +158,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * The caller must first end the open transactions of all other workers, because a new or emptied Redis does not know
- * the earlier owners.
+ * A new or emptied Redis does not know the earlier owners of partitions. Therefore, the caller must first end the open
+ * transactions of all other workers.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -174,13 +170,13 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 
 /**
  * `IDLE` releases only partitions without pushes. After `FAILED`, the next owner of a partition with pushes first ends
- * the open transactions of the earlier owner.
+ * the open transactions of this worker.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
 /**
- * @returns for each partition: its number of pushes or the error of its shard. A partition that the worker keeps
- *   because of `IDLE` has no entry
+ * @returns by partition: the number of pushes, or the error of the shard. With `IDLE`, an owned partition with pushes
+ *   has no entry
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
@@ -203,8 +199,8 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * An owned partition is due if its first push has waited longer than this many milliseconds. OVERDUE applies to
- * partitions of the sweeping worker.
+ * An owned partition is due if its first push has waited longer than this many milliseconds. OVERDUE applies to the
+ * partitions of the calling worker.
  */
 const OVERDUE = 300;
 const OVERDUE_OF_OTHERS = 2_000;
@@ -212,8 +208,8 @@ const OVERDUE_OF_OTHERS = 2_000;
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * Each call checks the partitions of the sweeping worker. At most once per SWEEP_ALL_EVERY milliseconds, the call of
- * one of the workers also checks all other partitions.
+ * In SWEEP_ALL_EVERY milliseconds, at most one call checks all partitions of the shard. All other calls check only the
+ * partitions of the calling worker.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');

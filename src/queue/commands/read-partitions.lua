@@ -21,8 +21,8 @@ for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
   owner_of[numbers[list]] = text or ''
 end
 
--- If the reader has just received the job of the partition, the reader becomes the owner. Adds to `fenced` the earlier
--- owners whose transactions can still be open.
+-- If the reader has just received the job of the partition, the reader becomes the owner. Adds the earlier owners to
+-- `fenced`, because their transactions can still be open.
 local function claim(number, is_taken)
   local text = owner_of[number]
   if text == reader then return true end
@@ -44,7 +44,7 @@ local function claim(number, is_taken)
   return true
 end
 
--- The first item can exceed the byte limit: otherwise a push that is larger than the limit would never be read.
+-- Always reads the first item, even if the item exceeds the byte limit.
 local function read(list, limit, byte_limit)
   local items, bytes, size = {}, 0, 4
   while #items < limit and bytes < byte_limit do
@@ -55,7 +55,7 @@ local function read(list, limit, byte_limit)
       bytes = bytes + #item
     end
     if #chunk < size then break end
-    -- Assumes that the next items have the average size of the items that were already read.
+    -- Assumes that the next items have the average size of `items`.
     size = math.max(1, math.min(32, math.floor((byte_limit - bytes) * #items / bytes)))
   end
   return items, bytes
@@ -72,8 +72,8 @@ end
 
 local function share(limit) return math.max(1, math.floor(limit / #readable)) end
 local total = 0
--- The order of the partitions changes from call to call. Otherwise the same partitions could use up all bytes in each
--- call.
+-- The order of the partitions changes from call to call. In a fixed order, the first partitions could always use up all
+-- bytes.
 for turn = 1, #readable do
   local list = readable[(turn + now) % #readable + 1]
   found[list], sizes[list] = {}, 0

@@ -18,8 +18,8 @@ for list, key in ipairs(lists) do
   else
     results[list] = length
     if is_owner then
-      -- The fenced owners (earlier owners whose transactions can still be open) stay recorded until a batch has ended
-      -- their transactions. With `FAILED`, the owner of a partition with pushes becomes a fenced owner too.
+      -- Fenced owners are earlier owners whose transactions can still be open. A batch ends these transactions and then
+      -- removes the fenced owners. With `FAILED`, this worker becomes a fenced owner of a partition with pushes.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

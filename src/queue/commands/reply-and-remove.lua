@@ -1,10 +1,10 @@
--- Publishes the replies of a batch, then removes its pushes from the partitions of one shard (partitions.ts).
+-- Publishes the replies of a batch, then removes the pushes of the batch from one shard (partitions.ts).
 local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
--- The rest of ARGV: for each message its channel and text; then four values for each partition. These values are the
--- number of the partition, and for the batch's pushes in the partition: count, bytes, and header of the last push.
+-- The rest of ARGV: for each message its channel and text; then four values for each partition. The first value is the
+-- number of the partition. The other values describe the batch's pushes: count, bytes, and header of the last push.
 local take = arguments_after(3)
 
 -- The script must be able to write `owners` while the memory of Redis is full, because only workers free memory.
@@ -21,8 +21,8 @@ local waiting, numbers, emptied = {}, {}, {}
 for list, key in ipairs(lists) do
   local number, count_text, bytes, header = take(4)
   local count = tonumber(count_text)
-  -- A list can lose pushes only at its ends: another batch removes the first pushes, and a failover loses the last
-  -- pushes. If the last push of the batch is still at its position, no push of the batch is missing.
+  -- A list can lose pushes only at its ends. Another batch removes the first pushes; a failover loses the last pushes.
+  -- If the last push of the batch is still at its position, no push of the batch is missing.
   local last = redis.call('LINDEX', key, count - 1)
   local is_unchanged = count > 0 and last and string.sub(last, 1, #header) == header
   local tally = has_tallies and is_unchanged and read_tally(partition_clients, number, redis.call('LLEN', key))
@@ -47,7 +47,7 @@ if #emptied > 0 then
   if has_tallies then redis.call('HDEL', partition_clients, unpack(emptied)) end
 end
 
--- The batch has ended the transactions of the fenced owners, so the script removes these owners from `owners`.
+-- The batch has ended the open transactions of earlier owners, so the script removes the earlier owners.
 if has_fenced then
   for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
     if string.match(text or '', '^%S*') == owner then redis.call('HSET', owners, numbers[list], owner) end

@@ -1,5 +1,5 @@
 /**
- * Leases a number in Redis for each worker; the ids of new matters contain this number. After Redis was emptied, two
+ * Each worker leases a number in Redis. The ids of new matters contain this number. After Redis was emptied, two
  * workers can have the same number for up to 5 s (docs/scaling.md).
  */
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import type { RedisKeys } from '../keys';
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
 /**
- * Milliseconds between two renewals, randomly extended by up to half. The maximum, 4,950 ms, must stay below the 5 s in
+ * Milliseconds between two renewals, randomly up to 50 % longer. The maximum is 4,950 ms: less than the 5 s in
  * docs/scaling.md.
  */
 const RENEW_EVERY = 3_300;
@@ -51,7 +51,7 @@ export async function leaseWorkerNumber(
   const token = randomUUID();
   const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
   const lease = async (number: number) => {
-    // `until` is computed before the request, so that the lease never ends earlier in Redis than in this process.
+    // The lease must end in this process before the lease ends in Redis. Therefore, `until` is computed first.
     const until = performance.now() + LEASE;
     return (await run([keys.workerNumber(number)], [token, LEASE])) === 1 && { number, until };
   };
@@ -97,7 +97,7 @@ async function retryUntilTaken<T>(take: () => Promise<T>, logger: Logger): Promi
   }
 }
 
-/** @returns how many numbers are leased; the lease of a dead worker lasts up to 30 s */
+/** @returns the number of leases; the lease of a dead worker lasts up to 30 s */
 export function countWorkers(
   redis: RedisConnection,
   keys: RedisKeys,

@@ -1,6 +1,6 @@
 /**
- * Workers that reach the database write reports to Redis. To decide whether to pause or to resume, a worker reads the
- * reports of the other workers (workers/cut-off.ts).
+ * Reports in Redis of workers that reach the database. A worker reads the reports of the other workers before a pause
+ * or a resumption (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -18,7 +18,7 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Ignores workers that take no partitions, and removes the report of this worker first.
+     * Removes the report of this worker. Ignores workers that take no partitions.
      *
      * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
      * @param within maximum age of the report of the other worker, milliseconds

@@ -1,5 +1,5 @@
 /**
- * Finds stuck partitions: partitions that make no progress, for a reason in `STUCK`. One read is not enough, because a
+ * Finds stuck partitions: partitions that make no progress. `STUCK` lists the causes. One read is not enough, because a
  * healthy partition can briefly have no job, or a job without a lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,10 +24,7 @@ export interface StuckReport {
   readonly stuck: readonly StuckPartition[];
 }
 
-/**
- * Milliseconds between two reads: longer than the interval of sweeps, and longer than BullMQ needs to detect an expired
- * lock.
- */
+/** Milliseconds between two reads. Meanwhile, a sweep runs, and BullMQ checks for expired locks. */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
 /** @param readPartitions reads all partitions; called again if a partition seems stuck */
@@ -99,6 +96,6 @@ function suspicion(
   if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
   if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
   if (job.isPaused) return 'PAUSED';
-  // A running job of any partition proves that a live worker exists, which can still take this job.
+  // A running job of another partition proves that a live worker exists. That worker can still take this job.
   return isAnyJobRunning ? undefined : 'NOT_TAKEN';
 }

@@ -42,7 +42,7 @@ export interface PushesView {
   /** By group (all pushes of one matter), the group with the oldest push first. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions with more than `max` pushes: only the first `max` pushes of each were counted. */
+  /** Partitions with more than `max` pushes. Only the first `max` pushes of each partition were counted. */
   readonly cutPartitions: readonly number[];
 }
 
@@ -100,7 +100,7 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
   };
 }
 
-/** @returns by partition, the texts of its owner and of its fenced owners, separated by blanks */
+/** @returns by partition: its owner, then its fenced owners, separated by blanks */
 async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));
@@ -140,7 +140,7 @@ async function readJobs(
     };
     return [job.data.partition, view];
   };
-  // The waiting jobs are read first: otherwise the view would miss a job that a worker takes between the two reads.
+  // The waiting jobs must be read first: a worker can take a waiting job between the two reads.
   const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
   const active = await queue.getActive(0, MAX_JOBS - 1);
   return Promise.all([

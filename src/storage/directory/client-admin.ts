@@ -33,13 +33,13 @@ interface LastUse {
   readonly lastUsedAt: Date | null;
 }
 
-/** A client as operators see it: with the ids and times of the secrets, but without the secrets. */
+/** A client as operators see it. Operators see the ids and times of the secrets, but not the secrets. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
   /** Null: RATE_LIMIT and RATE_BURST apply. */
   readonly limit: RateOverride | null;
   readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & LastUse)[];
-  /** Includes expired keys, which stay for at least a day. */
+  /** Includes expired keys. An expired key is kept for at least a day. */
   readonly queryKeys: readonly (Omit<QueryKey, 'sealed'> & LastUse)[];
 };
 
@@ -69,8 +69,7 @@ export interface ClientAdmin {
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * The secret that this rotation replaces stays valid for `overlap` milliseconds. A secret that an earlier rotation
-   * replaced becomes invalid immediately.
+   * The replaced secret stays valid for `overlap` milliseconds. Any older secret becomes invalid immediately.
    *
    * @throws DirectoryError if the client does not exist or is PUBLIC, or if another command changes the secrets of the
    *   client at the same time
@@ -84,7 +83,7 @@ export interface ClientAdmin {
   /**
    * Revokes one query key, or all query keys of the client if `keyId` is absent.
    *
-   * @returns the ids of the keys that were valid until now
+   * @returns the ids of the keys that this call revoked
    * @throws DirectoryError if the client or the key does not exist
    */
   revokeQueryKeys(clientId: string, keyId?: string): Promise<string[]>;

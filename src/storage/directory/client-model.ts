@@ -1,4 +1,4 @@
-/** Defines and reads the record of a client, a business system that pushes (contract 1.1). */
+/** Defines and reads client records. A client is a business system that sends pushes (contract 1.1). */
 import { type Connection, type Model, Schema } from 'mongoose';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
@@ -14,7 +14,7 @@ export interface ClientSecret {
   expiresAt: Date | null;
 }
 
-/** A key for people in a browser (contract 3.5). */
+/** A key for a person who uses the browser console (contract 3.5). */
 export interface QueryKey {
   id: string;
   sealed: string;
@@ -28,7 +28,7 @@ export interface QueryKey {
   noBodies?: boolean;
 }
 
-/** A pause by an operator, during which `web` rejects the client's pushes but not the client's queries. */
+/** A pause by an operator. During a pause, `web` rejects the client's pushes, but answers the client's queries. */
 export interface ClientPause {
   since: Date;
   /** The answer to each rejected push contains this text. */
@@ -40,9 +40,9 @@ export interface ClientRecord {
   type: 'CONFIDENTIAL' | 'PUBLIC';
   systemCode: string | null;
   enabled: boolean;
-  /** At most two secrets: the current secret, then the secret that the last rotation replaced. */
+  /** At most two: the current secret, then the previous secret. */
   secrets: ClientSecret[];
-  /** Includes expired keys, which stay for at least a day for the diagnosis of rejected signatures. */
+  /** Includes expired keys for at least a day, because the diagnosis of rejected signatures uses expired keys. */
   queryKeys?: QueryKey[];
   /** Absent: RATE_LIMIT and RATE_BURST apply. */
   limit?: RateOverride;
@@ -124,7 +124,7 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // A web process already logs each valid secret that cannot be decrypted.
+        // The client directory already logs valid secrets that cannot be decrypted.
         return [];
       }
     };
@@ -139,7 +139,7 @@ export interface OwnRecord {
   readonly paused: ClientPause | undefined;
   /** Current secret first. */
   readonly secrets: readonly OwnSecret[];
-  /** Includes expired keys, which stay for at least a day. */
+  /** Includes expired keys. An expired key is kept for at least a day. */
   readonly queryKeys: readonly OwnQueryKey[];
 }
 

@@ -3,7 +3,7 @@ import type { Connection } from 'mongoose';
 import { type ClientRecord, clientModel, DirectoryError, unknownClient } from './client-model';
 import { type KeyRing, mintSecret } from './sealing';
 
-/** Maximum valid query keys of a client, because `web` tries all valid keys before a rejection. */
+/** Maximum valid query keys of a client. Before `web` rejects a wrong signature, `web` tries all valid keys. */
 export const MAX_QUERY_KEYS = 10;
 /** Minimum milliseconds for which an expired query key is kept, for the diagnosis of rejected signatures. */
 const EXPIRED_RETENTION = 86_400_000;
@@ -51,7 +51,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** This filter checks the number of valid keys in the update, so concurrent commands cannot exceed MAX_QUERY_KEYS. */
+/** The update itself checks the number of keys, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },

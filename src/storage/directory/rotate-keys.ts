@@ -1,6 +1,6 @@
 /**
- * Rotates the secret of a client (contract 3.5), and encrypts ("reseals") the secrets of all clients with the first key
- * of SECRET_KEYS.
+ * Rotates the secret of a client (contract 3.5). Also encrypts the secrets of all clients again ("reseals") with the
+ * first key of SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -36,13 +36,13 @@ export async function rotateSecret(
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC')
     throw new DirectoryError(`client ${clientId} is PUBLIC and cannot have a secret`);
-  // If this read failed after the update below, the operator would never see the new secret.
+  // This read must come before the update. An error after the update would hide the new secret from the operator.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);
   const [current] = record.secrets;
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // The filter contains the secret that was read, so that the update fails if another command has changed the secret.
+  // The update must fail if another command has changed the secret since `findById`.
   const asRead = current
     ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
     : { 'secrets.0': { $exists: false } };
@@ -64,21 +64,21 @@ export interface Resealed {
   readonly keyId: string;
   readonly resealed: number;
   /**
-   * Number of valid secrets that are still encrypted with other keys, by key id. If `left` is empty, an operator can
-   * remove all keys except the first from SECRET_KEYS.
+   * Number of valid secrets by encryption key, for all keys except `keyId`. If `left` is empty, an operator can remove
+   * these keys from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface ResealProgress {
   readonly resealed: number;
-  /** Number of secrets to encrypt, which can change with each pass. */
+  /** Number of secrets to encrypt; can change with each pass. */
   readonly total: number;
 }
 
 /**
- * Maximum passes over all clients. A further pass encrypts the secrets that a rotation moved or added during the
- * previous pass.
+ * Maximum passes over all clients. During a pass, a rotation can move or add secrets. The next pass encrypts these
+ * secrets.
  */
 const MAX_PASSES = 3;
 
@@ -136,7 +136,7 @@ async function reseal(
 ): Promise<boolean> {
   const sealedAgain = sealAgain(keyRing, sealed, clientId);
   if (sealedAgain === undefined) return false;
-  // The filter contains the secret that was read, because a concurrent rotation moves and removes secrets.
+  // A concurrent rotation can move or remove the secret. The filter then matches no client, and nothing changes.
   const { matchedCount } = await model.updateOne(
     { _id: clientId, [`${position}.id`]: id, [`${position}.sealed`]: sealed },
     { $set: { [`${position}.sealed`]: sealedAgain } },

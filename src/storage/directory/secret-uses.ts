@@ -5,14 +5,14 @@ import { type Clock, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
 
 export interface SecretUse {
-  /** Client id and secret id, separated by a space, which neither id contains. */
+  /** Client id, a space, and secret id. Both ids contain no spaces. */
   readonly _id: string;
   readonly lastUsedAt: Date;
 }
 
 export interface SecretUses {
   note(use: { readonly clientId: string; readonly secretId: string }): void;
-  /** Writes the remaining uses if the database is available, and stops. */
+  /** Stops, and tries once to write the remaining uses. */
   stop(): Promise<void>;
 }
 
@@ -23,12 +23,11 @@ const PAUSE = 60_000;
 
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
   const noted = new Map<string, SecretUse>();
-  /** By `SecretUse._id`: start of the last write, in epoch milliseconds. */
+  /** Start of the last write in epoch milliseconds, by `SecretUse._id`. */
   const written = new Map<string, number>();
 
   const write = async (uses: readonly SecretUse[]): Promise<void> => {
     if (uses.length === 0) return;
-    // `PAUSE` counts from the start of the write, so that a slow write does not delay the next write.
     const at = clock();
     const writes = uses.map(({ _id, lastUsedAt }) => ({
       updateOne: { filter: { _id }, update: { $max: { lastUsedAt } }, upsert: true },
@@ -36,7 +35,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // A use that was recorded during this write remains for the next write.
+      // `note` may have replaced `use` during this write. The newer use must stay for the next write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };

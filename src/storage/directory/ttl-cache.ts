@@ -13,11 +13,11 @@ export interface TtlCache<V> {
   getFresh(): Promise<V>;
 }
 
-/** Maximum loads that `getFresh` starts without a pause. */
+/** Maximum number of loads that `getFresh` starts in quick succession. */
 const BURST = 5;
 /**
- * After BURST loads without a pause, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times the
- * duration of the last successful load, between SHORTEST_PAUSE and LONGEST_PAUSE milliseconds.
+ * After BURST loads, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times the duration of the
+ * last successful load, but at least SHORTEST_PAUSE and at most LONGEST_PAUSE milliseconds.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
@@ -26,8 +26,8 @@ const LONGEST_PAUSE = 5_000;
 /**
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
- * @param load if a load fails, the callers that wait for this load get the error, and the old value stays
- * @param ttl milliseconds from the start of a load until the value expires; at least one pause
+ * @param load if a load fails, waiting callers get the error, and the cache keeps the old value
+ * @param ttl milliseconds from the start of a load until the value expires; if a pause is longer, the pause applies
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,
@@ -62,7 +62,7 @@ export function createTtlCache<V>(
     return cached.value;
   };
   const mayLoad = (now: number): boolean => {
-    // If the clock was set back, the elapsed time counts as zero, so that `allowed` does not fall.
+    // If the clock was set back, the elapsed time counts as zero.
     allowed = Math.min(BURST, allowed + Math.max(0, now - allowedAt) / pause);
     allowedAt = now;
     if (allowed < 1) return false;

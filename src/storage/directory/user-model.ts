@@ -29,12 +29,12 @@ export function userModel(connection: Connection): Model<UserRecord> {
   return connection.models.User ?? connection.model<UserRecord>('User', userSchema);
 }
 
-/** Maximum usernames for which one call searches suggestions. */
+/** Maximum usernames per call of `findSimilarUsers`. Further usernames get no suggestion. */
 const MAX_NAMES = 1_000;
 
 /**
- * Suggests enabled users whose usernames differ from the unknown usernames only in case or surrounding blanks. If the
- * index of `folded` is missing or the database does not answer, the result is empty.
+ * Suggests an enabled user for each unknown username. The two usernames differ only in case or surrounding blanks. If
+ * the database does not answer or the index of `folded` is missing, the result is empty.
  *
  * @returns the suggested usernames, by unknown username
  */
@@ -59,7 +59,7 @@ export async function findSimilarUsers(
   );
 }
 
-/** @returns by username, whether the user is enabled; unknown usernames are left out */
+/** @returns true for each enabled user, and false for each disabled user; unknown usernames are left out */
 export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
 
 export function createCheckUsers(connection: Connection): CheckUsers {

@@ -22,8 +22,8 @@ export interface UserDirectory {
 }
 
 /**
- * `unknown` reads unknown and disabled users at each call, so that a push can name a user who was just created or
- * enabled.
+ * The method `unknown` uses the cache only for enabled users. If an operator creates or enables a user, the next push
+ * can name this user.
  */
 export function createUserDirectory(
   connection: Connection,

@@ -13,7 +13,7 @@ import {
   type Window,
 } from './search-matters';
 
-/** Only `open` and `forDigest` leave out deleted matters. */
+/** `open` and `forDigest` leave out deleted matters. The other methods include deleted matters. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
   /** In the order of matter ids. */
@@ -29,7 +29,7 @@ export interface MatterReader {
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
   /** Matters that are OPEN or DRAFT and not deleted, in the order of the UTF-8 bytes of the external id. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
-  /** In no defined order. @param window if set, only matters that have a `sourceUpdatedAt` in this window */
+  /** In no defined order. @param window if set, limits the result to matters with a `sourceUpdatedAt` in this window */
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
@@ -75,7 +75,7 @@ export function createMatterReader(connection: Connection): MatterReader {
     open: async function* (systemCode) {
       const cursor = findFields(OPEN, { systemCode, phase: { $in: OPEN_OR_DRAFT } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
-      // A document that was marked as deleted by hand can still have the phase OPEN or DRAFT.
+      // After a manual edit of `deleted`, the phase can still be OPEN or DRAFT.
       for await (const matter of matters) if (!matter.deleted) yield matter;
     },
     forDigest: async function* (systemCode, window) {
@@ -89,7 +89,7 @@ export function createMatterReader(connection: Connection): MatterReader {
   };
 }
 
-/** If `window` is empty, the lower bound EARLIEST still excludes matters whose `sourceUpdatedAt` is null. */
+/** The default lower bound EARLIEST excludes matters without a `sourceUpdatedAt`. */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
 }
@@ -103,7 +103,7 @@ type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator
 
 /** Milliseconds for the read of one index range (`rangesOf`). */
 const TIMEOUT = 10_000;
-/** Matters of one batch of the cursor: few, because whole matters can be large. */
+/** Maximum matters in one batch of the cursor: few, because whole matters can be large. */
 const WHOLE_BATCH_SIZE = 100;
 const CHANGES_INDEX = 'updates';
 

@@ -1,6 +1,7 @@
 /**
- * Searches matters by a filter, in the order of changes (`ChangePosition`). If no index for the filter is small
- * (`SearchBounds`), the search checks the system's matters in this order, up to a limit.
+ * Searches the matters of a system by a filter, and returns matters in the order of changes (`ChangePosition`). If an
+ * index selects only a few matters, the search checks these matters. If no index selects few matters, the search checks
+ * the matters of the system in the order of changes, up to a limit (`SearchBounds`).
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -16,7 +17,7 @@ export interface MatterFilter {
   readonly bizStatus?: string | undefined;
   /** Username of at least one party. */
   readonly username?: string | undefined;
-  /** Words, separated by blanks, that the title contains. */
+  /** Words that the title must contain, separated by blanks. */
   readonly titleContains?: string | undefined;
 }
 
@@ -41,22 +42,22 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * Maximum matters that a small index selects, that one call of `lookUp` checks, and that a search by title checks in
-   * the order of changes.
+   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. For a search by title, `maxFew`
+   * also replaces `maxChecked`.
    */
   readonly maxFew: number;
-  /** Maximum matters that a search without a title checks in the order of changes. */
+  /** Maximum matters that `searchInOrder` checks. */
   readonly maxChecked: number;
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Number of matters that a search in the order of changes checks first; usually, these matters fill one page. */
+/** Number of matters in the first `lookUp` of `searchInOrder`. Usually, these matters fill one page. */
 const FIRST_LOOKUP = 500;
 /** Milliseconds for one command. */
 const COMMAND_TIMEOUT = 10_000;
-/** Milliseconds after which a search in the order of changes starts no further call of `lookUp`. */
+/** Milliseconds after which `searchInOrder` starts no further call of `lookUp`. */
 const SEARCH_TIME = 4_000;
-/** `prefix + END_OF_PREFIX` sorts after all ids with this prefix, because an id has at most 128 UTF-16 units. */
+/** An id has at most 128 UTF-16 units. `prefix + END_OF_PREFIX` therefore sorts after all ids with this prefix. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;
@@ -99,7 +100,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first small index; undefined if no index is small */
+/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if there is none */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;
@@ -144,7 +145,7 @@ async function searchInOrder(
   return { positions, next: after, examined: checked.length };
 }
 
-/** MongoDB answers this read from the index `updates`, without a read of documents. */
+/** MongoDB reads only the index `updates`, not the documents. */
 async function nextPositions(
   collection: Matters,
   systemCode: string,
@@ -225,8 +226,8 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 export const EARLIEST = -8.64e15;
 
 /**
- * If `after` is set, there are two ranges: the matters after this position with the same `updatedAt`, and the matters
- * with a later `updatedAt` (`newestFirst`: an earlier `updatedAt`).
+ * If `after` is set, there are two ranges. The first range contains the next matters with the same `updatedAt`. The
+ * second range contains the matters with a later `updatedAt` (`newestFirst`: an earlier `updatedAt`).
  */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },

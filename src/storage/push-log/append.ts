@@ -1,4 +1,4 @@
-/** Inserts push-log entries and the bodies of their pushes, many in one command. */
+/** Inserts push-log entries and the bodies of pushes. One command inserts many documents. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import { createBatcher } from '../../concurrency/batcher';
@@ -23,7 +23,7 @@ export interface UnloggedPush {
  * Inserts the entries and bodies of pushes.
  *
  * @param pushes the deadline of the first push limits the retries of all pushes
- * @returns the last error of each push whose entry or body was not inserted in time
+ * @returns the last error of each push whose entry or body was not inserted
  */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
@@ -37,7 +37,7 @@ export interface PushLogOptions {
 }
 
 interface PendingPush extends UnloggedPush {
-  /** True: an earlier attempt failed, but may have inserted the entry. */
+  /** True after a failed attempt. The failed attempt may have inserted the entry. */
   readonly isRetry: boolean;
 }
 
@@ -45,13 +45,13 @@ interface PendingPush extends UnloggedPush {
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
-/** Maximum bytes of bodies in one insert, so that an insert takes only a few milliseconds. */
+/** Maximum total bytes of the bodies in one insert. This limit keeps inserts short. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Every push counts at least this many bytes, so that MAX_BYTES also limits an insert to MAX_BATCH pushes. */
+/** Minimum weight of a push in bytes. So MAX_BYTES also limits an insert to MAX_BATCH pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
-/** Minimum milliseconds between the starts of two overlapping inserts, so that more pushes join the second insert. */
+/** Minimum milliseconds between the starts of two concurrent inserts. The second insert collects pushes meanwhile. */
 const HEAD_START = 50;
-/** Retries end when only this share of the time between receipt and deadline is left for the queue and the worker. */
+/** The retries must leave this share of a push's time limit to the queue and the worker. */
 const RESERVE = 0.2;
 const TOO_LATE = new Error('entry not inserted: its deadline has passed');
 /** Milliseconds before the first retry. */
@@ -91,7 +91,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
       },
       maxBatch: MAX_BATCH,
       weight: { of: weightOf, max: MAX_BYTES },
-      // An insert that MongoDB does not answer must not block all other inserts.
+      // With a second concurrent insert, one slow insert does not block all pushes.
       maxRunning: 2,
       headStart: HEAD_START,
       tracing,
@@ -132,8 +132,8 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 }
 
 /**
- * The insert of a QUEUED entry waits only for the primary, because the later commit of a worker waits for a majority.
- * If an election removes the entry before the commit, the commit fails and the push has no effect.
+ * QUEUED entries need no confirmation by the majority of MongoDB. If a failover of MongoDB removes the entry, the later
+ * commit of the worker fails.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
@@ -158,8 +158,8 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
 }
 
 /**
- * A QUEUED entry must not be inserted after its deadline. `ExpireLost` checks each range of ids only once, so a late
- * entry could stay QUEUED forever.
+ * A QUEUED entry must not be inserted after its deadline, because the entry could stay QUEUED forever: `ExpireLost`
+ * (`finalize.ts`) checks each range of ids only once.
  */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
@@ -182,8 +182,8 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt inserted the document. MongoDB reports this error only
-      // after the write concern is fulfilled, so the document counts as confirmed.
+      // A duplicate key in a retry means that an earlier attempt inserted the document. MongoDB waits for the write
+      // concern before it reports this error, so the document is confirmed.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

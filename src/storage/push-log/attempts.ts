@@ -1,7 +1,4 @@
-/**
- * Relations between log entries: the order of a matter's pushes, the attempts of one push, and the later push that
- * resolves a failed push.
- */
+/** Determines which log entries are attempts of one push, and which later push resolves a failed push. */
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
 import type { LogEntry } from './entry';
 
@@ -17,13 +14,13 @@ export type MendingEntry = FailedEntry &
 const CONSOLE_KEY = 'console/';
 
 /**
- * The request id that defines the position of a push among the pushes of its matter. A resend has the position of its
+ * Request id that defines the position of a push among the pushes of a matter. A resend has the position of the
  * original push.
  */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
-/** The idempotency key with which a failed push is sent again, so that all attempts together have one effect. */
+/** The idempotency key for all resends of a failed push. The common key prevents a second effect. */
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
@@ -31,8 +28,8 @@ export const keyOfAttempts = (entry: FailedEntry) =>
  * Finds the latest attempt of a push without an externalId.
  *
  * @param entries the oldest first
- * @returns a function that returns the latest attempt of an entry. For an entry with an externalId or without a key,
- *   the function returns the entry itself
+ * @returns a function that maps an entry to its latest attempt. An entry with an externalId or without a key is mapped
+ *   to itself
  */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
@@ -43,10 +40,7 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
   return (entry) => (keyOf(entry) === undefined ? entry : (latest.get(keyOf(entry)) ?? entry));
 }
 
-/**
- * Whether `failed` and `candidate` are attempts of one push without an external id. A resend of this push has an
- * external id that the service assigned.
- */
+/** Whether both entries are attempts of one push without an external id. Resends get an id from the service. */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
   const isUnnamed =
@@ -55,17 +49,17 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 }
 
 /**
- * Whether a later push with the same idempotency key is an attempt of the failed push. A key that the console created
- * belongs to only one push, so the clients can differ.
+ * Whether a later push with the same idempotency key is an attempt of the failed push. Both pushes must have the same
+ * client, except if the console created the key.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the earliest received candidate that resolves a failed push.
+ * Finds the candidate that resolved the failed push first.
  *
- * @param resendRequestId pushes of this resend request do not count
+ * @param resendRequestId candidates of this resend request do not count
  */
 export function firstAfter(
   failed: FailedEntry,
@@ -79,14 +73,14 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A queued resend of the failed push can still fail. So this resend counts only if `resendRequestId` is set.
+    // A resend has the position of the failed push. A queued resend can still fail, so queued resends count only in the
+    // check of a resend request (`resendRequestId`).
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts without an external id have no common matter, and therefore no order. So a resend of an earlier attempt
-    // counts too.
+    // Attempts without an external id have no order, so an attempt with an earlier position counts too.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

@@ -1,6 +1,6 @@
 /**
- * Counts answered pushes in memory, and adds the counts to the database every few seconds. A killed process loses the
- * counts that are not in the database yet.
+ * Counts answered pushes in memory, and adds the counts to the database every few seconds. If the process is killed,
+ * the unwritten counts are lost.
  */
 
 import type { Connection, mongo } from 'mongoose';
@@ -31,7 +31,7 @@ export interface PushCounts {
 
 export interface PushCountsOptions {
   readonly logger: Logger;
-  /** Returns the start of the hour of `at` in the time zone of the portal. `at` and result: epoch milliseconds. */
+  /** Returns the start of the hour that contains `at`, in the time zone of the portal. Unit: epoch milliseconds. */
   readonly hourOf: (at: number) => number;
   /** Milliseconds between two writes. */
   readonly interval?: number;
@@ -48,7 +48,7 @@ interface Pending extends CountedPush {
 
 const INTERVAL = 3_000;
 const MINUTE = 60_000;
-/** Maximum counts that wait for the next write, one for each combination of minute, client, operation and result. */
+/** Maximum counts in memory. Each combination of minute, client, operation and result has one count. */
 const MAX_PENDING = 20_000;
 const COUNTS_PER_COMMAND = 500;
 
@@ -125,8 +125,7 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Only the failed counts of this command and the counts of later commands are written again. All other counts
-        // are in the database already.
+        // The next write repeats the failed counts of this command, and the counts that were not sent yet.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<StoredForm, unknown>> = {
   matterId: Schema.Types.BigInt,
 };
 
-/** Only the optional fields of an entry if `Optional` is true, otherwise only the required fields. */
+/** The optional fields of an entry if `Optional` is true; the required fields if `Optional` is false. */
 type StoredFields<Optional extends boolean> = {
   -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
     ? Name
@@ -37,7 +37,7 @@ type ValueOf<Field> = Field extends { stored: infer Form extends StoredForm }
   : never;
 
 export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true>> {
-  /** The request id. Ids sort by time of receipt (`request-id.ts`). */
+  /** The request id. Request ids sort by time of receipt (`request-id.ts`). */
   _id: Types.ObjectId;
   state: LogState;
   /**
@@ -51,7 +51,7 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
-  /** `sourceUpdatedAt` of a stale push, and the newer `sourceUpdatedAt` of its matter. */
+  /** Set for a stale push: `sourceUpdatedAt` of the push, and the newer `sourceUpdatedAt` of the matter. */
   stale?: { sent: Date; stored: Date };
   changes?: readonly FieldChange[];
   /** Set if an earlier push had the same idempotency key and another body. */
@@ -92,12 +92,12 @@ export const KEY_INDEX = 'idempotency_keys';
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 export const RESENT_INDEX = 'resends';
 
-// `expireAt` exists only in entries of rejections that a sender without a secret can cause (`UNAUTHENTICATED_REASONS`).
+// Only entries of unauthenticated requests (`UNAUTHENTICATED_REASONS`) have the field `expireAt`.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// The next four indexes serve searches (`log-filter.ts`). Each of these indexes ends with the id, so that a search
-// reads the entries in the order of receipt.
+// Searches (`log-filter.ts`) use the next four indexes. Each index ends with the id, so a search reads the entries in
+// the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// This index contains only failed pushes, so settling a successful push does not update this index.
+// Only failed pushes are in this index. Successful pushes need no update of this index.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -114,8 +114,7 @@ export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
 }
 
-// The header X-Signature of a rejected request can contain even the secret itself. So the log stores only a hash of the
-// header.
+// A faulty client can send the secret itself in the header X-Signature. So the log stores only a hash of this header.
 
 export interface SentSignature {
   /** The header X-Timestamp, if the header looks like a time. */
@@ -143,8 +142,8 @@ export function hashSignature(text: string): string {
   return createHash('sha256').update(plain).digest('hex');
 }
 
-// Bodies have their own collection, because bodies are kept for a shorter time (PUSH_BODY_RETENTION) and would slow
-// down searches of the log.
+// Bodies have their own collection. Bodies are deleted earlier than entries (PUSH_BODY_RETENTION). Large entries would
+// slow down searches.
 
 export interface LoggedBody {
   _id: Types.ObjectId;

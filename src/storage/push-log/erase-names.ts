@@ -71,8 +71,8 @@ async function eraseFromChanges(
 type Texts = Pick<Problem, 'message' | 'english'>;
 
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // In a text, usernames follow the first colon. The words before the colon stay, because a username can equal one of
-  // these words.
+  // In each text, usernames follow the first colon. A word before the colon can equal a username, and must not be
+  // replaced.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
   const ids: Types.ObjectId[] = [];
@@ -89,7 +89,7 @@ function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn 
   return { ids, texts };
 }
 
-/** Replaces single texts, not whole lists, because a worker can add a warning to a list at the same time. */
+/** Replaces single texts. If a whole list was replaced, a warning that a worker adds meanwhile would be lost. */
 async function replaceTexts(
   collection: Entries,
   ids: Types.ObjectId[],

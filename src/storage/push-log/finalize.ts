@@ -20,18 +20,18 @@ interface EntrySettler {
 }
 
 /**
- * Settles the pushes that are still queued, and reads the final state of each push. If a failover of MongoDB has
- * removed an entry, `Finalize` inserts `PushToSettle.entry` with the final state.
+ * Writes the final states of pushes whose entries are QUEUED, and then reads the final states of all pushes. If a
+ * failover of MongoDB has removed an entry, `Finalize` inserts `PushToSettle.entry` with the final state.
  *
- * @returns the final states in the order of `pushes`. Undefined: a transaction locks the entry, the majority did not
- *   confirm the write in time, or the insert of `PushToSettle.entry` failed
+ * @returns the final states in the order of `pushes`; undefined if the final state is unknown, for example because a
+ *   transaction locks the entry
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
   by: Omit<Settling, 'session' | 'timeout'>,
 ) => Promise<(Settlement | undefined)[]>;
 
-/** Milliseconds that one command waits for locked entries and for the confirmation by the majority. */
+/** Maximum milliseconds of one command, including the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
 /** Limits of `settleEach`: maximum concurrent commands, and milliseconds after which no further command starts. */
 const MAX_CONCURRENT = 8;
@@ -44,7 +44,7 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
     const result = await trySettle(pushLog, pushes, by);
     let settled = result === 'settled' ? ids : [];
     let found = await lookups.settlements(ids);
-    // The command timed out at a locked entry and did not reach the following entries.
+    // A locked entry stopped the command before the following entries. So each remaining push gets its own command.
     if (result === 'locked' && pushes.length > 1) {
       const left = pushes.filter(({ id }) => !found.get(id));
       settled = await settleEach(pushLog, left, by);
@@ -110,15 +110,15 @@ async function settleEach(
   return settled;
 }
 
-// Lost pushes: an entry stays QUEUED if `web` crashes before queueing the push, or if Redis loses its data. A search by
-// state would need an index that every settlement updates, so `ExpireLost` reads ranges of ids.
+// A push is lost if `web` crashes before it queues the push, or if Redis loses data. The log entry then stays QUEUED.
+// An index of states would slow down every settlement, so `ExpireLost` reads ranges of ids.
 
 /**
- * Expires the entries that were received before `before` and are still QUEUED. Workers share the position of the check
- * (`Progress.mark`).
+ * Expires the QUEUED entries of pushes that were received before `before`. Each call continues at the mark that the
+ * workers share (`Progress`).
  *
- * @param before epoch milliseconds of the Redis clock; all pushes received earlier must be past their deadline
- * @param stopping ends the check early; the next call continues with the following entries
+ * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier must have passed
+ * @param stopping ends the check early
  * @returns the number of expired entries
  */
 export type ExpireLost = (
@@ -180,7 +180,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
 const BEGINNING = new Types.ObjectId(firstIdAt(0));
 
 /**
- * The new mark can be earlier than the old mark if the Redis clock was set back.
+ * If the Redis clock was set back, `to` is before `from`, and the mark moves back.
  *
  * @returns false if another worker has moved the mark meanwhile
  */

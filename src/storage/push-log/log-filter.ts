@@ -11,8 +11,8 @@ export interface LogFilter {
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
   /**
-   * Request id of a batch, 24 hex digits. Selects the lines of the batch, or the batch itself if the whole batch was
-   * rejected.
+   * Request id of a batch, 24 hex digits. Selects the lines of the batch. If the whole batch was rejected, selects the
+   * entry of the batch.
    */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -33,13 +33,13 @@ export interface LogFilter {
 
 interface IndexUse {
   readonly name: string;
-  /** The conditions that the database checks, without the range of ids. */
+  /** The conditions that MongoDB checks, in addition to the range of ids. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that `indexFields` checks completely. */
+  /** The fields of the filter that need no further check after the read. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/** Does not check `from`, `to` and `requestId`, because a search reads only entries whose ids match these fields. */
+/** Ignores `from`, `to` and `requestId`: these fields already limit the ids that a search reads. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
@@ -56,8 +56,8 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 }
 
 /**
- * Whether an entry is a batch that was rejected as a whole. The batch never counts as still failed: its lines have no
- * entries, so no search can find later pushes that resolve the lines.
+ * Whether the entry is a batch that was rejected as a whole. Such a batch never counts as still failed, because the
+ * lines of the batch have no entries.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
@@ -76,23 +76,23 @@ export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
-  // The lines of a batch have neighbouring ids, so a search with this index reads few other entries.
+  // The lines of a batch have neighbouring ids, so this index finds the lines quickly.
   if (filter.batchId !== undefined) return byFields('system_newest', { systemCode });
   if (externalId !== undefined) return byFields('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes need no index: most entries have one of a few outcomes, so a search fills a page quickly.
+  // Outcomes need no index of their own: outcomes are frequent, so a search fills a page quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // MongoDB reads one index range for each reason, and merges the ranges in the order of ids.
+  // The list of reasons keeps the order of ids: MongoDB merges one sorted index range for each reason.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether every entry that the index selects matches the filter. */
+/** Whether all entries that MongoDB returns match the filter. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>

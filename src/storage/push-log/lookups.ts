@@ -11,7 +11,7 @@ import { type Settlement, settlementOf } from './settlement';
  */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** Answers to callers depend on these reads, so the reads return only writes that the majority has confirmed. */
+/** Replies to callers use these reads. A failover of MongoDB can undo writes that the majority has not confirmed. */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -25,12 +25,12 @@ const PRIOR_ENTRY_FIELDS = {
 
 export interface LogLookups {
   /**
-   * Final states by request id; an id without an entry is absent. Undefined: the push is queued, or the majority has
-   * not confirmed the entry or the final state.
+   * Final states by request id. An id without an entry is absent. The final state is undefined while the push is
+   * queued, or while the majority has not confirmed the final state.
    */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * Maps an idempotency fingerprint to the entry of its first persisted push. The entry has only PRIOR_ENTRY_FIELDS.
+   * The first persisted push of each idempotency fingerprint. The entries have only PRIOR_ENTRY_FIELDS.
    *
    * @param since epoch milliseconds; only pushes that were settled after this time count
    * @param level `local` includes pushes that the majority has not confirmed
@@ -110,7 +110,7 @@ export function createLogLookups(connection: Connection): LogLookups {
   };
 }
 
-// Uses of an idempotency key are the pushes with this key, of one client and operation, in the order of receipt.
+// The uses of an idempotency key are the pushes with this key, from one client and for one operation.
 
 export interface KeyOwner {
   readonly systemCode?: string;
@@ -125,24 +125,24 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), the result has only the first 100
- * uses of each key.
+ * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), only the first uses of each key are
+ * found (USES_PER_KEY).
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
-  /** Hash of the body of the first queued push with the key; undefined if no push was queued. */
+  /** Body hash of the first queued push with the key. */
   firstBody(owner: KeyOwner): string | undefined;
-  /** Request id of the persisted push with the key and body of this entry: the entry itself, or another attempt. */
+  /** Request id of the persisted push with the same key and body. This can be the entry itself. */
   effectOf(entry: LogEntry): string | undefined;
-  /** The number of the entry among the uses of its key, from 1; undefined after the first 100 uses. */
+  /** Position of the entry among the uses of the key, from 1; undefined above USES_PER_KEY. */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
 const USES_PER_KEY = 100;
 /**
- * If a command finds this many more uses than keys, each key is read with its own command. The usual cause is a client
- * that sends all pushes with the same key.
+ * If the uses outnumber the keys by this many, each key is read with its own command. The usual cause is a client that
+ * sends all pushes with the same key.
  */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads, so that connections remain for other work. */
@@ -212,15 +212,12 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   };
 }
 
-/**
- * Whether a use with the key and body of `push` is an attempt of the same push. An earlier use counts only if `push`
- * was received at most `REPLAY_WINDOW` milliseconds after the use.
- */
+/** Whether a use with the same key and body is an attempt of `push`. An earlier use must be within REPLAY_WINDOW. */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
-/** After a rejection before queueing, the client can correct the body and send the same key again. */
+/** If a push was rejected before it was queued, the client may send the same key with a corrected body. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

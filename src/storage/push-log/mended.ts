@@ -15,10 +15,9 @@ import {
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 /**
- * @param failed failed pushes of one system, or recorded pushes of a resend request that are not queued yet
+ * @param failed failed pushes of one system, or pushes that a resend request is about to queue
  * @param resendRequestId pushes of this resend request do not count as later pushes
- * @returns the first resolving push, by request id of the failed push. If a matter or key has very many pushes, the
- *   result can be a later resolving push
+ * @returns the resolving push, by request id of the failed push. This is usually the first of several resolving pushes
  */
 export type FindMended = (
   systemCode: string,
@@ -39,19 +38,19 @@ const FIELDS = {
   batchId: 1,
 };
 const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/** The fields whose values link a resolving push to a failed push, each with its index. */
+/** Fields that a resolving push can share with a failed push, and the index of each field. */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** If one command finds this many more pushes than values, each value is read with its own command. */
+/** If the pushes outnumber the values by this many, each value is read with its own command. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
 const MAX_CONCURRENT = 20;
 const TIMEOUT = 10_000;
 
-/** @param pending if set, queued later pushes count too */
+/** @param pending if set, later pushes that are still queued count too */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
@@ -64,8 +63,7 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
       const id = String(entry._id);
-      // A replayed push changed nothing. So a replayed push resolves only attempts of the same push, not other pushes
-      // of its matter.
+      // A replayed push changed nothing, so a replayed push does not resolve other pushes of the matter.
       const ofMatter = ofMatters.get(entry.externalId ?? '') ?? [];
       const persisted = ofMatter.filter(({ state }) => state !== 'REPLAYED');
       const ofKey = ofKeys.get(keyOfAttempts(entry)) ?? [];
@@ -134,10 +132,7 @@ function read(
     .toArray();
 }
 
-/**
- * Only failed pushes without an external id need this search: all other failed pushes share their external id with
- * their resends.
- */
+/** Searches only for failed pushes without an external id. For all other pushes, `laterPushes` finds resends. */
 async function resendsOf(
   collection: LaterReads['collection'],
   systemCode: string,

@@ -7,7 +7,7 @@ export interface CountValues {
   pushes?: number;
   /** Pushes without an entry in the push log. */
   unrecorded?: number;
-  /** Number of pushes by bucket of their duration (`infra/durations.ts`). */
+  /** Number of pushes in each bucket of durations (`infra/durations.ts`). */
   times?: Durations;
 }
 
@@ -46,7 +46,7 @@ const countSchema = new Schema<PushCountRecord>(
 );
 
 countSchema.index({ systemCode: 1, hour: -1 }, { name: 'system_hours' });
-// Few documents count pushes without a log entry, so this index is small.
+// Few documents have unrecorded pushes, so this index is small.
 countSchema.index(
   { systemCode: 1, hour: -1, unrecorded: 1 },
   { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
@@ -59,8 +59,8 @@ export function countModel(connection: Connection): Model<PushCountRecord> {
 export interface CountQuery {
   readonly systemCode?: string;
   /**
-   * Start of the window, epoch milliseconds; the end `to` is exclusive. A query by minute selects the minutes that
-   * begin in the window; a query by hour selects the hours that overlap the window.
+   * Start of the window, epoch milliseconds. The end `to` is exclusive. A query by minute selects the minutes that
+   * begin in the window. A query by hour selects the hours that overlap the window.
    */
   readonly from: number;
   readonly to: number;
@@ -82,9 +82,7 @@ export interface PeriodCount extends CountValues {
 export interface PeriodCounts {
   /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
-  /**
-   * Set if the window had too many documents: start of the oldest hour that was read completely, epoch milliseconds.
-   */
+  /** Set if the limit cut off older counts: `counts` is complete from this time on, epoch milliseconds. */
   readonly cutAt: number | undefined;
 }
 
@@ -117,7 +115,7 @@ export function createPushCountReader(
         .sort({ hour: -1 })
         .limit(max + 1)
         .toArray();
-      // The limit may have cut off documents of the oldest hour, so the result omits this hour.
+      // The oldest hour may be incomplete because of the limit, so the result omits this hour.
       const cut = documents.length > max ? documents[max]?.hour.getTime() : undefined;
       const whole = documents.filter(({ hour }) => cut === undefined || hour.getTime() > cut);
       const counts = whole.flatMap((document) =>

@@ -1,10 +1,10 @@
 /**
- * Makes request ids, which are the ids of push-log entries and sort by the millisecond of receipt. The time in an id
- * comes from the Redis clock, because workers find lost pushes by Redis time.
+ * Creates request ids. A request id is also the id of a push-log entry, and begins with the time of receipt. This time
+ * is Redis time, because workers search for lost pushes by Redis time.
  */
 import { randomBytes } from 'node:crypto';
 
-/** Together with the counter, the random bytes of a process make ids of the same millisecond unique. */
+/** Random bytes that identify the process in each id. */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
 const COUNTER_DIGITS = 4;
@@ -17,8 +17,8 @@ export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Makes ascending ids for the lines of a batch. These ids differ from the id of the batch only in the counter, so
-   * that a search finds the lines in the range `idsOfSameOrigin`.
+   * Creates ascending ids for the lines of a batch. Only the counter differs from the batch id, so `idsOfSameOrigin`
+   * includes all lines.
    */
   ofLines(batchId: string, count: number): string[];
 }

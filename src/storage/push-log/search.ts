@@ -1,6 +1,6 @@
 /**
- * Searches the push log. Each page and each count checks a limited number of entries in one index, so their cost does
- * not grow with the log.
+ * Searches the push log. Each page and each count checks a limited number of entries, so the cost does not grow with
+ * the log.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
@@ -12,8 +12,8 @@ import { firstIdAt, idAfter, idsOfSameOrigin } from './request-id';
 export interface SearchPage {
   readonly entries: readonly LogEntry[];
   /**
-   * Request id after which the next page begins. A page can be shorter than its limit; only a page without `next` is
-   * the last page.
+   * Request id after which the next page begins; undefined on the last page. Other pages can also have fewer entries
+   * than the limit.
    */
   readonly next: string | undefined;
 }
@@ -36,20 +36,20 @@ export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
   /**
-   * If the filter is covered (`isCovered`), the count stops at `bound` entries, otherwise after checking MAX_CHECKED
-   * entries. `exact` is false if the count stopped early.
+   * Checks at most `bound` entries for a covered filter (`isCovered`), and at most MAX_CHECKED entries for other
+   * filters. `exact` is false if entries remain.
    */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or a count checks if its filter is not covered (`isCovered`). */
+/** Maximum entries that a page or count checks if the filter is not covered (`isCovered`). */
 const MAX_CHECKED = 5_000;
 /**
  * Maximum entries that one command reads. COUNT_CHUNK is larger, because a count reads only a few fields of each entry.
  */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/** Minimum entries that a page reads first if its filter has conditions that the index does not cover. */
+/** Minimum size of the first chunk of a page if the filter is not covered (`isCovered`). */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 

@@ -12,7 +12,7 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** After the push, the matter is an open TODO without an ASSIGNEE, so the matter is in no user's to-do list. */
+      /** Set if the matter is an open TODO without an ASSIGNEE. No user sees such a matter in a to-do list. */
       readonly unseen?: true;
     }
   | {
@@ -83,7 +83,7 @@ export interface PushToSettle {
   /** Time of arrival in the partition, epoch milliseconds of the Redis clock. */
   readonly queuedAt?: number;
   readonly changes?: readonly FieldChange[];
-  /** `sourceUpdatedAt` of a stale push, and the newer `sourceUpdatedAt` of its matter; epoch milliseconds. */
+  /** `sourceUpdatedAt` of the stale push, and the newer `sourceUpdatedAt` of the matter; epoch milliseconds. */
   readonly stale?: { readonly sent: number; readonly stored: number };
 }
 
@@ -92,10 +92,10 @@ export interface Settling {
   readonly now: number;
   /** Start of the batch of the worker, epoch milliseconds of the Redis clock. */
   readonly startedAt?: number;
-  /** Name of the `web` or worker process that settles. */
+  /** Name of the `web` or worker process that settles the pushes. */
   readonly worker: string;
   readonly session?: mongo.ClientSession;
-  /** Milliseconds that MongoDB waits for locked entries and for the confirmation by the majority. */
+  /** Maximum milliseconds of the write, including the confirmation by the majority. */
   readonly timeout?: number;
 }
 
@@ -103,8 +103,8 @@ export interface Settling {
  * Settles the entries that are still queued. If `by.session` is set, the write belongs to the transaction of this
  * session.
  *
- * @returns the number of settled entries: fewer than `pushes` if a push was settled before or has lost its entry. A
- *   caller in a transaction must then abort the transaction
+ * @returns the number of settled entries. If the number is smaller than the number of pushes, the caller must abort the
+ *   transaction
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 
@@ -146,7 +146,7 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // Only persisted pushes keep the fingerprint, because a retry gets only the result of a persisted push.
+        // A retry can get only the result of a persisted push. So all other pushes lose the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // `$push` keeps the warnings that `web` stored with the entry.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),

@@ -8,7 +8,7 @@ import { matterModel } from '../ledger/matters';
 import { bodyModel, entryModel } from '../push-log/entry';
 import { countModel } from '../push-log/read-counts';
 
-/** Name of the index by which MongoDB deletes old entries, bodies and counts of the push log. */
+/** Name of the TTL indexes that delete old entries, bodies and counts of the push log. */
 export const RETENTION = 'retention';
 
 export interface CollectionModel {

@@ -37,7 +37,7 @@ async function createCollection(model: CollectionModel): Promise<void> {
 
 type LogCollection = ReturnType<typeof entryModel>['collection'];
 
-/** Creates or updates the index by which MongoDB deletes documents that are older than `retention` (milliseconds). */
+/** Creates or updates the TTL index that deletes documents after `retention` milliseconds. */
 async function setRetention(
   collection: Pick<LogCollection, 'name' | 'indexes' | 'createIndex' | 'conn'>,
   retention: number,
@@ -64,8 +64,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * After a change of CONCLUDED_STATUSES, two runs of the release step derive the phases of all matters. After the first
- * run, processes with the old statuses can still write matters; the second run corrects these matters.
+ * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases again. After the first run, old
+ * processes can still write phases by the old statuses. The second run corrects these phases.
  */
 const RUNS = 2;
 

@@ -37,22 +37,20 @@ export class PooledSession {
     await this.session.endSession();
   }
 
-  /** The driver must not reuse the session id, because another process can still end transactions with this id. */
+  /** `isDirty` prevents a reuse of the session id: another process may still end transactions of this id. */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
   }
 }
 
-/**
- * Runs `work` in one transaction. Does not retry, because the caller has to read its documents again before a retry.
- */
+/** Runs `work` in one transaction. Before a retry, the caller must read the documents again. */
 export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // This call precedes `try`. If another caller's transaction is active, `startTransaction` throws, and `catch` must
-  // not abort the active transaction.
+  // `startTransaction` throws if the session already has an active transaction. Inside `try`, `catch` would abort this
+  // active transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -94,7 +92,7 @@ export function createKillSessions(client: mongo.MongoClient, logger: Logger): K
 const REJECTED =
   'the server rejects killSessions: transactions of a dead worker stay open for transactionLifetimeLimitSeconds';
 
-/** The record of a process. If the process dies, other processes end the transactions of its sessions. */
+/** The sessions of a process. If the process dies, other processes end the transactions of these sessions. */
 export interface SessionHeartbeat {
   readonly _id: string;
   readonly name: string;
@@ -149,10 +147,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /**
-   * This read is the first command of the caller's new transaction, so MongoDB ends the previous transaction of the
-   * session.
-   */
+  /** As the first command of a new transaction, this read ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
