@@ -42,7 +42,11 @@ export function watchCutOff(ping: () => Promise<unknown>, options: CutOffOptions
     timeout: TIMEOUT,
     interval: INTERVAL,
     onPing: (state) => cutOff.judge(state),
-    onError: (error) => logger.debug({ error: String(error) }, 'check of pings failed, retrying'),
+    onError: (error) =>
+      logger.debug(
+        { error: String(error) },
+        'could not decide whether to pause the worker, retrying',
+      ),
   });
 }
 

@@ -43,7 +43,7 @@ export function startExpiry(deps: ExpiryDependencies, interval = INTERVAL): Poll
     (error) => {
       failures += 1;
       const level = failures === FAILURES_TO_WARN ? 'warn' : 'debug';
-      logger[level]({ failures, error: String(error) }, 'expiry failed, retrying');
+      logger[level]({ failures, error: String(error) }, 'could not expire lost pushes, retrying');
     },
   );
 }

@@ -50,7 +50,7 @@ export interface BatchDependencies {
 
 const UNFINISHED = {
   level: 'warn',
-  text: 'ending the transactions of an unfinished batch',
+  text: 'ending the open transactions of earlier partition owners',
 } as const;
 
 const FORGOTTEN = {

@@ -36,8 +36,12 @@ const MAX_ATTEMPTS = 4;
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
 
-const SPLIT = { level: 'info', text: 'batch split' } as const;
-const GIVEN_UP = { level: 'error', text: 'group given up', maxPerSecond: 5 } as const;
+const SPLIT = { level: 'info', text: 'commit failed, retrying parts of the batch' } as const;
+const GIVEN_UP = {
+  level: 'error',
+  text: 'pushes of a matter given up after failed commits',
+  maxPerSecond: 5,
+} as const;
 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;

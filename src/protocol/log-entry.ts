@@ -46,7 +46,7 @@ export const fieldChange = z
   } satisfies ShapeOf<FieldChange>)
   .meta(
     describe(
-      'A field that a push changed. `from` and `to` exist only for matterType, bizType, bizStatus, externalStatusCode, priority, deleted and times.',
+      'A field that a push changed. `from` and `to` exist only for matterType, bizType, bizStatus, externalStatusCode, priority, deleted and the time fields.',
       '推送改变的字段；只有 matterType、bizType、bizStatus、externalStatusCode、priority、deleted 和各时间字段有 from 和 to',
     ),
   );
@@ -66,7 +66,7 @@ export const ENTRY_FIELDS = {
   systemCode: optionalField(TEXT, 'System code of that client', '该 client 绑定的系统编码'),
   operation: requiredField(
     TEXT,
-    'upsert, status, reopen, delete, or the name of a query; matters/batch: a batch rejected as a whole, or a line without an operation',
+    'upsert, status, reopen, delete, or the name of a query. `matters/batch` means a batch that was rejected as a whole, or a line without an operation',
     '操作名，或查询接口名；matters/batch 表示整体被拒绝的批次，或没有操作的行',
   ),
   externalId: optionalField(
@@ -81,7 +81,7 @@ export const ENTRY_FIELDS = {
   ),
   attempt: presentedField(
     z.int().min(1).max(100).nullable(),
-    'Attempt number (1-based) among the requests of this client, operation and key; null without a key, or beyond 100',
+    'How many requests the client has sent with this operation and key, including this request; null without a key or above 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ),
   batchId: optionalField(

@@ -63,7 +63,7 @@ const bodyDifference = z
       .string()
       .meta(
         describe(
-          'The text that was sent around `offset`, escaped as in JSON',
+          'The sent text near `offset`, escaped as in JSON',
           '该处实际发送的内容，按 JSON 转义',
         ),
       ),
@@ -71,7 +71,7 @@ const bodyDifference = z
       .string()
       .meta(
         describe(
-          'The text that was signed around `offset`, escaped as in JSON',
+          'The signed text near `offset`, escaped as in JSON',
           '该处被签名的内容，按 JSON 转义',
         ),
       ),
@@ -104,7 +104,7 @@ export function logPageSchemas(causes: readonly string[]) {
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
         describe(
-          'Present only if the request was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, and the client of the request queries it by `requestId`',
+          'Only for a rejection with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, if the client of the rejected request queries its `requestId`',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),
@@ -116,7 +116,7 @@ export function logPageSchemas(causes: readonly string[]) {
         .array(entry)
         .meta(
           describe(
-            'The newest entry first; with `oldestFirst`, the oldest. A page may be short although more pages follow',
+            'Newest first; with `oldestFirst`, oldest first. A page may be short although more pages follow',
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
         ),

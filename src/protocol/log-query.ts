@@ -23,7 +23,7 @@ const word = nullIsAbsent(z.string().min(1).max(64));
 const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
 
 const FILTER = describe(
-  'One name, or a list of names of which one must match. An entry must match all filters. `outcome` and `reason` exclude each other.',
+  'One name, or a list of names of which one must match. An entry must match all filters. `outcome` and `reason` cannot be combined.',
   '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 );
 

@@ -46,7 +46,7 @@ export const MATTER = {
   ),
   initiatorExtId: describe('Id of the initiator in the source system', '发起人在来源系统中的编号'),
   initiatorUsername: describe(
-    'Login name of the initiator in the portal. Recommended for a DRAFT: the portal shows it among the drafts of this user.',
+    'Login name of the initiator in the portal. Recommended for a DRAFT: the portal shows the draft to this user.',
     '发起人的门户登录名。草稿（DRAFT）建议填写，草稿会出现在该用户的草稿箱。',
   ),
   externalStatusCode: describe('Original status code in the source system', '来源系统的原始状态码'),

@@ -114,7 +114,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: there were too many pushes to count all. Only the later ones were counted, from `from` of this answer on',
+          'False: there were too many pushes. Only pushes since `from` of this answer were counted',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

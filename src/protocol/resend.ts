@@ -71,7 +71,7 @@ export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
       describe(
-        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. For the requestId of a resend, the body of that resend is sent.',
+        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. If a requestId belongs to a resend, the body of that resend is sent.',
         '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发。为重发的 requestId 时，使用该次重发的请求体',
       ),
     ),
@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push. If no push is sent, as in a dry run: the id of the push that took effect, or of a queued push that may resolve the failure; if there is neither, the id in `resentFrom`.',
+        'The id of the new push. If no push is sent: the id of the push that took effect, or of a queued push that may resolve the failure. If neither exists: the id in `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'Whether the push is sent again, or in a dry run would be sent again. False with `code` 0: the push took effect before. False with another code: see `reason`.',
+          'True: the push is sent again; in a dry run: the push would be sent again. False with `code` 0: the push took effect before. False with another code: see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

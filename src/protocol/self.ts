@@ -90,7 +90,7 @@ export const signedWith = z
       .nullable()
       .meta(
         describe(
-          'The rate limit for this request: a query key has a limit of its own; null: no limit',
+          'The rate limit for this request; null: no limit. Each query key has a separate limit',
           '本次请求所适用的速率：查询密钥有自己的速率；null 表示不限',
         ),
       ),

@@ -35,7 +35,7 @@ export const TEXTS = {
   overlooked: (position: number, codePoint: string) =>
     text(
       `第 ${position} 个字符（${codePoint}）不易察觉；业务主键按字节比较，不含该字符的是另一个事项`,
-      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so the id without this character names another matter`,
+      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so an id without this character is another matter`,
     ),
   json: text('必须是 JSON 字符串', 'must be a string with a JSON document'),
   instantType: text(
@@ -136,7 +136,7 @@ export const TEXTS = {
   brokenArray: (byte: number, line: number) =>
     text(
       `从第 ${byte} 字节（从 0 计）起不是合法的 JSON 数组，在第 ${line} 行（元素）处`,
-      `is not a valid JSON array from byte ${byte} on (counted from 0), at line ${line}`,
+      `the JSON array is invalid at byte ${byte} (counted from 0), in line ${line}`,
     ),
   encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
   longLine: (max: number) => text(`一行超过 ${max} 个字符`, `is longer than ${max} characters`),

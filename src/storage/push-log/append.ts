@@ -53,7 +53,7 @@ const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 const HEAD_START = 50;
 /** The retries must leave this share of a push's time limit to the queue and the worker. */
 const RESERVE = 0.2;
-const TOO_LATE = new Error('entry not inserted: its deadline has passed');
+const TOO_LATE = new Error('entry not inserted: the deadline of the push has passed');
 /** Milliseconds before the first retry. */
 const FIRST_PAUSE = 20;
 const MAX_PAUSE = 640;

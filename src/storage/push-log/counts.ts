@@ -117,7 +117,7 @@ class PushCounter implements PushCounts {
     this.pending = new Map();
     const { lost } = this;
     if (lost > 0)
-      logger.warn({ lost }, 'push counts are lost, because too many wait for the database');
+      logger.warn({ lost }, 'push counts are lost: too many unwritten counts in memory');
     this.lost = 0;
     for (let at = 0; at < counts.length; at += COUNTS_PER_COMMAND) {
       const part = counts.slice(at, at + COUNTS_PER_COMMAND);

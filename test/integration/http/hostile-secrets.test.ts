@@ -153,7 +153,9 @@ test('failed: a matter that was spoilt by hand', async () => {
   await service.db.collection('matters').updateOne({ externalId: 'SPOILT' }, spoilt);
   expect(await push(body('SPOILT', { n: 2 }))).toMatchObject({ reason: 'OPERATION_FAILED' });
   // The worker writes its log beside its replies.
-  await until('its line', async () => logsOf(service).includes('group given up'));
+  await until('its line', async () =>
+    logsOf(service).includes('pushes of a matter given up after failed commits'),
+  );
 });
 
 test('expired: while it waits its partition holds the operation; no job and no other key does', async () => {

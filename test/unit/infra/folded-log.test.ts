@@ -65,7 +65,11 @@ test('another reason, another client and another level have lines of their own',
 
 test('of a kind that asks for more, more are told as they are', () => {
   const { lines, crowd, secondPasses } = teller();
-  crowd(8, { level: 'error', text: 'group given up', maxPerSecond: 5 });
+  crowd(8, {
+    level: 'error',
+    text: 'pushes of a matter given up after failed commits',
+    maxPerSecond: 5,
+  });
   secondPasses();
   expect(lines.map(({ suppressed }) => suppressed)).toEqual([...Array(5).fill(undefined), 3]);
 });

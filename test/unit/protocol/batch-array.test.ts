@@ -25,7 +25,7 @@ function rejectionOf(text: string | Buffer): string[] {
 }
 const brokenAt = (byte: number, line: number) => [
   'INVALID_JSON',
-  `is not a valid JSON array from byte ${byte} on (counted from 0), at line ${line}`,
+  `the JSON array is invalid at byte ${byte} (counted from 0), in line ${line}`,
 ];
 
 test.each([

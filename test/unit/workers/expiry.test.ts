@@ -25,7 +25,7 @@ test('a look for lost pushes that keeps failing is told once, and once more when
   await until('a look that succeeds', async () => looks > 26);
   await expiry.stop();
   expect(lines).toMatchObject([
-    { level: 40, msg: 'expiry failed, retrying', failures: 10 },
+    { level: 40, msg: 'could not expire lost pushes, retrying', failures: 10 },
     { level: 30, msg: 'expiry works again', failures: 25 },
   ]);
 });
