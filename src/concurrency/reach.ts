@@ -110,7 +110,7 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 export interface Reach {
   /**
-   * True after LOST_AFTER milliseconds without an answered ping. False again when the server answers a ping in time.
+   * True after LOST_AFTER milliseconds without an answered ping. False again when the server answers pings.
    */
   isLost(): boolean;
   /** @throws the error of the call, or an Error as soon as the server is lost */

@@ -53,8 +53,8 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
 }
 
 /**
- * Ignores `bizStatus`, `externalStatusCode`, `sourceUpdatedAt`, `deleted`, and the order, display names and read states
- * of parties.
+ * Does not compare `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted`. Of parties, compares only
+ * usernames and roles.
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   // The derived fields are compared only if `bizStatus` and `deleted` are equal, because `phase` depends on both.

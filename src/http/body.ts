@@ -37,7 +37,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Frees the memory of the body. Koa keeps `state` until even a slow client has read the answer.
+      // Frees the memory of the body. Koa keeps `state` until the client has read the answer, which can take long.
       state.rawBody = EMPTY;
       counted.end();
     }

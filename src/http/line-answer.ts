@@ -36,8 +36,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response is sent or its connection closes. Listens to the socket too: if the connection
- * closes, a response that waits for an earlier response emits no `close` event.
+ * Calls `end` once, when the response is sent or its connection closes. Also listens to the socket: with pipelining, a
+ * response that is not the first on its connection emits no `close` event.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;

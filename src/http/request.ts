@@ -16,7 +16,7 @@ export type RequestContext = ParameterizedContext<RequestState>;
 export interface RequestState {
   /** Set by koaRequest; the authentication replaces this id when the whole request has arrived. */
   requestId: string;
-  /** Set by koaRequest: when the handling of the request began, epoch milliseconds. */
+  /** Set by koaRequest: the start of the handling of the request, epoch milliseconds. */
   arrivedAt: number;
   language: Language;
   /** Set by koaRawBody; empty again when the request has been handled. */

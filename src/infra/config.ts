@@ -35,7 +35,7 @@ const schema = z.object({
   /** Prefix of all keys and channels in Redis. Deployments that share one Redis need different prefixes. */
   REDIS_NAMESPACE: z
     .string()
-    .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+    .regex(/^[\w-]{1,64}$/, 'must have 1 to 64 letters, digits, underscores and hyphens')
     .default('matter-push'),
   /** Number of shards of the queue; each shard has its own hash tag in Redis. The default for a Redis Cluster is 8. */
   REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),

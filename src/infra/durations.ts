@@ -1,4 +1,4 @@
-/** Histograms of durations with logarithmic buckets. Percentiles above 1 ms are accurate to 15 %. */
+/** Histograms of durations with logarithmic buckets. Percentiles from 1 ms to about two hours are accurate to 15 %. */
 
 /** Number of durations by bucket. */
 export type Durations = Readonly<Record<string, number>>;

@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     about: [
-      'If the client has a rate limit: `"client";r=399;t=1` means: 399 pushes may be sent now; after 1 second, the rate limit is fully available again',
+      'Only if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now, and the full limit again after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },
@@ -130,7 +130,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   'RateLimit-Policy': {
     about: [
-      'If the client has a rate limit: `"client";q=400;w=2` means 400 pushes in 2 seconds',
+      'Only if the client has a rate limit. Example: `"client";q=400;w=2` permits 400 pushes in 2 seconds',
       '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
     ],
     schema: { type: 'string' },

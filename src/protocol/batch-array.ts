@@ -31,7 +31,7 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 const STEP = 64 * 1024;
 
 /**
- * Yields after each element and within large elements. `runInSlices` (concurrency/turns.ts) can pause at each `yield`.
+ * Yields after each element, and several times within most large elements. `runInSlices` (concurrency/turns.ts) can pause at each `yield`.
  *
  * @param start position of the `[`
  * @param maxElements splitting ends after `maxElements + 1` elements, because the batch is rejected then
@@ -70,10 +70,10 @@ const NONE = 0;
 
 /** Rejects a value with more than MAX_BRACKETS nested levels: millions of levels would need much memory. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** A stack: the value of `due` for each surrounding level, outermost first. */
-  const outer: number[] = [];
   /** The closing bracket of the current list or object; NONE outside of all lists and objects. */
   let due = NONE;
+  /** A stack with the values of `due` for the surrounding lists and objects. */
+  const outer: number[] = [];
   let at = from;
   let pauseAt = from + STEP;
   for (;;) {
@@ -104,7 +104,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
       if (end === at || end > bytes.length) return { end: at, isWrong: true };
       at = end;
     }
-    // Closing brackets after the value end the surrounding lists and objects.
+    // Skips the closing brackets of surrounding lists and objects that end here.
     for (;;) {
       if (due === NONE) return { end: at, isWrong: false };
       at = afterBlanks(bytes, at);

@@ -35,11 +35,11 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line feeds of a batch, for each line of `BatchLimits.lines`. A batch can have many empty lines. */
+/** Maximum line feeds of a batch, divided by `BatchLimits.lines`. Empty lines also need line feeds. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
-/** A line can have this number of bytes more than `BatchLimits.bodyBytes`. */
+/** Maximum bytes of a line in addition to `BatchLimits.bodyBytes`. */
 const AROUND_BODY = 64 * 1024;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -60,7 +60,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** @returns the number of lines, including empty lines, or one more; counting ends early in an invalid batch */
+/** @returns an estimate of the number of lines, including empty lines; counting ends early in an invalid batch */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements

@@ -38,8 +38,8 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // In the document, `body` is a reference to the schema of the push body. Without this line, `meta` would
-            // also copy the `allOf` of the push body.
+            // The document refers to the schema of the push body. Without `allOf: undefined`, `meta` would add a copy of
+            // `allOf` beside this reference.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -67,7 +67,7 @@ const lineFields = {
     .meta(
       describe(
         '0: the push succeeded or, in a dry run, is valid. Otherwise the code that the push would get if it were sent alone.',
-        '0 表示已落库；其他值与该推送单独发送时的 code 一致。',
+        '0 表示已落库（试运行时表示有效）；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
   message: z.string().meta(describe('Text for people', '供人阅读的说明')),
@@ -94,7 +94,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The first 20 problems of the line. Unknown users: all of them, up to 10,000 in a batch. Paths of fields are relative to `body`.',
+        'The first 20 problems of the line. If users are unknown, all unknown users of the line, until the batch has about 10,000. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),

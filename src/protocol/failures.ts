@@ -27,7 +27,7 @@ export function failuresSchema(timeZone: string) {
     to: instant,
     reason: oneOrMoreNames.meta(
       describe(
-        'One reason, or a list of reasons of which one must match. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET, which anyone who knows the client id can cause',
+        'One reason, or a list of reasons of which one must match. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET. Strangers who know the client id can cause these three reasons',
         '单个原因，或原因列表（满足其一即可）。未传时为除 SIGNATURE_MISMATCH、TIMESTAMP_OUT_OF_WINDOW、NO_USABLE_SECRET 之外的全部原因（这三种任何知道 client_id 的人都能造成）',
       ),
     ),
@@ -58,7 +58,7 @@ const totals = {
   ),
   stillFailed: count().meta(
     describe(
-      'Number of `matters` whose last failure no later push has resolved; batches rejected as a whole do not count',
+      'Number of `matters` without a success after the last failure. Batches rejected as a whole do not count',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
   ),
@@ -157,7 +157,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'If `reason` is MATTER_NOT_FOUND: the failed upsert that should have created the matter, if this page has it; otherwise null',
+          'For the reason MATTER_NOT_FOUND: the failed upsert that should have created the matter. Null: this page has no such upsert, or the reason is different',
           'reason 为 MATTER_NOT_FOUND 时：本应创建该事项的失败 upsert（本页范围内）；否则为 null',
         ),
       ),
@@ -177,12 +177,17 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'The first push of the matter or idempotency key that succeeded after the last failure; null: there is none',
+          'A push of the matter or idempotency key that succeeded after the last failure; null: there is none',
           '之后同一事项（没有事项时为同一幂等键）首次成功的推送；null 表示没有',
         ),
       ),
   })
-  .meta(describe('A matter with its last failure', '一个事项及其最近一次失败'));
+  .meta(
+    describe(
+      'A row: a matter, an idempotency key, a push or a batch, with its last failure',
+      '一个事项及其最近一次失败',
+    ),
+  );
 export type FailedRow = Answer<typeof failedRow>;
 
 /** `data` in the answer to push-logs/failures. */
@@ -212,7 +217,7 @@ export const failures = z
       ),
     refusedBatches: count().meta(
       describe(
-        'Batches rejected as a whole, regardless of `stillFailed`: they name no matter, so the service cannot know whether later pushes mended them',
+        'Number of batches rejected as a whole. The filter `stillFailed` does not change this number',
         '被整体拒绝的批次数，不受 stillFailed 影响；这类批次不涉及具体事项，无法判断之后是否补救',
       ),
     ),

@@ -32,7 +32,7 @@ export const MATTER = {
     '业务类型，门户分类树的第二级。首尾空白会被去掉。',
   ),
   priority: describe(
-    'Lists are sorted by LOW, NORMAL, HIGH and URGENT; any other value counts as NORMAL',
+    'LOW, NORMAL, HIGH or URGENT; determines the position in lists. Any other value counts as NORMAL',
     'LOW、NORMAL、HIGH、URGENT 参与列表排序；其他值按 NORMAL 排序',
   ),
   bizStatus: describe('Handling status', '办理状态'),
@@ -67,7 +67,7 @@ export const MATTER = {
   ),
   shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   pushedTime: describe(
-    'When the source system last changed the matter. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
+    'When the source system last changed the matter. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Use the same precision in all pushes of a matter: 10:00:00 is older than 10:00:00.500.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
 };
@@ -142,9 +142,7 @@ export const matterView = z
     deletedAt: instant().nullable().meta(MATTER.shownTime),
     createdAt: instant().meta(MATTER.shownTime),
     updatedAt: instant().meta(MATTER.updatedAt),
-    revision: count().meta(
-      describe('Number of pushes that have changed the matter', '已被多少次推送改变'),
-    ),
+    revision: count().meta(describe('Number of changes of the matter', '变更次数')),
   })
   .meta(
     describe('A matter of the ledger; absent values are null', '台账中的事项；缺失的字段为 null'),
@@ -183,8 +181,8 @@ export const orphanView = matterView
   .partial({ title: true })
   .meta(
     describe(
-      'A matter that is open or a draft in the ledger and not in the list; without title for a query key without access to bodies',
-      '台账中未办结、但不在列表里的事项；无正文权限的查询密钥得到的结果不含 title',
+      'An open matter or a draft that is not in the list. A query key without access to bodies gets no title',
+      '台账中未办结或草稿、但不在列表里的事项；无正文权限的查询密钥得到的结果不含 title',
     ),
   );
 export type OrphanView = Answer<typeof orphanView>;

@@ -21,7 +21,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // The reason of the whole answer 207. Each failed line also has a reason.
+  // The reason in an answer with the code 207. In addition, each failed line has a reason.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,8 +37,8 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because correct clients can cause this error. Two requests of a client have the same signature if
-  // the body and X-Timestamp are the same.
+  // Retryable, because a correct client can cause this error: two requests with the same body in the same second have
+  // the same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',

@@ -22,7 +22,7 @@ const FIRST_INSTANT = -62_167_219_200_000;
 /** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
-/** The accepted forms as JSON Schema. */
+/** JSON Schema of the accepted forms. The parser is more exact, because a pattern cannot check a calendar date. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
@@ -103,8 +103,8 @@ export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
 /**
- * Returns local time. Returns UTC if `parseDateTime` would convert the local time to another instant. When clocks are
- * set back, one hour of local time occurs twice.
+ * Returns the local time, or UTC if the local time is ambiguous. When clocks are set back, some local times occur
+ * twice.
  */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);

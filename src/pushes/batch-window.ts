@@ -20,7 +20,7 @@ const MIN_PART = 12;
  * dead worker would block the next lines until the deadline of the batch.
  */
 const MAX_PART_TIME = 500;
-/** A client counts as sending single pushes until this many milliseconds after its last single push has ended. */
+/** Milliseconds after the end of a single push. Until then, the client still counts as a sender of single pushes. */
 const ACTIVE_TIME = 10_000;
 
 /** The next lines of a batch, which are recorded and queued together. */
@@ -112,7 +112,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, the timer starts all lines. `grant` could start fewer lines.
+      // If no time is left, `grant` is not called: the timer starts all lines.
       if (timeout > 0) this.grant();
     });
   }

@@ -6,7 +6,7 @@ import { PushError } from '../protocol/errors';
 
 /** A permit for a push, or for the lines of a batch, to be in flight. In flight means between receipt and answer. */
 export interface Permit {
-  /** Ends one push. @param isProcessed whether a worker processed the push; the rate counts only processed pushes */
+  /** Ends one push. @param isProcessed whether a worker processed the push */
   end(isProcessed: boolean): void;
   /** Ends all remaining pushes; a second call has no effect. */
   release(): void;
@@ -47,7 +47,7 @@ export class LoadShedder {
   private pushes = 0;
   private readonly byClient = new Map<string, number>();
   private processed = 0;
-  /** Milliseconds in which pushes were in flight. */
+  /** Milliseconds in which requests were in flight, with a lower weight for earlier times (MEMORY). */
   private busy = 0;
   private measuredAt: number;
   /** While pushes pile up, the limit is the number of pushes that workers process in `maxWait` milliseconds. */
@@ -94,7 +94,7 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // One old push does not prove an overload: perhaps only the partition of the old push is blocked.
+    // An old push alone causes no rejection, because possibly only the partition of this push is blocked.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));
@@ -127,8 +127,8 @@ export class LoadShedder {
   }
 
   /**
-   * Must be called before every change of `inFlight`. Time without pushes in flight does not count, because such time
-   * says nothing about the speed of workers.
+   * Must be called before every change of `inFlight`. Time without requests in flight does not count, because such
+   * time says nothing about the speed of workers.
    */
   private measure(): void {
     const now = this.options.clock();

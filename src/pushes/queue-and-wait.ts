@@ -111,8 +111,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, the queue possibly contains the push, and a worker could apply the push. The caller then
- * gets QUEUE_UNAVAILABLE only after the database has confirmed this final state.
+ * If `result` is an error, the queue possibly contains the push, and a worker could apply the push. Therefore, the
+ * push log must first contain QUEUE_UNAVAILABLE as the result. Only then does the client get this reason.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -41,13 +41,13 @@ export interface ValidatorDependencies {
 export interface BodyContext {
   readonly operation: OperationName;
   readonly headerErrors: readonly Problem[];
-  /** X-Strict-Fields: true rejects fields that the operation does not use. */
+  /** True: fields that the operation does not use are errors (header X-Strict-Fields). */
   readonly strictFields?: boolean;
   /** Names of the fields of a batch line other than `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 
-/** @throws PushError VALIDATION_FAILED with all invalid fields, or UNKNOWN_USER with all unknown users */
+/** @throws PushError VALIDATION_FAILED with all invalid fields, or UNKNOWN_USER with the unknown users */
 export type CheckBody = (body: JsonObject, context: BodyContext) => Promise<CheckedBody>;
 
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
@@ -193,7 +193,7 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * An unknown initiator is an error if the push sets the status DRAFT, otherwise a warning.
+ * An unknown initiator is an error if the push sets the status DRAFT. For other pushes, it is a warning.
  *
  * @throws PushError UNKNOWN_USER with at most `maxErrors` unknown users
  */

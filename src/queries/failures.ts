@@ -44,8 +44,8 @@ const MAX_CHECKED = 5_000;
 /** The position in a cursor: the request id of the last push of a page. */
 const POSITION = /^[0-9a-f]{24}$/;
 /**
- * Omits the reasons of unauthenticated requests. An attacker who knows a client id could hide the failed pushes of the
- * client among many such requests.
+ * Omits the reasons of unauthenticated requests: an attacker could send many such requests to hide the failed pushes of
+ * a client.
  */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 

@@ -57,7 +57,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read stopped at its limit, the oldest bucket can be incomplete. The answer omits this bucket.
+    // If the read stopped at its limit, the answer omits the oldest bucket, which can be incomplete.
     const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {

@@ -74,8 +74,8 @@ const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker stops waiting for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
 /**
- * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job
- * without a notice.
+ * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job,
+ * although no notice has arrived.
  */
 const MAX_WAIT = 2;
 /** In practice, no limit of active jobs: the number of concurrent batches limits the load of a worker. */
@@ -106,8 +106,8 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Maximum seconds of one wait for a job. BullMQ's default is 10 s. After a wait of `SILENCE_TIMEOUT`
-   * (infra/redis/connect.ts), ioredis would reconnect.
+   * Maximum seconds of one wait for a job. BullMQ's default of 10 s is too long: ioredis reconnects after
+   * `SILENCE_TIMEOUT` (infra/redis/connect.ts) without an answer.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
@@ -171,8 +171,8 @@ export class JobWorkers {
 
   /**
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that had reached the old limit and are below the new limit. In these shards, BullMQ fetches the
-   *   next job only after an active job of this process has ended
+   * @returns the shards that had reached the old limit and are below the new limit. BullMQ does not notice that these
+   *   shards have free slots again
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {

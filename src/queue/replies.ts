@@ -126,8 +126,8 @@ function createInbox<S>(): ReplyInbox<S> {
 }
 
 /**
- * Maximum replies that are delivered in one tick. More replies would delay other work of the process by tens of
- * milliseconds.
+ * Maximum replies of one message that are delivered in one tick. More replies would delay other work of the process by
+ * tens of milliseconds.
  */
 const DELIVERIES_PER_TICK = 32;
 

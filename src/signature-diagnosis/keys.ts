@@ -16,7 +16,7 @@ export interface KeyVariant {
   readonly secret: string;
   /** True: the search also combines this mistake with other mistakes. */
   readonly isCommon: boolean;
-  /** The browser console signs correctly, so the search does not combine query keys with mistakes. */
+  /** True: the search does not combine this key with mistakes. Only the browser console uses query keys. */
   readonly isQueryKey?: boolean;
 }
 

@@ -50,7 +50,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** @param commands in a Cluster: a connection that knows all nodes, because REDIS_URL may name only some nodes */
+/** @param commands a connection that knows all nodes of the Cluster, because REDIS_URL may name only some nodes */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {

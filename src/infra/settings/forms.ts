@@ -20,7 +20,10 @@ const list = z.string().transform((value) =>
 export const durationSetting = (minMs: number, maxMs: number) =>
   z
     .string()
-    .regex(/^\d+(ms|s|m|h|d)?$/, 'must be a number with ms, s, m, h or d, for example 10s')
+    .regex(
+      /^\d+(ms|s|m|h|d)?$/,
+      'must be a number with or without ms, s, m, h or d, for example 10s',
+    )
     .transform((value) => Number.parseInt(value, 10) * unitOf(value.replace(/\d/g, '')))
     .pipe(
       z

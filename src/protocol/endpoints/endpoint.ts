@@ -101,7 +101,7 @@ export interface QueryRow<Data> {
   readonly timeout?: number;
 }
 
-/** The compiler checks the example of the row against the type of `data`. */
+/** The compiler checks that the example of the row has the type `Data`. */
 export const signedQuery = <Data>(row: QueryRow<Data>): QueryRow<Data> => row;
 
 export type DataOf<Row> = Row extends QueryRow<infer Data> ? Data : never;

@@ -9,11 +9,11 @@ import { parseDateTime, parseInstant } from '../../protocol/time';
 import { PUSHED_FIELDS, type Row } from './expected';
 
 export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
-  /** Absent if a field is missing or invalid. */
+  /** Absent if a field is invalid. */
   readonly row?: Row;
-  /** Names of the missing or invalid fields. */
+  /** Names of the invalid fields. */
   readonly wrong: readonly string[];
-  /** Number of times in the line that are serial numbers of a spreadsheet (days since the end of 1899). */
+  /** How many dates of the line are serial numbers of a spreadsheet (days since the end of 1899). */
   readonly serials: number;
 };
 

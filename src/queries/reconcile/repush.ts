@@ -61,7 +61,7 @@ export function createRepushLine(
   return line ?? 'NEEDS_CONTENT';
 }
 
-/** False if the file has no time (undefined). Null in the file counts as older than every time. */
+/** False if the file does not state the time. A time that is null in the file counts as older than every time. */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
   const ours = stored?.sourceUpdatedAt ?? null;
@@ -85,8 +85,8 @@ interface RowCorrection {
 }
 
 /**
- * A row without a title contains only some fields of the matter, so the push keeps the time of the ledger. With a newer
- * time, the service would ignore delayed pushes that contain the other fields.
+ * A row without a title contains only some fields of the matter, so the push keeps the time of the ledger. Delayed
+ * pushes with other fields can then still take effect.
  */
 function rowLine(
   row: Row,

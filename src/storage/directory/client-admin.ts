@@ -45,7 +45,7 @@ export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'l
 
 export interface ClientAdmin {
   /**
-   * @returns the plain secret, which is not stored; nulls for a PUBLIC client
+   * @returns the secret and its id, which the service does not store in plain text; both are null for a PUBLIC client
    * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
@@ -140,7 +140,9 @@ async function create(
     throw new DirectoryError('the client id must be 1 to 64 printable ASCII characters, no spaces');
   }
   if (systemCode !== null && !SYSTEM_CODE.test(systemCode)) {
-    throw new DirectoryError('the system code must be 1 to 64 of A-Z a-z 0-9 _ . -');
+    throw new DirectoryError(
+      'the system code must have 1 to 64 characters: letters, digits, dots, hyphens and underscores',
+    );
   }
   const minted = type === 'CONFIDENTIAL' ? mintSecret(clientId, keyRing, now) : undefined;
   const secrets = minted ? [minted.stored] : [];

@@ -18,7 +18,7 @@ export interface SecretUses {
 
 /** Minimum milliseconds between two runs of `writeDue`. */
 const INTERVAL = 1_000;
-/** Minimum milliseconds between two writes of the last use of one secret. */
+/** Minimum milliseconds between two successful writes of the last use of one secret, except in `stop`. */
 const PAUSE = 60_000;
 
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {

@@ -33,9 +33,11 @@ export interface MatterReader {
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
-/** Time limits in milliseconds: for one page, for the matters of a digest, for a stream to a caller. */
+/** Maximum milliseconds of the query for one page. */
 const PAGE_TIMEOUT = 10_000;
+/** Maximum milliseconds of the query for a digest. */
 const COUNT_TIMEOUT = 60_000;
+/** Maximum milliseconds of a stream to a caller. */
 const STREAM_TIMEOUT = 600_000;
 
 const OPEN_OR_DRAFT: Phase[] = ['OPEN', 'DRAFT'];
@@ -124,7 +126,7 @@ function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadC
   };
 }
 
-/** Maximum records that the driver decodes at once, because decoding blocks all other work of the process. */
+/** Maximum records that the driver decodes at once. Decoding blocks all other work of the process. */
 const BATCH_SIZE = 1_000;
 
 /**

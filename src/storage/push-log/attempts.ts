@@ -40,7 +40,7 @@ export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) 
   return (entry) => (keyOf(entry) === undefined ? entry : (latest.get(keyOf(entry)) ?? entry));
 }
 
-/** Whether both entries are attempts of one push without an external id. Resends get an id from the service. */
+/** Whether both entries are attempts of one push that was sent without an external id. */
 function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boolean {
   const { externalId, resentFrom, idempotencyKey } = failed;
   const isUnnamed =
@@ -57,7 +57,7 @@ export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the candidate that resolved the failed push first.
+ * Finds the first candidate that resolves the failed push, or can still resolve it.
  *
  * @param resendRequestId candidates of this resend request do not count
  */
@@ -73,8 +73,8 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A resend has the position of the failed push. A queued resend can still fail, so queued resends count only in the
-    // check of a resend request (`resendRequestId`).
+    // A resend has the position of the push that it sends again. A queued resend of the failed push can still fail.
+    // Only a resend request also waits for such a resend.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined

@@ -56,8 +56,8 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 }
 
 /**
- * Whether the entry is a batch that was rejected as a whole. Such a batch never counts as still failed, because the
- * lines of the batch have no entries.
+ * Whether the entry is a batch that was rejected as a whole. Such a batch never counts as still failed: its entry names
+ * no matter, so no later push can be matched to the batch.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
@@ -85,7 +85,7 @@ export function indexUse(filter: LogFilter): IndexUse {
   const results = result === undefined ? undefined : [...new Set([result].flat())];
   // Outcomes need no index of their own: outcomes are frequent, so a search fills a page quickly.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // The list of reasons keeps the order of ids: MongoDB merges one sorted index range for each reason.
+  // MongoDB returns the entries in the order of their ids, although `$in` lists several reasons.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }
