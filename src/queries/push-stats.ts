@@ -57,8 +57,9 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read stopped at its limit, the answer omits the oldest bucket, which can be incomplete.
-    const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
+    // If the read stopped at its limit, the answer begins with the first bucket that was counted as a whole.
+    const begin =
+      read.cutAt === undefined ? window.from : nextOf(startOf(read.cutAt - 1), by, startOf);
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
     return {
       timeZone,
