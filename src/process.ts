@@ -47,7 +47,7 @@ export interface RunningProcess {
 /** The parts that web and worker share. `id` identifies one run of the process. */
 export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
-/** Milliseconds between two reads of the Redis time; `startPollLoop` adds up to half at random. */
+/** Minimum milliseconds between two calls of `redisTime.now`. */
 const REDIS_TIME_INTERVAL = 20_000;
 /** Maximum milliseconds for which an exiting process waits until its last log lines are written. */
 const FLUSH_TIMEOUT = 500;

@@ -1,6 +1,6 @@
 /**
  * Pauses this worker if other workers reach the database and this worker does not. The other workers then take over the
- * partitions of this worker immediately, before a batch times out. If no worker reaches the database, no worker pauses.
+ * partitions of this worker, without waiting for a batch timeout. If no worker reaches the database, no worker pauses.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
@@ -9,8 +9,8 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
 const INTERVAL = 200;
 /**
- * Timeout of a ping, milliseconds. Other workers must take over the partitions within 3 s (docs/architecture.md:
- * Recovery).
+ * Timeout of a ping, milliseconds. This timeout delays the takeover by other workers, which must end within 3 s
+ * (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
@@ -21,8 +21,8 @@ const MAX_REPORT_AGE = 2_000;
 /** After this many milliseconds without a pause, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
 /**
- * The first pause ends when the database answers. The second pause ends when the database has answered for FIRST_WAIT
- * milliseconds. Each further pause doubles this time.
+ * The value of `wait` is 0 in the first pause, and FIRST_WAIT milliseconds in the second pause. Each further pause
+ * doubles `wait` up to MAX_WAIT.
  */
 const FIRST_WAIT = 2_000;
 const MAX_WAIT = 30_000;

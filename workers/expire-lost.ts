@@ -7,7 +7,7 @@ import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
 const INTERVAL = 2_000;
-/** Milliseconds from the deadline of a push until a worker expires the entry. `web` usually settles the push before. */
+/** Minimum milliseconds from the deadline of a push to its expiry. Usually, `web` settles the push earlier. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
@@ -22,8 +22,8 @@ export interface ExpiryDependencies {
 }
 
 /**
- * After this many consecutive failures, one warning is logged. Other failures are logged as debug: the connections
- * already log outages.
+ * In a series of failures, only the failure with this number causes a warning, because the connections already log
+ * outages.
  */
 const FAILURES_TO_WARN = 10;
 

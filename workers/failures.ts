@@ -5,8 +5,8 @@ import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
 /**
- * Another process has changed a document of the commit. Also thrown while a prior result (`pushes/idempotency.ts`) is
- * unconfirmed.
+ * Another process has changed a document of the commit, or a prior result (`pushes/idempotency.ts`) is not confirmed
+ * yet.
  */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
@@ -36,7 +36,7 @@ export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }
 
-/** Whether a push or matter of the group causes the failure. A retry would fail again. */
+/** Whether a push or matter of the group causes the failure, so that every retry fails. */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);
 }

@@ -109,7 +109,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Called after each batch. The database has then answered. */
+  /** Called after a batch without an error, because the database has answered. */
   readonly onDone: () => void;
 }
 

@@ -89,7 +89,7 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 
 /**
  * Ends open transactions of earlier partition owners and of abandoned batches. Such a transaction could change a matter
- * after this batch has read the matter. The guards of `commitPlan` check only matters that this batch changes.
+ * that this batch reads but does not change. The guards of `commitPlan` do not detect this change.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
@@ -111,8 +111,8 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error. After an
- *   outage (`isOutage`), the transaction may be committed nevertheless
+ * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error; the
+ *   transaction may have been committed despite an outage error (`isOutage`)
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -164,8 +164,8 @@ function planOrFail(
  * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
  * entry must be QUEUED. The guard of the entries ensures that no push is applied twice.
  *
- * The guards do not detect that a new partition owner applied later pushes before this worker loaded the matters. So
- * the transaction also checks the ownership.
+ * The guards do not detect that a new partition owner applied later pushes before `load`. So the transaction also
+ * checks the ownership.
  */
 async function commitPlan(
   deps: BatchDependencies,

@@ -30,8 +30,8 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
 /**
- * Maximum groups that are given up together after a contention error. A larger number of groups is halved first, even
- * after the time for retries: some groups may have no contention.
+ * Maximum groups that are given up together after a contention error. `apply` first halves larger sets of groups,
+ * because some groups may have no contention.
  */
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
@@ -81,8 +81,8 @@ export async function applyGroups(
 }
 
 /**
- * After a failed commit, `apply` first removes pushes that were already settled: these pushes are the usual cause. If
- * `apply` finds no such push, `apply` commits each half of the groups separately.
+ * After a failed commit, `apply` first removes settled pushes, because these pushes are the usual cause. If no push is
+ * settled, `apply` commits each half of the groups separately.
  */
 async function apply(
   context: RetryContext,

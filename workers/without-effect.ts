@@ -1,7 +1,7 @@
 /**
  * Separates the pushes that a worker must not apply: late pushes, settled pushes, pushes without a log entry, and lines
- * behind a failed line. A *line* is a push that a caller sent in a batch request. A line is *behind* the earlier lines
- * of the batch request for the same matter.
+ * behind a failed line. A *line* is a push that a caller sent in a batch request. A line is *behind* an earlier line if
+ * both are in the same batch request and for the same matter.
  *
  * Each separated push gets a final state, so that an earlier partition owner cannot commit the push later.
  */
@@ -51,8 +51,6 @@ export async function finalizeLate(
 /**
  * Runs after a failed commit. Finalizes lines behind a failed line, and pushes without a log entry. A push without a
  * log entry makes every commit fail.
- *
- * @returns also the final states of pushes that were settled before
  */
 export async function separateSettled(
   { lookups, finalize }: FinalizeDependencies,
@@ -73,10 +71,10 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes given-up pushes, and then the given-up lines behind these pushes. An earlier partition owner may have
- * persisted a given-up push. The lines behind this push are then rejected with their own reasons.
+ * Finalizes given-up pushes, and then the given-up lines behind these pushes. If an earlier partition owner
+ * has already applied a given-up push, the lines behind this push are not skipped.
  *
- * @param pushes in the order of each matter
+ * @param pushes in queue order within each matter
  */
 export async function rejectGivenUp(
   { finalize }: Pick<FinalizeDependencies, 'finalize'>,
@@ -98,7 +96,7 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
  * Rejects lines behind a line with a retryable failure as SKIPPED (contract 7.2). Rejects lines behind a line with an
  * unknown final state as UNAVAILABLE.
  *
- * @param pushes in the order of each matter
+ * @param pushes in queue order within each matter
  */
 function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: FinalStates) {
   const failed = new Set<string>();
@@ -114,8 +112,10 @@ function splitBehindFailed<P extends WaitingPush>(pushes: readonly P[], states: 
 }
 
 /**
- * @param pushes in the order of each matter
- * @param earlier request ids of lines; the lines behind these lines are separated
+ * Separates the lines that are behind a push in `earlier`.
+ *
+ * @param pushes in queue order within each matter
+ * @param earlier request ids
  */
 function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: ReadonlySet<string>) {
   const ids = new Set(earlier);
@@ -151,8 +151,8 @@ async function splitBehindEarlier(
 }
 
 /**
- * Separates all pushes of a matter if an open transaction locks the log entry of a late push. The transaction can then
- * still change the matter.
+ * Separates all pushes of a matter if an open transaction locks the log entry of a late push of this matter. The open
+ * transaction can still change the matter.
  */
 function splitBehindLocked(
   late: readonly WaitingPush[],

@@ -5,7 +5,7 @@ import { TEXTS } from '../protocol/texts';
 
 export interface AuthHeaders {
   readonly clientId: string;
-  /** The text as sent, because the signature covers this text. */
+  /** The unparsed text, which the signature covers. */
   readonly timestamp: string;
   readonly signature: string;
 }
@@ -27,8 +27,8 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 /**
  * Does not use Node's `headersDistinct`, because a header named `__proto__` can make `headersDistinct` throw.
  *
- * @param rawHeaders name, value, name, value, ...
- * @param name lower case
+ * @param rawHeaders alternating names and values of headers
+ * @param name in lower case
  */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];
@@ -43,7 +43,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** Whether unknown fields, and fields that the operation does not use, are errors. */
+  /** True: the service rejects unknown and unused fields. */
   readonly strictFields: boolean;
   readonly headerErrors: readonly Problem[];
 }

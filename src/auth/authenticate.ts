@@ -48,7 +48,7 @@ export type Identification = { readonly client: KnownClient | undefined } & (
 );
 
 /**
- * The client can change during the hashing of a large body. After this hashing, `lookUp` is called again.
+ * Calls `lookUp` again after the hashing of a large body, because the client can change during the hashing.
  *
  * @param lookUp finds the client that X-Client-Id names
  */
@@ -90,7 +90,7 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Minimum number of secrets to try. A client has two secrets during a rotation. */
+/** Number of secrets of a client during a rotation. */
 const MIN_SECRETS = 2;
 
 /**
@@ -157,7 +157,7 @@ export interface SignedBody {
   digest(): BodyDigest | undefined;
 }
 
-/** @param headers must pass `checkHeaders` before `findSigner` is called */
+/** Call `findSigner` only after `checkHeaders` has accepted `headers`. */
 export function createSignedBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,

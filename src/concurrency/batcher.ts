@@ -1,6 +1,6 @@
 /** Group commit: collects the items of several `add` calls into a batch, and passes the batch to one call of `run`. */
 
-/** The methods of `Tracing` that create one span for several traces. A point is a position in a trace. */
+/** The methods of `Tracing` that a batch needs. A point is a position in a trace. */
 interface BatchTracing {
   here(): object;
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
@@ -16,8 +16,8 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds between the starts of two batches (default 0). More items can then join the second batch.
-   * While no batch runs, the next batch starts immediately.
+   * Minimum milliseconds between the starts of two batches (default 0). A longer time makes batches larger. If no
+   * batch runs, the minimum does not apply.
    */
   readonly headStart?: number | undefined;
   readonly tracing?: BatchTracing | undefined;
@@ -26,7 +26,7 @@ export interface BatcherOptions<I, O> {
 }
 
 export interface Batcher<I, O> {
-  /** Callers must limit the number of waiting items, because the batcher has no limit. */
+  /** Callers must limit the number of waiting items, because the batcher does not limit it. */
   add(item: I): Promise<O>;
 }
 

@@ -4,12 +4,9 @@ import { type PollLoop, startPollLoop } from './timing';
 export interface PingState {
   /** Number of failed pings since the last answered ping. */
   readonly failures: number;
-  /** Start of the first failed ping that `failures` counts, by `performance.now()`; undefined if `failures` is 0. */
+  /** Start of the first ping that `failures` counts, by `performance.now()`; undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
-  /**
-   * End of the first ping in the current series of successful pings, by `performance.now()`; undefined if the last ping
-   * failed.
-   */
+  /** Time from which all pings have succeeded, by `performance.now()`; undefined if the last ping failed. */
   readonly answeredSince: number | undefined;
   /** Start of the last ping, by `performance.now()`. */
   readonly lastBegan: number;
@@ -18,10 +15,7 @@ export interface PingState {
 }
 
 export interface Pings extends PollLoop {
-  /**
-   * Reports that the server has answered a command that is no ping. A running ping then counts as answered, even if
-   * this ping fails.
-   */
+  /** Reports that the server answered an ordinary command. A running ping then counts as successful. */
   noteAnswer(): void;
 }
 
@@ -109,9 +103,6 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 }
 
 export interface Reach {
-  /**
-   * True after LOST_AFTER milliseconds without an answered ping. False again when the server answers pings.
-   */
   isLost(): boolean;
   /** @throws the error of the call, or an Error as soon as the server is lost */
   guard<T>(call: Promise<T>): Promise<T>;
@@ -125,13 +116,9 @@ export interface ReachOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Milliseconds between two pings, and the time limit of one ping. */
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/**
- * A server is lost after this many milliseconds without an answered ping. A short restart of the server does not count
- * as a loss.
- */
+/** A server is lost after this many milliseconds without an answered ping. The limit tolerates a short restart. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

@@ -38,7 +38,7 @@ export interface PollLoop {
 }
 
 /**
- * @param interval milliseconds between runs, randomly extended by up to 50 % to spread the load of many processes
+ * @param interval minimum milliseconds between runs; a random extra of up to 50 % spreads the load of processes
  * @param onError called for each failed run; the loop continues
  */
 export function startPollLoop(

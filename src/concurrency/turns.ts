@@ -7,8 +7,8 @@ export const LONGEST_SLICE = 10;
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Lets other requests run between two slices of a long computation. All computations together get only one slice per
- * turn of the event loop.
+ * Pauses a long computation between slices, so that requests can run. Only one paused computation continues per turn of
+ * the event loop.
  */
 export class TimeSlice {
   private began = performance.now();

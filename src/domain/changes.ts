@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
   readonly to?: string | boolean | null;
-  /** Added parties, each as `ROLE username`; at most MAX_PARTIES_SHOWN. `removed` and `unread` have the same form. */
+  /** `added`, `removed` and `unread` contain parties as `ROLE username`, each at most MAX_PARTIES_SHOWN. */
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   /** Parties for which the matter became unread again. */

@@ -1,4 +1,4 @@
-/** A fold applies the pushes of one matter in order. The results do not depend on how many pushes one fold contains. */
+/** A fold applies the pushes of one matter in order. Several small folds give the same results as one large fold. */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
@@ -19,7 +19,7 @@ export interface FoldResult {
   readonly decision: Decision;
   readonly before: Matter | undefined;
   readonly changed: boolean;
-  /** Set if this push repeats an earlier push: the result of the earlier push. A repetition is not applied. */
+  /** Result of the earlier push, if this push is a duplicate. A duplicate is not applied. */
   readonly duplicateOf?: PriorResult;
 }
 

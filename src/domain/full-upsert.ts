@@ -1,7 +1,6 @@
 /**
  * Creates a full upsert (all content of a matter), and compares the content of two matters. A full upsert must correct
- * every difference that `contentDifferences` finds. `toFullUpsert` and `contentDifferences` therefore use the same
- * CONTENT_FIELDS.
+ * every difference that `contentDifferences` finds.
  */
 import {
   CONTENT_FIELDS,

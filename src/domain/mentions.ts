@@ -1,4 +1,4 @@
-/** Finds a username as a word in the texts of pushes. In a doubtful case, the username counts as found. */
+/** Finds a username as a word in the texts of pushes. */
 
 export interface Mentions {
   /** Also finds a username that is written with JSON escapes. */
@@ -46,7 +46,7 @@ export function createMentions(username: string): Mentions {
 /** The source of a regular expression that matches exactly `text`, in JavaScript and in MongoDB. */
 export const literalPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** Not a JSON parser: the search must also cover batches, broken JSON, field names and duplicate fields. */
+/** Does not use a JSON parser, because the text can be a batch or broken JSON. */
 function decodeEscapes(text: string): string {
   return text.replace(ESCAPE, (_, unit?: string, letter = '') => {
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));

@@ -62,7 +62,7 @@ const plain = (name: string) =>
 /**
  * 0 means the best fit, and infinity means no fit.
  *
- * @param name the column name in the form of `plain`
+ * @param name the result of `plain` for the column name
  */
 function rankOf(field: string, name: string, names: ColumnNames): number {
   if (plain(field) === name) return 0;
@@ -91,13 +91,13 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** The word that the user states instead of a field, to ignore a column. */
+/** The user states this word instead of a field, to ignore a column. */
 export const IGNORED = 'ignore';
 
 /** The field (or IGNORED) that the user states for the column `name`. */
 export type GivenColumn = readonly [field: string, name: string];
 
-/** @param given statements of the user; these statements override the guess */
+/** The columns in `given` override the guessed mapping. */
 export function mapColumns(
   head: readonly string[],
   names: ColumnNames,

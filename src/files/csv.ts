@@ -30,7 +30,7 @@ export class CsvError extends Error {
 export interface CsvRecord {
   /** The cells, trimmed. Blanks inside quotes are kept. */
   readonly cells: readonly string[];
-  /** Untrimmed texts of unquoted cells with surrounding blanks, by column (from 0). */
+  /** Original texts of the unquoted cells that were trimmed, by column (from 0). */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
@@ -186,13 +186,13 @@ function separatorOf(text: string): string {
 }
 
 /**
- * A text that a spreadsheet could treat as a formula. Formulas can run commands. Spreadsheets skip leading blanks and
- * accept full-width signs.
+ * Matches a text that a spreadsheet could treat as a formula. A formula can run commands. Spreadsheets ignore blanks
+ * before formulas and accept full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * A separator or line break inside a cell, before the sign of a formula. Some spreadsheets start a new cell at this
- * separator, even inside quotes.
+ * Matches a separator or line break before a formula inside a cell. Some spreadsheets start a new cell there, even
+ * inside quotes.
  */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;

@@ -1,6 +1,6 @@
 /**
- * Detects the encoding of a text file (contract 9). A doubtful file is rejected, because a wrong guess would corrupt
- * names. Uses no Node API, because the page /console imports this file too.
+ * Detects the encoding of a text file (contract 9). A doubtful file is rejected, because a wrong guess corrupts
+ * names. Uses no Node API, because the page /console imports this file.
  */
 
 /** Each call reads the file from its first byte. */
@@ -41,7 +41,7 @@ export const markedEncoding = (start: Uint8Array): string | undefined =>
 
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** @param given the encoding that the user states, as a label of TextDecoder; overrides the detection */
+/** Does not detect the encoding if the user states the encoding in `given` (a label of TextDecoder). */
 export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
   const start = await firstBytes(read);
   const named = given ?? markedEncoding(start);
@@ -133,7 +133,7 @@ class Utf8Scan {
   invalid = 0;
   badLine = 0;
   #line = 1;
-  /** The unfinished character: number of bytes, number of missing bytes, and the valid range of the next byte. */
+  /** State of the unfinished character. The next byte must be from `#low` to `#high`. */
   #size = 0;
   #need = 0;
   #low = 0x80;
@@ -219,7 +219,7 @@ class GbkScan {
     return isStrange || this.#private * 50 > this.#all;
   }
 
-  /** @param byte second byte of a character; a digit means that two more bytes follow */
+  /** `byte` is the second byte of a character. If `byte` is a digit, two more bytes follow. */
   #classify(byte: number): void {
     const lead = this.#lead;
     this.#lead = 0;

@@ -1,7 +1,7 @@
 /** Converts the time in a cell to a form that the service accepts. */
 
 export interface FileTime {
-  /** An ISO-8601 time (local time if it has no offset), or the unchanged cell if the form of the cell is unknown. */
+  /** An ISO-8601 time, or the unchanged cell if the form of the cell is unknown. */
   readonly text: string;
   /** Milliseconds. `2026/11/25 9:20` has a precision of one minute. */
   readonly precision: number;

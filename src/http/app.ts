@@ -84,7 +84,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(router.routes());
   app.use(koaPages(options.pages));
   app.use(router.allowedMethods());
-  // Koa emits no `error` for errors of handlers, because `koaRespond` catches these errors.
+  // Koa emits `error` only for errors that `koaRespond` does not catch.
   const log = foldedLog(logger);
   app.on('error', (error: Error) => {
     log({ level: 'warn', text: 'koa error' }, { error: error.message });
@@ -111,10 +111,10 @@ function createRouter(options: AppOptions): Router<RequestState> {
   return router;
 }
 
-/** Maximum concurrent queries of one system, and of all systems. */
+/** Limits of concurrent queries; a key is a system. */
 const MAX_CONCURRENT_QUERIES = { perKey: 8, total: 32 };
 
-/** Maximum concurrent resends of one client, and of all clients. */
+/** Limits of concurrent resends; a key is a client. */
 const MAX_CONCURRENT_RESENDS = { perKey: 4, total: 8 };
 
 type Handlers = Readonly<Record<EndpointName, Middleware<RequestState>>>;

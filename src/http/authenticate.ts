@@ -39,7 +39,7 @@ export interface HmacAuthDependencies {
  * (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
- * @throws (the middleware) the PushErrors of contract 3.2
+ * @returns a middleware that throws the PushErrors of contract 3.2
  */
 export function koaHmacAuth(
   deps: HmacAuthDependencies,
@@ -50,7 +50,7 @@ export function koaHmacAuth(
     // The timeout of a push starts after the upload, because an upload can be slow.
     const receivedAt = deps.clock();
     const began = performance.now();
-    // The new request id contains `receivedAt`, because the push log is ordered by request id.
+    // The request id must contain `receivedAt`, because the push log is ordered by request id.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
@@ -113,8 +113,8 @@ export function setCaller(
  * Admits requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the number of pushes that the rate limit counts for the request
- * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
+ * @param pushesOf returns the cost of a request for the rate limit, in pushes
+ * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(
   admit: Admit,

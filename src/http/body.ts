@@ -12,7 +12,7 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/** Maximum bytes of all uploads. The complete bodies of unanswered requests have a separate limit of the same size. */
+/** Maximum bytes of all uploads together. The same limit applies to the bodies of all requests in slots together. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Maximum milliseconds to discard the rest of a rejected body. The error answer follows afterwards. */
 const DISCARD_TIMEOUT = 2_000;
@@ -21,10 +21,10 @@ const CHUNK_OVERHEAD = 256;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * @param limit bytes
+ * @param limit maximum bytes of a body
  * @param timeout milliseconds in which the body must arrive
- * @throws (the middleware) PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, TOO_MANY_IN_FLIGHT or
- *   IN_FLIGHT_BYTES_FULL; BODY_INCOMPLETE if the client closed the connection
+ * @returns a middleware that throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, BODY_INCOMPLETE,
+ *   TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
  */
 export function koaRawBody(
   inFlight: InFlight,
@@ -37,7 +37,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Frees the memory of the body. Koa keeps `state` until the client has read the answer, which can take long.
+      // Frees the body before the answer is sent, because Koa keeps `state` until a slow client has read the answer.
       state.rawBody = EMPTY;
       counted.end();
     }
@@ -91,7 +91,7 @@ function unsupportedEncoding(sent: string): PushError {
   });
 }
 
-/** Reads the rest of the body before the answer. A client that is still sending would often lose the answer. */
+/** Reads the rest of the body before the answer is sent. Clients often lose an answer that arrives while they send. */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
   req.resume();
@@ -100,7 +100,7 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 }
 
 export interface CountedRequest {
-  /** Counts the bytes. Above the total limit, disconnects the oldest uploads, possibly including this upload. */
+  /** Counts the bytes. If all uploads together exceed their limit, disconnects the oldest uploads. */
   received(bytes: number): void;
   /** @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
@@ -159,7 +159,7 @@ export function createInFlight(
 
 /**
  * Above a limit, the oldest upload is disconnected. Most bodies arrive within milliseconds, so the oldest upload is
- * slow. A limit per client is impossible, because the signature is checked only after the body has arrived.
+ * probably slow. A limit per client is impossible: the signature is checked only after the body has arrived.
  *
  * @param bytes maximum bytes of all uploads together
  */

@@ -11,11 +11,11 @@ export interface PlainDocument {
   readonly etag: string;
   /** Additional headers of the answer. These headers replace default headers with the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a request with this Host header gets the document. If absent, every Host header is accepted. */
+  /** Decides by the Host header whether a request gets the document; by default, every request gets it. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 
-/** Minimum bytes for compression: a smaller document fits into one packet anyway. */
+/** Documents of fewer bytes are not compressed, because they fit into one packet. */
 const MIN_GZIPPED = 1_024;
 
 interface DocumentAnswer {
@@ -60,7 +60,7 @@ function encodedFor(document: PlainDocument, accepted: string): Encoded {
   return compressed;
 }
 
-/** @param accepted the header Accept-Encoding (RFC 9110, section 12.5.3) */
+/** Evaluates Accept-Encoding (RFC 9110, section 12.5.3). */
 export function acceptsGzip(accepted: string): boolean {
   const weights = new Map(
     accepted.split(',').map((part): [string, number] => {
@@ -72,7 +72,7 @@ export function acceptsGzip(accepted: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Evaluates If-None-Match (RFC 9110, section 13.1.2). A browser sends `no-cache` for a forced reload. */
+/** Evaluates If-None-Match (RFC 9110, section 13.1.2). Returns false for a forced reload (`no-cache`). */
 function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
   const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
   if (/\bno-cache\b/.test(control)) return false;
@@ -123,8 +123,8 @@ export const toPlainDocument = (
 });
 
 /**
- * @param folder the folder of the bundle; files are served below a path with the name of this folder
- * @param address the request path at which `index.html` is served
+ * @param folder the folder of the bundle; the request path of a file is `/<folder name>/<file name>`
+ * @param address the request path of `index.html`
  * @throws Error if a file cannot be read
  */
 export function readPage(folder: string, address: string): PageFiles {

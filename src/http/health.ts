@@ -16,8 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds for which a ping result is reused. Health checks need no signature, so anyone can send many health
- * checks.
+ * Milliseconds for which a ping result is reused. Otherwise, anyone could cause many pings: health checks need no
+ * signature.
  */
 const CACHE_TTL = 250;
 
@@ -116,7 +116,7 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // At `maxmemory`, Redis still accepts the command of this probe. The process stays ready, and rejects pushes with
+  // At `maxmemory`, Redis still accepts this probe. Therefore, the process stays ready, but rejects pushes with
   // QUEUE_MEMORY_FULL.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);

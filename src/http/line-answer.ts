@@ -11,7 +11,7 @@ const STALL_TIMEOUT = 30_000;
  */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** The first group is read before the answer begins. An error in this group then gives a normal error answer. */
+/** `startLines` reads the first group before the answer begins, so that an early error gives a normal error answer. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
@@ -36,8 +36,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response is sent or its connection closes. Also listens to the socket: with pipelining, a
- * response that is not the first on its connection emits no `close` event.
+ * Calls `end` once, when the response is sent or its connection closes. The function listens to the socket too, because
+ * a pipelined HTTP response can lack the `close` event.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -54,11 +54,7 @@ export function onResponseEnd(res: ServerResponse, end: () => void): void {
   socket.once('close', endOnce);
 }
 
-/**
- * The returned stream reads lines only as fast as the client reads the answer.
- *
- * @param stallTimeout milliseconds in which the client must read something
- */
+/** The returned stream reads lines only as fast as the client reads the answer. */
 export function writeLines(
   res: ServerResponse,
   lines: StartedLines,

@@ -65,19 +65,19 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
 }
 
 /**
- * The input must be read before the connection is closed. Unread input would reset the connection, and the client would
+ * Discards the input. If the connection closed with unread input, TCP would reset the connection, and the client could
  * lose the answer.
  */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
-  // Node's `data` listener would parse further requests. Node's `end` listener could close the connection before the
-  // answers are sent.
+  // Node's `data` listener parses further requests. Node's `end` listener can close the connection before the answers
+  // are sent.
   socket.removeAllListeners('data').removeAllListeners('end');
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause lets this timer expire. An earlier pause
-    // would have no effect, because Node resumes the connection at the end of a message.
+    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts), so the pause lets this timer expire. The pause must
+    // follow a chunk, because Node resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../concurrency/timing';
 
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
-/** Maximum waiting requests. The upload limits (body.ts) do not count the bodies of waiting requests. */
+/** Maximum waiting requests. The upload limits (body.ts) do not count waiting requests. */
 const MAX_WAITING = 500;
 
 /** Runs tasks in the order of the calls. While Node accepts new connections, the tasks wait. */

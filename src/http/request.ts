@@ -29,7 +29,7 @@ export interface RequestState {
   ids: IdLines;
   /** Set by koaHmacAuth or koaStreamedHmacAuth, for logs and traces. */
   clientId?: string;
-  /** Set when the request is admitted, for the headers of the answer. */
+  /** Set by koaAdmit or by the route, for the headers of the answer. */
   rate?: RateState | undefined;
   /** Set by the route: `data` of the envelope. */
   data?: unknown;
@@ -37,7 +37,7 @@ export interface RequestState {
   partial?: PartialFailure;
   /** Set by the routes of batches and resends, for the log line and the push counts. */
   lineCounts?: { readonly total: number; readonly failed: number };
-  /** Set by the route instead of `data`: an answer that may be larger than the memory. */
+  /** Set by the route instead of `data`: an answer that may not fit in memory. */
   lines?: StartedLines;
   /** Set by the route instead of `data`. */
   document?: PlainDocument;
@@ -60,7 +60,7 @@ export interface PartialFailure {
   readonly retryAfter?: number | undefined;
 }
 
-/** @param time the time that the id contains, epoch milliseconds */
+/** @param time the time of receipt, epoch milliseconds */
 export type NewRequestId = (time: number) => string;
 
 export function koaRequest(clock: Clock, newRequestId: NewRequestId): Middleware<RequestState> {
@@ -80,7 +80,7 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the accepted language with the highest weight; the first of equal weights; Chinese by default
+ * @returns the accepted language with the highest weight; by default Chinese. If weights are equal, the first wins
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

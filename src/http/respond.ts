@@ -20,10 +20,7 @@ export interface RespondOptions {
    * because load balancers evaluate the status.
    */
   readonly always200: boolean;
-  /**
-   * Called before the answer is sent. For an answer of many lines: called before the last line is sent, or when the
-   * connection closes.
-   */
+  /** Called before the answer is sent; for an answer of many lines, before the last line is sent. */
   readonly end: EndRequest;
   readonly pathPrefix: string;
   /** Whether the process is going to stop. */
@@ -72,10 +69,7 @@ async function sendError(
   writeEnvelope(ctx, errorEnvelopeOf(ctx.state, error, options), options.always200);
 }
 
-/**
- * Follows the IETF draft "RateLimit header fields for HTTP": the client may send `q` pushes in `w` seconds. The client
- * may send `r` pushes now, and `q` pushes after `t` seconds.
- */
+/** The IETF draft "RateLimit header fields for HTTP" defines the parameters `q`, `w`, `r` and `t`. */
 function setPaceHeaders(ctx: RequestContext, state?: RateState, retryAfter?: number): void {
   if (state) {
     const { rate, burst, remaining } = state;

@@ -41,7 +41,7 @@ const SERVER_OPTIONS: ServerOptions = {
 };
 
 interface Serving {
-  /** The settings with the same names; times are in milliseconds. */
+  /** KEEP_ALIVE_TIMEOUT and DRAIN_DELAY are in milliseconds. */
   readonly config: Readonly<Record<'PORT' | 'KEEP_ALIVE_TIMEOUT' | 'DRAIN_DELAY', number>> & {
     readonly HOST: string;
   };
@@ -143,15 +143,15 @@ function createHttpServer(
   const run = collectRequests(server);
   // A client may close its sending side after the request. With this option, Node still sends the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // 0 means no limit. Above a limit, Node silently drops headers, and a dropped header could be a duplicate.
+  // 0 means no limit. Above a limit, Node silently drops headers. A check could then miss a duplicate header.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));
   // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node calls this listener on idle connections after KEEP_ALIVE_TIMEOUT. On other connections, Node calls this
-    // listener after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT ends a connection that has sent no request.
+    // Node calls this listener for idle connections after KEEP_ALIVE_TIMEOUT, otherwise after STALL_TIMEOUT without
+    // traffic. A connection without a first request is not idle: HEADERS_TIMEOUT ends this connection.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
@@ -163,7 +163,7 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Prevents request smuggling: a proxy and this server must find the same end and the same target of a request. Removes
- * scheme and host from `req.url`, because Koa would parse the host, which may be invalid.
+ * scheme and host from `req.url`, because Koa parses the host, and the host may be invalid.
  *
  * @returns whether the head is unambiguous
  */

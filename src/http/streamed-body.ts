@@ -16,8 +16,8 @@ import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
 /**
- * Limits the number of concurrent streamed uploads. This limit is separate from the limit of other uploads, because a
- * streamed upload can take minutes. The total size is unlimited, because streamed bodies are not kept in memory.
+ * Limits concurrent streamed uploads separately from the uploads of `koaRawBody`, because a streamed upload can take
+ * minutes. The total size is unlimited, because streamed bodies are not kept in memory.
  */
 export function koaLongUploads(max: number): Middleware {
   const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
@@ -54,8 +54,7 @@ export type ChunkListener = (chunk: Uint8Array) => void;
  * Creates a middleware with the same checks as `koaHmacAuth`. The middleware checks the signature and the client after
  * the whole body has arrived.
  *
- * @throws (the middleware) the errors of `koaHmacAuth` and of `upload.begin`; PushError BODY_TOO_LARGE,
- *   UNSUPPORTED_ENCODING, REQUEST_TIMEOUT or BODY_INCOMPLETE
+ * @returns a middleware that throws the errors of `koaHmacAuth`, `upload.begin`, `checkEncoding` and `receiveBody`
  */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
@@ -85,7 +84,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // Cached secrets can be outdated. The check cannot be repeated with other secrets, because the body is not stored.
+  // `find` can return outdated secrets. The check cannot be repeated later, because the body is not stored.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -104,7 +103,7 @@ async function authenticateStream(
   // While the body arrived, the process may have started to drain.
   deps.checkReady();
   const receivedAt = clock();
-  // The push log is sorted by request id. Therefore, the new id contains the time of the complete request.
+  // The push log is sorted by request id, so the time in the id must match `receivedAt`.
   state.requestId = deps.newRequestId(receivedAt);
   // While the body arrived, an operator may have disabled the client or revoked the secret.
   const current = await lookUp();
@@ -176,10 +175,7 @@ export interface BodyReception {
   readonly onChunk: ChunkListener;
 }
 
-/**
- * @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT, or BODY_INCOMPLETE if the client closed the connection; the errors
- *   of `onChunk`
- */
+/** @throws PushError BODY_TOO_LARGE, REQUEST_TIMEOUT or BODY_INCOMPLETE; the errors of `onChunk` */
 export function receiveBody(req: IncomingMessage, reception: BodyReception): Promise<void> {
   const { limit, timeout, onChunk } = reception;
   return new Promise((resolve, reject) => {
@@ -201,7 +197,7 @@ export function receiveBody(req: IncomingMessage, reception: BodyReception): Pro
         return finish(error);
       }
       busyMs += performance.now() - began;
-      // The pause gives other requests time if the chunks of a large body arrive quickly.
+      // Pauses, so that a large body does not block other requests.
       if (busyMs < LONGEST_SLICE) return;
       busyMs = 0;
       req.pause();

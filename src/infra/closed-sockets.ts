@@ -25,7 +25,7 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;
   const { throwIfAborted } = prototype;
-  // Only the first call patches the driver, because `web` and a worker can run in one Node process.
+  // `web` and a worker can run in one Node process. Only the first call must patch the driver.
   if (throwIfAborted.name === 'throwIfClosed') return;
   prototype.throwIfAborted = function throwIfClosed(this: DriverConnection) {
     if (!this.error && this.socket.destroyed) {

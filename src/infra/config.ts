@@ -63,7 +63,7 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long other requests may reuse a signature after its first use; `off`: no limit. */
+  /** How long a used signature is accepted with another path or idempotency key; `off`: no limit. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -77,8 +77,8 @@ const schema = z.object({
   /** How long the push log keeps bodies (at most PUSH_LOG_RETENTION); 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
-   * Maximum completely received requests that one web process handles at a time; further requests get 503. A separate
-   * limit with the same value applies to uploads: requests whose bodies are still arriving.
+   * Maximum completely received requests that one web process handles at a time; further requests get 503. Requests
+   * whose bodies are still arriving have a separate limit with the same value.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition; `web` answers further pushes with 503. */
@@ -142,7 +142,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The burst is five times the rate, because a web page sends many requests when the page opens. */
+/** The burst is five times the rate, because a page of the console sends many requests at once. */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
 export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');

@@ -12,7 +12,7 @@ export function isOutage(error: unknown): boolean {
   return isUnreachable(error) || isClosed(error) || hasLabel(error, 'TransientTransactionError');
 }
 
-/** Whether a retry of a failed write can succeed. The failed write may already have taken effect. */
+/** Whether a retry of a failed write can succeed. Even a failed write can have taken effect. */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
@@ -32,7 +32,7 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * MongoDB uses the same error code for two causes of an exceeded `maxTimeMS`.
+ * Distinguishes two errors that MongoDB reports with the same code, MAX_TIME_EXPIRED.
  *
  * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
  *   confirm the write in time. Undefined: any other error
@@ -82,7 +82,7 @@ export function errorText(error: unknown): string {
   return `${String(error)} (code ${code}${name ? ` ${name}` : ''})`;
 }
 
-/** Whether MongoDB rejected a command as forbidden or not supported. A retry would be rejected too. */
+/** Whether MongoDB rejected a command as forbidden or not supported. */
 export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
@@ -139,7 +139,7 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * The server currently cannot run the command. Failed reads need these codes, because MongoDB adds the label
+ * The server currently cannot run the command. A failed read has only such a code, because MongoDB adds the label
  * `RetryableWriteError` only to failed writes.
  */
 const UNAVAILABLE_CODES: Codes = new Set([

@@ -1,6 +1,6 @@
 /**
- * The folded log limits the number of log lines. In each second, it writes only the first lines of each `LineKind`, and
- * at the end of the second the number of suppressed lines.
+ * The folded log limits the number of log lines. In each second, it writes only the first lines of each `LineKind`.
+ * After each second, it writes the number of suppressed lines.
  */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';

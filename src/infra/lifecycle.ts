@@ -42,9 +42,9 @@ interface Step {
   readonly isDrain: boolean;
 }
 
-/** Milliseconds for all releases together, without the drain steps. */
+/** Maximum milliseconds of all releases together. Drain steps do not count. */
 const CLEAN_UP_TIME = 3_000;
-/** Minimum milliseconds for each release, even if CLEAN_UP_TIME is used up. */
+/** Time limit of a release in milliseconds if CLEAN_UP_TIME is used up. */
 const MIN_STEP_TIME = 50;
 
 class StepTimeout extends Error {}
@@ -114,7 +114,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * A second signal has no effect. If npm started the process, the process receives Ctrl-C twice.
+ * A second signal has no effect, because a process that npm started receives Ctrl-C twice.
  *
  * @param flush writes buffered log lines; must end soon even if the reader of stdout has stopped reading
  */

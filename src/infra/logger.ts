@@ -45,7 +45,7 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
   return changed ?? line;
 }
 
-/** Maximum characters of the host in a process name, so that the tables of `matterctl` stay readable. */
+/** Limits the length of the host in a process name, so that the tables of `matterctl` stay readable. */
 const MAX_HOST = 48;
 
 /**

@@ -19,7 +19,7 @@ interface Driver {
 
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // A sharded cluster always has the same topology type. The types of its `mongos` servers change.
+  // In an outage of a sharded cluster, only the types of its `mongos` servers change.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 

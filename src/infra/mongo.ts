@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * Does not wait for a majority. Only for a write that is followed by a write with MAJORITY_WRITE_CONCERN: members apply
- * writes in order, so the confirmation of the second write covers both writes.
+ * Does not wait for a majority. Only for a write that is followed by a write with MAJORITY_WRITE_CONCERN. Members apply
+ * writes in order, so the confirmation of the later write covers both writes.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
@@ -17,7 +17,7 @@ export class DatabaseSetupError extends Error {
   override readonly name = 'DatabaseSetupError';
 }
 
-/** Maximum milliseconds to find a primary, and to connect to a server. MONGO_URL can set other values. */
+/** MONGO_URL can override these defaults. */
 const TIMEOUTS = { serverSelectionTimeoutMS: 2_000, connectTimeoutMS: 5_000 };
 
 const timeoutsOf = (url: string): Partial<typeof TIMEOUTS> =>
@@ -35,8 +35,8 @@ export async function connectMongo(
   failCommandsOnClosedSockets();
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
-    // MongoDB can truncate an error message inside a multi-byte character. The validation of such a message would fail,
-    // and the driver would lose the error code.
+    // MongoDB can truncate an error message inside a multi-byte character. With validation, the driver rejects the
+    // truncated message and loses the error code.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
@@ -99,7 +99,7 @@ export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): m
   return model.db.collection<T>(model.collection.name);
 }
 
-/** State that all processes share: one document for each task. `_id` is the name of the task. */
+/** Shared state of all processes. `_id` names the purpose of a document, for example `write probe`. */
 export function stateCollection<T extends { _id: string }>(
   connection: Connection,
 ): mongo.Collection<T> {

@@ -17,7 +17,7 @@ export interface Outages {
   /** @param connection name of the connection, for example `subscriber` */
   lost(server: ServerName, connection: string, error: string): void;
   back(server: ServerName, connection: string): void;
-  /** True between the log lines of the start and the end of an outage. */
+  /** True from the start of an outage until its end is logged. */
   isUnavailable(server: ServerName): boolean;
   /** The current or most recent outage; undefined if there was none. */
   last(server: ServerName): Outage | undefined;
@@ -30,7 +30,7 @@ export interface OutageOptions {
 
 /**
  * An outage ends after this many milliseconds without a lost connection. While Redis has no primary, connections are
- * lost and restored about once a second. These losses count as one outage.
+ * lost and restored about once a second. So these losses count as one outage.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */

@@ -21,7 +21,7 @@ export interface SettingFiles {
   readonly describeFile: (name: string) => string;
 }
 
-/** @param given the environment; an empty variable counts as not set */
+/** An empty variable counts as not set. */
 export function readSettingFiles(given: Environment): SettingFiles {
   const values: Record<string, string> = {};
   const problems: [string, string][] = [];

@@ -3,10 +3,7 @@ import type { Outcome } from '../domain/decide';
 import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 
-/**
- * The stages of a push in order: authentication, push-log entry, waiting in the partition, batch, commit (part of the
- * batch), and reply of the worker to `web`.
- */
+/** The stages of a push in order. `commit` is a part of `batch`. `wait` is the time in the partition. */
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -20,15 +17,14 @@ export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 /** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
 export interface Metrics {
   /**
-   * A request was answered without an error.
+   * A request was answered without an error. Only requests to signed endpoints are counted.
    *
-   * @param path only the paths of signed endpoints are counted
    * @param headAt arrival of the request headers, epoch milliseconds
    */
   answered(path: string, headAt: number, outcome: Success): void;
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * `count` lines of a batch have the result `end`. Each line counts as a request without a duration.
+   * `count` lines of a batch have the result `end`. Each line counts as a request; durations are not measured.
    *
    * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
    */

@@ -17,7 +17,7 @@ export interface ServerProbes {
   pingDatabase(): Promise<unknown>;
   /** Checks that Redis accepts a write. */
   pingQueue(): Promise<unknown>;
-  /** Checks that Redis is a primary. The check also succeeds if the memory of Redis is full. */
+  /** Checks that Redis is a primary. The check succeeds even if the memory of Redis is full. */
   pingPrimary(): Promise<unknown>;
   partitions(): Promise<readonly PartitionBacklog[]>;
   workers(): Promise<number>;
@@ -53,9 +53,9 @@ export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
   /**
-   * Called for failed exports and for warnings of the OpenTelemetry library, at most once a minute each.
+   * Called for failed exports and for warnings of OpenTelemetry, at most once a minute for each kind.
    *
-   * @param suppressed number of unreported problems of the same kind since the previous call
+   * @param suppressed number of unreported problems of this kind since the previous call
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

@@ -62,7 +62,7 @@ export interface Tracing {
   /**
    * Starts the span of a request. A valid `traceparent` continues the trace of the caller.
    *
-   * @param route path of a signed endpoint; paths that callers invent would lead to unlimited span names
+   * @param route path of a signed endpoint, so that callers cannot invent span names
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */
@@ -75,12 +75,12 @@ export interface Tracing {
    */
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work`, which queues pushes, in a new span.
+   * Runs `work` in a new span.
    *
-   * @param work gets the trace context to store with the pushes, so that the worker continues the trace
+   * @param work queues pushes with the trace context `carried`, so that the worker continues the trace
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
-  /** Runs `apply` in one span, as `together` does. Each push of a recorded trace also gets its own span. */
+  /** Runs `apply` in one span, like `together`. Also creates a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /** From now on, each database command within a recorded trace gets a span. The span contains no data of a push. */
   watchCommands(client: mongo.MongoClient): void;

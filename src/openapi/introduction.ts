@@ -2,7 +2,7 @@
 import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
-/** With this example, developers check their signing code. The unit tests recompute `signature`. */
+/** Developers check their signing code with this example. The unit tests recompute `signature`. */
 export const SIGNATURE_EXAMPLE = {
   clientId: 'demo-oa',
   secret: 's3cret-of-demo-oa',

@@ -6,7 +6,7 @@ type Schemas = Readonly<Record<string, JsonValue>>;
 
 const ref = (name: string): JsonValue => schemaRef(name);
 
-/** `PartialAnswer` alone would also allow the `data` of a dry run or of a resend. */
+/** Restricts `PartialAnswer` to the `data` of a batch. */
 const PARTIAL_BATCH = {
   allOf: [ref('PartialAnswer'), { properties: { data: ref('BatchData') } }],
 };

@@ -1,4 +1,4 @@
-/** Makes the operations of the signed endpoints in the OpenAPI document from the endpoint table. */
+/** Generates the OpenAPI operations of the signed endpoints from the endpoint table. */
 
 import { partialEnvelope } from '../protocol/batch';
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints';
@@ -10,7 +10,7 @@ import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
 import { type JsonValue, schemaRef } from './json-schema';
 import { admitted, rejections, success } from './responses';
 
-/** Reasons for rejections that all signed endpoints share, in the order in which the document lists them. */
+/** Rejection reasons that all signed endpoints share, in the order of the document. */
 const REJECTIONS: readonly Reason[] = [
   'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',
@@ -107,7 +107,7 @@ const RETRY_AFTER = {
 
 const NDJSON = 'application/x-ndjson';
 
-/** OpenAPI 3.1 cannot describe NDJSON: the schema is a string whose `contentSchema` describes the lines as an array. */
+/** OpenAPI 3.1 cannot describe NDJSON. Therefore, the schema is a string, and its `contentSchema` is an array. */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
     schema: {
@@ -140,8 +140,8 @@ export function sharedRejections(): Record<string, JsonValue> {
 }
 
 /**
- * @param own reasons that only this operation has, in addition to the shared reasons
- * @returns for each code a reference to the shared response, or a full response if `own` has reasons with this code
+ * @param own the reasons of this operation in addition to REJECTIONS
+ * @returns responses by HTTP status; a reference to the shared response if `own` has no reason with this status
  */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [

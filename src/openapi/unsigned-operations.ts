@@ -1,4 +1,4 @@
-/** The unsigned operations in the OpenAPI document: health checks and the OpenAPI document. */
+/** The unsigned operations: the health checks, and the request for the OpenAPI document. */
 
 import { type Bilingual, bilingual, bilingualTitle } from '../protocol/language';
 import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../protocol/paths';

@@ -17,8 +17,8 @@ export interface ShownAlert {
 }
 
 /**
- * The first two limits are in seconds. MatterPushFailing is the share of failed pushes (0 to 1). The other limits are
- * in pushes per second.
+ * MatterPushPartitionStuck and MatterPushOldestWaiting: seconds. MatterPushFailing: share of failed pushes (0 to 1).
+ * Others: pushes per second.
  */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
@@ -36,7 +36,7 @@ export const SHED = [
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Minimum seconds for the computation of a rate. In a shorter time, a few pushes would result in a high rate. */
+/** Minimum seconds for the computation of a rate. In a shorter time, a few pushes result in a high rate. */
 const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -7,7 +7,7 @@ import { answerChange, type ChangeAnswer, createWrongTokenCounter } from './chan
 import type { OperatorParts, QueueHistory } from './queue-history';
 import { createScreen } from './screen';
 
-/** The path of each change; true pauses a client, false resumes a client. */
+/** For each path: true pauses a client, false resumes a client. */
 const CHANGES: Readonly<Record<string, boolean>> = {
   '/operator/pause': true,
   '/operator/resume': false,

@@ -160,7 +160,7 @@ export interface WrongTokenCounter {
 }
 
 const MAX_WRONG = 10;
-/** Wrong tokens of an address are counted for these milliseconds. Afterwards, a wrong token starts a new count. */
+/** Milliseconds from the first wrong token until the count of the address expires. */
 const SPAN = 60_000;
 /** Maximum addresses with separate counts; all further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

@@ -22,7 +22,7 @@ export interface History {
   readonly to: number;
   /** Null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** True if there were too many push counts to read all. The oldest minutes then show no pushes. */
+  /** True if only the newest push counts were read. The oldest minutes then show no pushes. */
   readonly isCut: boolean;
   /** Only samples since the start of this process. */
   readonly queue: readonly QueueSample[];
@@ -127,7 +127,7 @@ interface EventSources {
 
 /** Maximum milliseconds between the first and the last process start in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Records of one server that start within this number of milliseconds describe the same outage. */
+/** Two records of the same outage start less than this number of milliseconds apart. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

@@ -1,4 +1,4 @@
-/** Keeps the last hour in the memory of this process: the waiting pushes, and the outages of MongoDB and Redis. */
+/** Keeps a history of the last hour in memory: the waiting pushes, and the outages of MongoDB and Redis. */
 
 import type { Connection } from 'mongoose';
 import { startPollLoop, systemClock } from '../concurrency/timing';
@@ -30,7 +30,7 @@ export interface QueueHistory {
 
 /** Milliseconds that the history covers. */
 export const HISTORY = 3_600_000;
-/** Milliseconds between two samples; `startPollLoop` adds up to half at random. */
+/** Milliseconds between two samples; `startPollLoop` adds up to 50 % at random. */
 const INTERVAL = 12_000;
 const MAX_OUTAGES = 100;
 
@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // If a server recovers and fails again between two samples, the end of the first outage is unknown.
+      // The end of an outage is unknown if another outage starts before the next sample.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
@@ -82,6 +82,6 @@ export interface OperatorParts {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
-  /** OPERATOR_TOKEN; empty: the page is read-only. */
+  /** OPERATOR_TOKEN. If it is empty, the operator page is read-only. */
   readonly token: string;
 }

@@ -66,10 +66,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
   };
 }
 
-/**
- * `get` reuses the last call for `ms` milliseconds. This time starts with the call, and starts again when the call
- * succeeds.
- */
+/** `get` reuses the last call for `ms` milliseconds after its start, and for `ms` milliseconds after its success. */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return {

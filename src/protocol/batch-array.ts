@@ -1,6 +1,6 @@
 /**
- * Splits a JSON array of pushes into the elements (contract 7.1), and checks the structure of the array. `readLine`
- * (batch-lines.ts) finds other errors of an element, such as a malformed number.
+ * Splits a JSON array of pushes into the elements (contract 7.1), and checks only the structure. `readLine`
+ * (batch-lines.ts) parses the elements, and finds for example malformed numbers.
  */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
@@ -31,10 +31,11 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 const STEP = 64 * 1024;
 
 /**
- * Yields after each element, and several times within most large elements. `runInSlices` (concurrency/turns.ts) can pause at each `yield`.
+ * Yields after each element, and sometimes within a large element. `runInSlices` (concurrency/turns.ts) can pause at
+ * each `yield`.
  *
  * @param start position of the `[`
- * @param maxElements splitting ends after `maxElements + 1` elements, because the batch is rejected then
+ * @param maxElements above this number, splitting ends early: the caller rejects the batch
  */
 export function* splitArray(
   batch: Buffer,
@@ -155,7 +156,7 @@ const BODY = Buffer.from('"body"');
  * Finds the bytes of the field `body`: the push log stores and hashes exactly these bytes.
  *
  * @param line valid JSON: an object with the field `body`
- * @returns a slice of `line`; if `body` occurs more than once, the last value, as in `JSON.parse`
+ * @returns a slice of `line`. If `body` occurs several times, the last value counts, as in `JSON.parse`
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);

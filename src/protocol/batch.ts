@@ -16,7 +16,7 @@ import { fieldError, warning } from './warnings';
 export const BATCH_MAX_ITEMS = 1_000;
 export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 
-/** Maximum length of an idempotency key, including a derived key. */
+/** Maximum length of sent and derived idempotency keys. */
 export const MAX_KEY_LENGTH = 255;
 
 /** The schema of a line. This schema does not validate the fields of `body`. */
@@ -29,7 +29,7 @@ export const batchLine = z.object({
 /** The idempotency key of a line that has no `key` (contract 7.2). */
 export const derivedKey = (batchKey: string, line: number) => `${batchKey}/${line}`;
 
-/** The whole line as one schema, for the OpenAPI document. */
+/** The schema of a line with the fields of `body`, for the OpenAPI document. */
 export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
   z
     .union(

@@ -7,7 +7,7 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query filters and order; must be the same for all pages
+ * @param query the filters and the order, equal for all pages
  * @param position the point after which the next page continues
  */
 export function encodeCursor(query: unknown, position: string): string {
@@ -15,7 +15,7 @@ export function encodeCursor(query: unknown, position: string): string {
 }
 
 /**
- * @param form pattern of the whole position
+ * @param form must match the whole position
  * @throws PushError VALIDATION_FAILED for the field `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {

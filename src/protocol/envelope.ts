@@ -13,7 +13,7 @@ export interface Envelope {
   readonly timestamp: string;
   readonly reason?: string;
   readonly retryable?: boolean;
-  /** Link to the description of the reason: `/docs#reason-SIGNATURE_MISMATCH`. */
+  /** Documentation of the reason, for example `/docs#reason-SIGNATURE_MISMATCH`. */
   readonly help?: string;
   readonly errors?: readonly FieldError[];
   readonly warnings?: readonly Warning[];
@@ -33,7 +33,7 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
 
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
-/** @param pathPrefix the path in PUBLIC_URL; empty for the root */
+/** @param pathPrefix the path of PUBLIC_URL; may be empty */
 export const withHelpUnder = (pathPrefix: string, envelope: Envelope): Envelope =>
   pathPrefix === '' || envelope.help === undefined
     ? envelope

@@ -14,7 +14,7 @@ export {
 /** A field error in Chinese and English; the push log stores both texts. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum problems of a push-log entry or a batch line. A batch line with UNKNOWN_USER can have more problems. */
+/** Maximum problems of a push-log entry or a batch line. The error UNKNOWN_USER of a batch line can have more. */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
@@ -53,7 +53,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given a reason in upper snake case, also of a newer version; any other text becomes INTERNAL_ERROR */
+  /** Keeps a reason of a newer version. Replaces a text that is not in upper snake case with INTERNAL_ERROR. */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;

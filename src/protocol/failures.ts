@@ -19,7 +19,7 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans } from './schema-rules';
 import { fieldError } from './warnings';
 
-/** @param timeZone zone of local date-times in the body (PORTAL_TIME_ZONE) */
+/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
 export function failuresSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({

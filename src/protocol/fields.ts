@@ -1,6 +1,6 @@
 /**
  * Schemas of fields that several bodies share (contract 4.10, 4.11). The OpenAPI document does not contain refinements
- * and transforms. `meta` repeats these rules as JSON Schema, if possible.
+ * and transforms, so `meta` repeats their rules as JSON Schema, if possible.
  */
 import { z } from 'zod';
 import {
@@ -82,13 +82,13 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 
 export const bizStatus = z
   .string()
-  // `abort` skips the check with STATUS for a value that is too long. Such a value can be as long as the whole body.
+  // `abort` skips STATUS if the value is too long, because the value can be as long as the whole body.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // Does not parse a value that is too long. Such a value can be as long as the whole body.
+  // Skips `isJson` if the value is too long, because the value can be as long as the whole body.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 
@@ -110,7 +110,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** `sourceUpdatedAt`: a time far in the future would make all later pushes of the matter stale. */
+/** Rejects a `sourceUpdatedAt` far in the future, because all later pushes of the matter would be stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

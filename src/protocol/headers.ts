@@ -29,7 +29,7 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
  * Protects answers to unsigned requests against DNS rebinding. In this attack, the host name of a foreign page resolves
  * to this server, and the page reads the answers.
  *
- * @param header the Host header; only HTTP/1.0 requests lack this header, and browsers do not send HTTP/1.0
+ * @param header the Host header; a missing header is accepted, because browsers always send the header
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;

@@ -7,7 +7,7 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Maximum characters of a line. A line can be an object with fields besides `externalId`. */
+/** Maximum characters of a line, which can be an object with more fields than `externalId`. */
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
@@ -49,7 +49,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
 
 /** Ignores all chunks from the first invalid byte on; `end` reports the error. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // A list may start with a byte order mark. The decoder drops the mark.
+  // The decoder drops a byte order mark at the start of the list.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let broken: PushError | undefined;
   let rest = '';
@@ -68,7 +68,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
       takeLine(waiting.slice(start, end));
       start = end + 1;
     }
-    // Limits the memory. `readLine` reports a line of MAX_LINE_LENGTH + 1 characters as too long.
+    // Cuts a long line to limit the memory. The extra character makes `readLine` reject the line.
     rest = waiting.slice(start, start + MAX_LINE_LENGTH + 1);
   };
   return {

@@ -75,8 +75,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Maximum depth of a body (contract 4.11). `structureProblem` checks this limit and the next two limits before
- * `JSON.parse`. Without these limits, `JSON.parse` could create half a million lists from 1 MiB.
+ * Maximum depth of a body (contract 4.11). Without MAX_JSON_DEPTH, MAX_BRACKETS and MAX_COMMAS, `JSON.parse` could
+ * create half a million lists from 1 MiB.
  */
 export const MAX_JSON_DEPTH = 32;
 /** Maximum number of objects and lists; the largest push without unknown fields has about 1,000. */
@@ -88,7 +88,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** Checks the three limits above, but not whether `raw` is valid JSON. @param outerLevels as in `parseJsonBody` */
+/** Checks only the three limits above; `raw` can be invalid JSON. @param outerLevels as in `parseJsonBody` */
 export function structureProblem(
   raw: Uint8Array,
   outerLevels = 0,

@@ -26,5 +26,5 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
-/** For the `meta` of a schema: the description in the OpenAPI document. */
+/** The description of a schema in the OpenAPI document, for `meta`. */
 export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

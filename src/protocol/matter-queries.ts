@@ -16,9 +16,8 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * The parser of `matters/diff` yields after each line, because parsing 1,000 lines at once would block the process.
- *
- * @throws (each parser) PushError VALIDATION_FAILED
+ * Each parser throws PushError VALIDATION_FAILED. The parser of `matters/diff` yields after each line, because parsing
+ * 1,000 lines at once would block the process.
  */
 export function createMatterQueryReaders(timeZone: string) {
   const { get, query, digest } = matterQuerySchemas(timeZone);

@@ -4,17 +4,17 @@ import type { OperationName } from '../domain/operation';
 /** Base path of the signed endpoints. */
 export const OPEN_PATH = '/api/open';
 
-/** Finds the open matters and drafts whose ids the request does not list. */
+/** Finds the open matters and drafts that are missing in the caller's list of ids. */
 export const ORPHANS = 'matters/orphans';
 
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** Also the `operation` in some log entries: batches rejected as a whole, and lines without an operation. */
+/** As `operation` of a log entry: a batch rejected as a whole, or a line without an operation. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** Also the `operation` in the log entry of a resend that is rejected as a whole. */
+/** As `operation` of a log entry: a resend rejected as a whole. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';

@@ -39,7 +39,7 @@ export const WINDOW = describe(
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 
-/** Adds a rule: if both fields are present, the field `from` must be before the field `to`. */
+/** If both fields are present, the value of `from` must be less than the value of `to`. */
 export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
   return schema.refine((value) => isOrdered(value, from, to), {
     path: [to],
@@ -47,7 +47,7 @@ export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: 
   });
 }
 
-/** @throws PushError VALIDATION_FAILED naming every invalid field */
+/** @throws PushError VALIDATION_FAILED that names every invalid field */
 export function readQuery<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body, bilingualErrors);
   if (parsed.success) return parsed.data;

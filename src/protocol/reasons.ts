@@ -1,4 +1,4 @@
-/** The error reasons with codes and messages. Client programs rely on them (contract 3.2 and 8). */
+/** The error reasons, on which client programs rely (contract 3.2 and 8). */
 import type { Text } from './language';
 
 interface ReasonText {
@@ -179,5 +179,5 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/** An attacker can cause these reasons with only a client id. Client ids are not secret. */
+/** An attacker who knows a client id can cause these errors. Client ids are not secret. */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -218,8 +218,8 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /**
- * Runs a rule if the fields in `names` are valid. Without `when`, zod would skip the rule if any field is invalid. The
- * answer would then not name every problem.
+ * Runs a rule if the fields in `names` are valid. By default, zod runs a rule only if all fields are valid. The answer
+ * then lacks some problems.
  */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>

@@ -1,4 +1,4 @@
-/** Body and answer of `push-logs/resend`, with which a client sends logged pushes again (contract 7.5). */
+/** Body and answer of `push-logs/resend`. This endpoint sends logged pushes again (contract 7.5). */
 import { z } from 'zod';
 import { type Answer, requestId } from './answer-shape';
 import { batchResult, totals } from './batch';
@@ -16,7 +16,7 @@ export const MAX_VALUES = 20;
 const REQUEST_ID = /^[0-9a-f]{24}$/;
 /** `[]` stands for every element of a list. A name must begin with a letter, to exclude `__proto__`. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** `set` must not change this field. One value would turn the pushes of many matters into pushes of one matter. */
+/** `set` must not change this field: one value for the pushes of many matters would merge these matters. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z

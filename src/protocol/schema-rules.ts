@@ -1,6 +1,6 @@
 /**
- * JSON Schema for the OpenAPI document: defaults, and rules that combine several fields. zod cannot generate this JSON
- * Schema. At run time, zod refinements check the rules.
+ * JSON Schema that zod cannot generate for the OpenAPI document: defaults, and rules that combine several fields. At
+ * run time, zod refinements check the rules.
  */
 
 /**

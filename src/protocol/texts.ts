@@ -200,8 +200,8 @@ export const bilingualErrors = {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
-    // For a missing enum field, also adds the message of zod, because that message lists the accepted values.
     if (issue.code === 'invalid_type') return zodMessage(required);
+    // The text for a missing enum field contains the message of zod, because zod lists the accepted values.
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },
 };

@@ -4,7 +4,7 @@
  */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date such as 20261125 is rejected. As epoch seconds, these digits would mean a day in the 1970s. */
+/** A date such as 20261125 is rejected: as epoch seconds, it means a day in the 1970s. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
 /** 14 digits are local time (yyyyMMddHHmmss). Epoch milliseconds have at most 13 digits until the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
@@ -102,10 +102,7 @@ export function parseDateTime(text: string, timeZone: string): number | undefine
 export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
-/**
- * Returns the local time, or UTC if the local time is ambiguous. When clocks are set back, some local times occur
- * twice.
- */
+/** Local time if `parseDateTime` converts it back to `instant`; otherwise (after clocks were set back) UTC. */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
   return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
@@ -185,7 +182,7 @@ function exactOffset(instant: number, format: Intl.DateTimeFormat): number {
   );
 }
 
-/** @param month 1 to 12 @param clock hour, minute and second */
+/** `month` is 1 to 12; `clock` contains hour, minute and second. */
 function utc(year: number, month: number, day: number, ...clock: number[]): number {
   const [hour = 0, minute = 0, second = 0] = clock;
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second);

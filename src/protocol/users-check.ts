@@ -1,4 +1,4 @@
-/** Body and answer of `users/check`, which checks whether usernames are enabled users of the portal. */
+/** Body and answer of `users/check`, which returns the state of each username. */
 import { z } from 'zod';
 import type { Answer } from './answer-shape';
 import * as fields from './fields';

@@ -14,11 +14,11 @@ export interface VerifyBody {
   readonly push: JsonObject;
 }
 
-/** @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED naming `operation` or `push` */
+/** @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED for the field `operation` or `push` */
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
-  // Returns `body.push`, not the copy that zod makes. The dry run must validate the push exactly as sent.
+  // Returns `body.push` instead of zod's copy, because the dry run must validate the push exactly as sent.
   return { operation, push: body.push as JsonObject };
 }
 
@@ -34,8 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name its fields as in the answer to a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // In the document, `push` refers to the push body, and the push body has `allOf`. Without this line, `push`
-            // would get a copy of this `allOf`.
+            // In the document, `push` refers to the push body and must not repeat the `allOf` of the push body.
             allOf: undefined,
           }),
         }),

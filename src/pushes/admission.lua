@@ -42,7 +42,7 @@ while key_position < #KEYS do
     end
   end
   answers[#answers + 1] = { wait, room }
-  -- The signature of a request above the rate is not remembered. Rejected requests must not use memory.
+  -- Rejected requests must not use memory, so the signature of a request above the rate is not remembered.
   if wait == ADMITTED and grace >= 0 then
     local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
     table.insert(requests.signatures, signature)
@@ -55,8 +55,7 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- A signature is reused if two things are true: the first request with the signature had another `use`, and arrived
--- at least `grace` milliseconds ago.
+-- A repeated signature is permitted for `grace` milliseconds after the first request, or if `use` is the same.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

@@ -43,8 +43,8 @@ export interface RateLimit {
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: milliseconds after the first use of a signature. During this time, other requests may also
-   * use the signature. 'off': other requests may always use the signature.
+   * SIGNATURE_GRACE: milliseconds after the first use of a signature. Afterwards, requests with a different path or
+   * idempotency key must not use the signature. 'off': reuse is not detected.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without an individual rate. */
@@ -69,7 +69,7 @@ export const SIGNATURE_BYTES = 110;
  */
 const MAX_REMEMBERED = 500_000;
 
-/** Minimum milliseconds between the starts of two concurrent round trips. More requests then share a round trip. */
+/** Minimum milliseconds between the starts of two concurrent round trips. A longer time makes batches larger. */
 const HEAD_START = 20;
 
 interface AdmissionRequest {

@@ -124,7 +124,7 @@ export async function recordPushes(
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** A failed append can still have written the entry. The entry must not stay QUEUED. */
+/** A failed append can still have written the entry, and this entry must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -134,7 +134,7 @@ function finalizeEntry(
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 
-/** Earlier lines of a batch. They determine what happens to later lines of the same matter. */
+/** The earlier lines of a batch, which affect later lines of the same matter. */
 export class LineOrder {
   /** For each externalId, the request id of the last queued line. */
   readonly last = new Map<string, string>();
@@ -153,7 +153,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues the valid pushes that have no answer yet, and sets their answers. Does not queue a push whose externalId is in
+ * Sets the answer of each valid push that has no answer yet. Queues the push, unless its externalId is in
  * `order.failed`.
  *
  * @returns the number of queued pushes
@@ -171,8 +171,8 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // This includes the answer STILL_QUEUED of a resend. If a later push of the matter took effect, this push could
-      // not be resent any more.
+      // The answer STILL_QUEUED of a resend counts too, because a push cannot be resent after a later push of the same
+      // matter has taken effect.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));

@@ -4,11 +4,11 @@
  */
 
 /**
- * Maximum batch lines of a client in flight while other clients send single pushes. If the other clients have more than
- * WINDOW single pushes in flight, the maximum is the number of these single pushes.
+ * Maximum batch lines of a client in flight while other clients send single pushes. `roomOf` raises the maximum if more
+ * single pushes are in flight.
  */
 const WINDOW = 32;
-/** The window has room for two parts: one part is recorded while workers apply the other part. */
+/** Parts that fit into the window: `web` records a part while workers apply the previous part. */
 const PARTS = 2;
 /**
  * Minimum lines of a part, except the last part of a batch. Smaller parts would cost too many round trips to MongoDB
@@ -20,7 +20,7 @@ const MIN_PART = 12;
  * dead worker would block the next lines until the deadline of the batch.
  */
 const MAX_PART_TIME = 500;
-/** Milliseconds after the end of a single push. Until then, the client still counts as a sender of single pushes. */
+/** Milliseconds for which a client still counts as a sender of single pushes after its last single push. */
 const ACTIVE_TIME = 10_000;
 
 /** The next lines of a batch, which are recorded and queued together. */

@@ -33,9 +33,9 @@ export interface PlacedChange {
 const NULL_BYTES = 'null'.length;
 
 /**
- * @param body is modified
- * @param changes missing fields of an existing object are added; missing objects and list elements are not added
- * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body would have more than `maxBytes` bytes
+ * Modifies `body`. Adds missing fields of existing objects, but no missing objects or list elements.
+ *
+ * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body exceeds `maxBytes`
  */
 export function changedBody(
   body: JsonObject,
@@ -60,7 +60,7 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** Writes an infinite number such as 1e999 as text, because many fields would accept the `null` of `JSON.stringify`. */
+/** Writes infinite numbers such as 1e999 as text. `JSON.stringify` writes `null`, which many fields accept. */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
@@ -70,8 +70,8 @@ const REMOVED = Symbol('removed');
 type Container = Record<string | number, unknown>;
 
 /**
- * Puts `change` at the place, not `change.value`. Many bodies share this value, and a later change must not modify the
- * shared value.
+ * Puts `change` at the place, not `change.value`. Otherwise, a later change could modify `change.value`, which many
+ * bodies share.
  */
 function setPlace(
   body: object,

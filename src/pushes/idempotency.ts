@@ -4,7 +4,7 @@
  * - The *fingerprint* is a digest of client, operation, idempotency key and body.
  * - The *first attempt* is the earliest persisted push with the same fingerprint within REPLAY_WINDOW. The *prior
  *   result* is the result of the first attempt.
- * - A push *reuses* a key if the first queued push with the key had another body. Such a push counts as a new push.
+ * - A push *reuses* a key, and counts as a new push, if the first queued push with the key had a different body.
  */
 import { createHash } from 'node:crypto';
 import type { Reach } from '../concurrency/reach';
@@ -32,8 +32,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates an externalId for a push without externalId. The id depends on the body: a push with the same key and another
- * body must not overwrite the matter of the first push.
+ * Creates an externalId for a push without externalId. The id depends on the body, so that a reused key does not
+ * overwrite an earlier matter.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -90,8 +90,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * All resends of a failed push have the same fingerprint, and at most one of these resends takes effect. A resend of a
- * successful push has no fingerprint. Workers apply such a resend as a new push.
+ * All resends of a failed push have the same fingerprint, so at most one resend takes effect. A resend of a successful
+ * push has no fingerprint, so workers apply the resend as a new push.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -99,8 +99,8 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
 }
 
 /**
- * Finds the prior results of pushes that a worker is about to apply. The `local` read also finds results that the
- * MongoDB majority has not confirmed. If the worker ignored these results, the worker could apply a push twice.
+ * Finds the prior results of pushes that a worker is about to apply. The `local` read includes results that the MongoDB
+ * majority has not confirmed. Without these results, the worker could apply a push twice.
  *
  * @returns the results by fingerprint; undefined if a MongoDB election could still undo one of the results
  */

@@ -4,7 +4,7 @@
  */
 import { PushError } from '../protocol/errors';
 
-/** A permit for a push, or for the lines of a batch, to be in flight. In flight means between receipt and answer. */
+/** Allows a push, or the lines of a batch, to be in flight. A push is in flight between receipt and answer. */
 export interface Permit {
   /** Ends one push. @param isProcessed whether a worker processed the push */
   end(isProcessed: boolean): void;
@@ -27,8 +27,8 @@ export interface LoadShedderOptions {
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate. This time is long
- * enough for other workers to take over from a dead worker.
+ * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate of processed pushes.
+ * This time is long enough for other workers to take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
@@ -94,7 +94,6 @@ export class LoadShedder {
     // A client below its fair share may exceed the limit, because another client causes the overload.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
-    // An old push alone causes no rejection, because possibly only the partition of this push is blocked.
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((ahead - limit) / Math.max(perSecond, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(this.maxWait / 1000));

@@ -8,7 +8,7 @@ import type { ReplyInbox } from '../queue/producer';
 import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** A request waits at most this many milliseconds after its deadline until the push log confirms the final state. */
+/** Maximum milliseconds that a request waits for its final state after its deadline. */
 export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
@@ -55,7 +55,7 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds; the timeout of the database call is at least MIN_WAIT
+   * @param until the time limit (epoch milliseconds), but at least MIN_WAIT from now
    * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
@@ -139,7 +139,7 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // Looks up a random slice. In a fixed slice, the same pushes of a slow worker could fill every lookup.
+  // Looks up a random slice, because the pushes of a slow worker could fill a fixed slice at every lookup.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {

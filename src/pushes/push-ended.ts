@@ -8,12 +8,12 @@ import { outcomeOf, type PushAnswer } from './push';
 export interface PushEnded {
   readonly clientId: string;
   readonly systemCode: string;
-  /** BATCH or RESEND if the line or the request is unreadable or was not parsed. */
+  /** BATCH or RESEND if the operation of the push is unknown. */
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly answer: PushAnswer;
-  /** Number of lines of a batch or resend with this answer; undefined for a single push, or if lines were not read. */
+  /** Number of lines with this answer; undefined for a single push, or if the lines were not read. */
   readonly lines: number | undefined;
   /** True if the push has a log entry, or if `logRejection` received the push (rejections.ts). */
   readonly isRecorded: boolean;

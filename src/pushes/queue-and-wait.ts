@@ -64,8 +64,8 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Writes EXPIRED for each push without a reply. Also writes the states of replies that are not logged (`isLogged`). If
- * the push log already has a final state, `finalize` returns the existing state.
+ * Writes EXPIRED for each push without a reply, and the state of each reply that the push log may lack (`isLogged`). If
+ * the push log already has a final state, `finalize` returns this state.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -111,8 +111,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, the queue possibly contains the push, and a worker could apply the push. Therefore, the
- * push log must first contain QUEUE_UNAVAILABLE as the result. Only then does the client get this reason.
+ * If `result` is an error, the queue may contain the push, and a worker may apply the push. Therefore, the client gets
+ * QUEUE_UNAVAILABLE only after the push log contains this reason.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

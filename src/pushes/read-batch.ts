@@ -114,10 +114,7 @@ export type CheckBodies = (
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/**
- * Maximum unknown users in the errors of all bodies together. Beyond this limit, the error of each further body
- * contains at most MAX_PROBLEMS unknown users.
- */
+/** After the errors have listed this many unknown users, each further error lists at most MAX_PROBLEMS users. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {

@@ -67,10 +67,7 @@ async function readSingle(
 
 const NO_FINGERPRINT = () => undefined;
 
-/**
- * Maximum bytes of a stored body of an unreadable batch. A client that repeats a large unreadable batch could fill the
- * database.
- */
+/** Larger bodies (in bytes) of unreadable batches are not stored, because repeated batches could fill the database. */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
 function unreadableBatch(request: PushRequest, checked: PushError, timeout: number): Push {
@@ -80,8 +77,8 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
 }
 
 /**
- * The pushes must not refer to the parsed JSON, which is larger than the batch. A reference would keep the parsed JSON
- * in memory while the batch waits for replies.
+ * The pushes must not refer to the parsed JSON. Otherwise, the parsed JSON stays in memory while the batch waits for
+ * replies.
  */
 async function readLines(
   deps: ReadDependencies,

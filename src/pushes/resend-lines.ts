@@ -9,9 +9,9 @@ export interface ResentLine {
   /** Place of the request id in the request, from 1. */
   readonly line: number;
   readonly resentFrom: string;
-  /** True if the plan sends the push, also in a dry run. */
+  /** True if the push is planned to be sent. A dry run sends nothing. */
   readonly sent: boolean;
-  /** The id of the new push, or of the push that prevented a new push (`planned.by`). By default `resentFrom`. */
+  /** The id of the new push. Without a new push: `planned.by`. Without both: `resentFrom`. */
   readonly requestId: string;
   readonly externalId: string | undefined;
   /** A ValidPush is possible only in a dry run. */

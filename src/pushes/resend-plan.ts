@@ -23,8 +23,8 @@ export interface StoredPush {
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
   /**
-   * The body of `entry`; undefined if this body is not stored or not needed. A missing externalId is derived from the
-   * idempotency key and `firstBody`. So all resends of a push change the same matter.
+   * The body of `entry`; undefined if this body is not stored or not needed. All resends of a push derive a missing
+   * externalId from this body, so that all resends change the same matter.
    */
   readonly firstBody: Uint8Array | undefined;
 }
@@ -73,7 +73,7 @@ export interface PlanRules {
 }
 
 /**
- * @param entries the oldest first
+ * @param entries sorted from old to new
  * @returns the plan of each entry, in the order of `entries`
  * @throws PushError BODY_TOO_LARGE, or an error of the MongoDB driver
  */
@@ -152,7 +152,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // `sent` and `later` are read concurrently. A resend that ends during the reads is possibly only in `later`.
+  // `sent` and `later` are read concurrently. A resend that ends during the reads may be only in `later`.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [

@@ -54,7 +54,7 @@ export interface ResendAnswer {
 }
 
 /**
- * @param parse parses the body of the request; an invalid body is rejected and recorded like an unreadable batch
+ * @param parse reads the body of the request; an invalid body is rejected and recorded like an unreadable batch
  * @throws PushError only in a dry run; in a real resend, `ResendAnswer` contains the error
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
@@ -102,8 +102,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects a push if another push of the same matter or idempotency key was recorded after the plan was made. Two
- * concurrent resends both record pushes before this check, so at least one resend detects the conflict.
+ * Rejects a push if a conflicting push (same matter or idempotency key) was recorded after the plan. Each resend
+ * records its pushes before this check, so at least one of two concurrent resends finds the conflict.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -166,7 +166,7 @@ async function planRequest(
   });
 }
 
-/** One push, with the attempts of this push that the resend request names. */
+/** A push that the resend request names by one or several attempts. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
@@ -174,7 +174,7 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns the named pushes; each key is the log entry of the push for `planResend` */
+/** @returns the named pushes, by the log entry for `planResend` */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -184,7 +184,7 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push. So all these resends take effect at most once.
+  // A resend of a resend counts as a resend of the original push, so both together take effect at most once.
   // `firstOf` contains the oldest found entry of each original push.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
@@ -225,7 +225,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // The original entry determines the fingerprint: a changed body must not allow a second effect.
+    // A resend with a changed body must have the same fingerprint, so that only one resend takes effect.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

@@ -26,7 +26,7 @@ export interface ValuesToSet {
 }
 
 /**
- * Maximum rounds. Each round sets values and validates the changed bodies again. Unknown users, for example, are
+ * Each round sets values and validates the changed bodies. Further rounds are needed, because unknown users are
  * reported only after all fields are valid.
  */
 const MAX_ROUNDS = 30;

@@ -87,9 +87,9 @@ function operatorFingerprint(
 }
 
 export interface SelectDependencies extends PlanDependencies {
-  /** --again: also selects entries that were resent before, and entries that a later push resolved. */
+  /** --again: selects an entry even if it was resent before, or if a later push resolved it. */
   readonly again: boolean;
-  /** True if the operator named the entries by request id. Resends and replayed retries are then selected too. */
+  /** True if the operator named the entries by request id. Then resends and replayed retries are not skipped. */
   readonly byId: boolean;
 }
 

@@ -103,8 +103,8 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   // `checkReady` must come before `admit`: `admit` counts the request for the rate limit and remembers the signature. A
   // request that `checkReady` rejects must not count.
   deps.checkReady();
-  // The request must enter the batch window before `takePermit`: the window must also count rejected single pushes.
-  // Batches must not use the capacity that load shedding frees for single pushes.
+  // The request must enter the batch window before `takePermit`, so that the window counts rejected single pushes.
+  // Otherwise batches could use the capacity that load shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
@@ -145,8 +145,8 @@ function takePermit(loadShedder: LoadShedder, caller: Caller, lines: number | un
 }
 
 /**
- * A push can be invalid although the first attempt with the same body was valid. Such a push gets the outcome of the
- * first attempt.
+ * A retry can be invalid although the first attempt was valid. In this case, the retry gets the outcome of the first
+ * attempt.
  */
 async function answerInvalid(
   deps: SubmitDependencies,
@@ -183,8 +183,8 @@ interface PartContext {
 }
 
 /**
- * While other clients send single pushes, the pushes are recorded and applied in parts. The next part does not wait for
- * the replies to the previous part: partitions keep the order of the pushes.
+ * While other clients send single pushes, a batch is recorded and applied in parts. A part does not wait for replies to
+ * the previous part, because partitions keep the order of pushes.
  */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
@@ -204,7 +204,7 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
   }
 }
 
-/** Reports each reply immediately: the load shedder must measure the speed of the workers during a long batch. */
+/** Reports each reply immediately, so that the load shedder can measure the workers during a long batch. */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;
   const onSettled = (settlement: Settlement) => permit.end(wasProcessed(settlement));

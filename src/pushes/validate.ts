@@ -43,7 +43,7 @@ export interface BodyContext {
   readonly headerErrors: readonly Problem[];
   /** True: fields that the operation does not use are errors (header X-Strict-Fields). */
   readonly strictFields?: boolean;
-  /** Names of the fields of a batch line other than `op`, `body` and `key`. */
+  /** Names of the unknown fields of a batch line (not `op`, `body` or `key`). */
   readonly unknown?: readonly string[];
 }
 
@@ -193,7 +193,7 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * An unknown initiator is an error if the push sets the status DRAFT. For other pushes, it is a warning.
+ * An unknown initiator is an error if the push sets the status DRAFT, and otherwise a warning.
  *
  * @throws PushError UNKNOWN_USER with at most `maxErrors` unknown users
  */

@@ -1,5 +1,5 @@
 /**
- * The digest of a set of matters: count and hash. Source systems compute the same hash, so the computation must not
+ * The digest of a set of matters: count and hash. Source systems compute the same hash, so these rules must not
  * change:
  *
  * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") + "\n" +

@@ -11,12 +11,12 @@ import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The later push that resolved the newest failed push; null if there is no such later push. */
+  /** The push that resolved `entries[0]`; null if `entries[0]` is unresolved. */
   readonly mended: Mended | null;
 }
 
 const MAX_SAMPLES = 3;
-/** Maximum groups in an answer: a caller could create any number of groups with unknown field names. */
+/** Limits the groups in an answer, because unknown field names can create any number of groups. */
 const MAX_GROUPS = 200;
 const LIST_PLACE = /\[\d+\]/g;
 

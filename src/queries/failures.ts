@@ -36,17 +36,14 @@ export interface FailuresDependencies {
   /** PUSH_LOG_RETENTION, milliseconds. */
   readonly retention: number;
   readonly clock: Clock;
-  /** Maximum failed pushes that a page reads; MAX_CHECKED by default. */
+  /** Maximum failed pushes that one query reads; MAX_CHECKED by default. */
   readonly maxChecked?: number;
 }
 
 const MAX_CHECKED = 5_000;
 /** The position in a cursor: the request id of the last push of a page. */
 const POSITION = /^[0-9a-f]{24}$/;
-/**
- * Omits the reasons of unauthenticated requests: an attacker could send many such requests to hide the failed pushes of
- * a client.
- */
+/** Omits reasons of unauthenticated requests. An attacker could send many of these requests to hide failed pushes. */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
 /**

@@ -44,7 +44,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // Cursors of older versions must stay valid. Older versions have no `oldestFirst`.
+    // Omits `oldestFirst: false`, so that the cursors of older versions stay valid.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);
@@ -95,8 +95,8 @@ const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis =>
 });
 
 /**
- * The diagnosis uses the secret of the client that sent the push. Only this client gets the diagnosis, because another
- * client of the system could test guesses of the secret.
+ * The diagnosis uses the secret of the client that sent the push, so only this client gets the diagnosis. Other
+ * clients could use a diagnosis to guess the secret.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

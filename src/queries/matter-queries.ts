@@ -19,7 +19,7 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
-/** All clients of a system get the same answer. Query keys without access to bodies get no texts of matters. */
+/** All clients of a system get the same answer, but query keys with `noBodies` get no texts of matters. */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
 const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
@@ -39,7 +39,7 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
     query: async (signed: SystemQuery): Promise<ChangesPage> => {
       const asked = read.query(signed.body);
-      // A search by `titleContains` would reveal words of titles to a key that may not see titles.
+      // A search by `titleContains` reveals words of titles, and this query key must not see titles.
       if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
         throw fieldNotAllowed('titleContains');
       }

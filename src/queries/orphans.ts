@@ -16,7 +16,7 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Number of open matters and drafts that are read for one group. The HTTP route limits the time for one group. */
+/** Matters that are read for one group. A group must be read within the time limit of the HTTP route. */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

@@ -1,5 +1,5 @@
 /**
- * The query `push-logs/stats` counts pushes by outcome, reason, operation and time, with percentiles of their
+ * The query `push-logs/stats` counts pushes by outcome, reason, operation and time, and returns percentiles of
  * durations.
  */
 import type { Clock } from '../concurrency/timing';
@@ -21,7 +21,7 @@ import type { AnswerQuery } from './signed-query';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Default length of the window in milliseconds, for each length of a bucket. */
+/** Default length of the queried window in milliseconds, by kind of bucket. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
 /** Maximum length of the window in milliseconds. `windowOf` allows one additional bucket. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };

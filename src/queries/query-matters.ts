@@ -8,11 +8,11 @@ import type { ChangePosition, MatterFilter, MatterReader } from '../storage/ledg
 import { toMatterView, weightOf } from './presenters/matter';
 
 /**
- * Maximum milliseconds between the `updatedAt` of a change and the commit of the change. A change can become visible
- * after changes with a later `updatedAt`.
+ * Maximum milliseconds between the `updatedAt` of a change and the commit of the change. Queries do not see the change
+ * before the commit.
  */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that `createReadChanges` reads for one page, including matters with other bizTypes. */
+/** Maximum matters that `createReadChanges` reads for one page, including matters that do not match `bizType`. */
 const MAX_SCANNED = 5_000;
 /** Maximum characters of a page (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
@@ -49,7 +49,7 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // Cursors of older versions must stay valid. Older versions have no searches.
+    // Without a search, cursors of older versions must stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -105,8 +105,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The caller sends the watermark as `updatedFrom` of the next query. The watermark is usually COMMIT_LAG before now. So
- * the next query also returns changes that are not committed yet.
+ * The caller sends the watermark as `updatedFrom` of a later query. The watermark is usually COMMIT_LAG before now.
+ * Therefore, the later query finds the changes that are not committed now.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));
@@ -124,7 +124,7 @@ function readPosition(position: string): { after: ChangePosition; watermark: num
   };
 }
 
-/** Maximum matters of one read, because matters can be large. */
+/** Maximum matters that `readAll` reads at once. Matters can be large. */
 const MATTERS_PER_READ = 50;
 
 function createReadSearch(

@@ -53,7 +53,7 @@ const NO_CHANGE: Share = { release: 0, max: undefined };
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
-/** @param owned by worker id: the number of owned partitions. Contains only live workers that take partitions */
+/** `owned` maps the id of each live worker that takes partitions to the number of its partitions. */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   const ranks = [...owned].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);

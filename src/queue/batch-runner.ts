@@ -24,7 +24,7 @@ export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** @returns the id of the database session of a batch. Concurrent batches have different indexes */
+  /** @returns the session id of the batch; concurrent batches have different indexes */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
@@ -47,7 +47,7 @@ export class BatchRunner {
   private pushes = 0;
   private abandonment = new AbortController();
 
-  /** @param held returns the number of partitions whose jobs are active in this worker */
+  /** @param held counts the partitions whose jobs are active in this worker */
   constructor(
     private readonly options: BatchRunnerOptions,
     held: () => number,
@@ -56,7 +56,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // A batch must have room for at least one push of each partition.
+      // At most `batchLimit`, so that a batch has room for a push of each partition.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
@@ -84,8 +84,8 @@ export class BatchRunner {
   }
 
   /**
-   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions. A second batch
-   * can then run at the same time.
+   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions, so that a
+   * second batch can run at the same time.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;

@@ -101,8 +101,8 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // In the shards from `limit`, BullMQ notices the new limit only after an active job has ended. Therefore, the
-    // worker ends one job.
+    // `limit` returns the shards in which BullMQ notices the new limit only after an active job has ended. Therefore,
+    // the worker ends one job.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 

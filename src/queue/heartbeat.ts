@@ -93,7 +93,7 @@ interface SharingWorker {
   readonly interval: number;
   /** Undefined while the worker takes no partitions. */
   ownedPartitions(): number | undefined;
-  /** Called after each heartbeat. @param workers by id of each live worker: the number of owned partitions */
+  /** Called after each heartbeat. @param workers maps the id of each live worker to its number of partitions */
   onWorkers(workers: ReadonlyMap<string, number>): void;
 }
 
@@ -144,7 +144,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   lifecycle.onStop('heartbeat', async () => {
     if (!loop) return;
     await loop.stop();
-    // One transaction removes all entries. Without an entry in `processHeartbeats`, the record would never be removed.
+    // One transaction removes all entries, because a record without an entry in `processHeartbeats` does not expire.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
     // If Redis is unavailable, the record expires later.
     await leave.exec().catch(() => undefined);

@@ -21,14 +21,14 @@ export class HeldPartition {
     this.notify();
   }
 
-  /** Milliseconds for which the partition has waited for a notification; 0 while a batch runs or is due. */
+  /** Milliseconds for which the partition has waited for a notification; 0 if it is not waiting. */
   idleTime(): number {
     return this.resolveWait ? performance.now() - this.waitingSince : 0;
   }
 
   /**
    * @returns `LOST` if this worker does not own the partition; otherwise the `ReleaseCondition` for the release
-   * @throws the error of a batch
+   * @throws errors except BatchAbandoned
    */
   async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {
     const { partition } = this;

@@ -1,7 +1,7 @@
 /**
  * A partition job is a BullMQ job that lets one worker own one partition. The job stays active while pushes arrive in
- * the partition. Meanwhile, BullMQ keeps at most one further job of the partition. BullMQ starts the further job after
- * the active job has ended.
+ * the partition. BullMQ keeps at most one next job of the partition, and starts the next job after the active job has
+ * ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -59,11 +59,12 @@ export function openJobQueues(
   });
 }
 
-/**
- * Milliseconds until the lock of a job expires, and milliseconds between two checks for expired locks. Another worker
- * takes a dead worker's job within the sum of both times. The sum must be less than 3 s, the promised recovery time.
- */
+/** Milliseconds until the lock of a job expires. */
 const LOCK_DURATION = 1_500;
+/**
+ * Milliseconds between two checks for expired locks. LOCK_DURATION and STALLED_INTERVAL together must be less than 3 s,
+ * the promised recovery time after the death of a worker.
+ */
 const STALLED_INTERVAL = 500;
 /** Milliseconds until BullMQ retries after a lost connection; BullMQ's default is 15 s. */
 const RETRY_DELAY = 1_000;
@@ -74,8 +75,8 @@ const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker stops waiting for Redis. */
 const PINGS_WITHOUT_REDIS = 3;
 /**
- * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job,
- * although no notice has arrived.
+ * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job
+ * without a notice.
  */
 const MAX_WAIT = 2;
 /** In practice, no limit of active jobs: the number of concurrent batches limits the load of a worker. */
@@ -99,7 +100,7 @@ export interface JobWorkersOptions {
 
 /** A BullMQ worker with a faster recovery after a failover or a restart of Redis. */
 class PartitionWorker extends Worker<PartitionJobData> {
-  /** By job id, the lock of the last run of the job in this process. */
+  /** The lock of the last run of each job in this process, by job id. */
   private readonly lastLocks = new Map<
     string,
     { readonly token: string; readonly since: number }
@@ -115,7 +116,7 @@ class PartitionWorker extends Worker<PartitionJobData> {
 
   /**
    * After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks locks by job
-   * id. Therefore, the end of the first run also stops the renewal of the second run's lock. This method restarts the
+   * id. Therefore, the end of the first run stops the renewal of the second run's lock. This method restarts the
    * renewal.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
@@ -135,7 +136,7 @@ class PartitionWorker extends Worker<PartitionJobData> {
 /** Processes partition jobs until `close`. */
 export class JobWorkers {
   private readonly workers: readonly Worker<PartitionJobData>[];
-  /** By shard, how many jobs of this process are active. */
+  /** Number of active jobs of this process, by shard. */
   private readonly activeJobs: number[];
 
   /** @param take processes a partition; the job ends when the promise settles */
@@ -159,7 +160,7 @@ export class JobWorkers {
         concurrency: UNLIMITED,
         lockDuration: LOCK_DURATION,
         stalledInterval: STALLED_INTERVAL,
-        // Unlimited in practice. A job stalls whenever its worker dies.
+        // In practice, no limit. A job stalls whenever its worker dies and must then run again.
         maxStalledCount: 1_000_000,
         drainDelay: MAX_WAIT,
         runRetryDelay: RETRY_DELAY,
@@ -183,7 +184,7 @@ export class JobWorkers {
     });
   }
 
-  /** A fetch that has already started can still return a job. */
+  /** During a pause, a fetch that has already started can still return a job. */
   async pause(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
   }
@@ -193,8 +194,8 @@ export class JobWorkers {
   }
 
   /**
-   * While Redis is unavailable, BullMQ's worker does not close (bullmq issue 4656). Therefore, `close` then waits only
-   * until the last batch has ended.
+   * While Redis is unavailable, BullMQ's worker does not close (bullmq issue 4656). In this case, `close` waits only
+   * for running batches.
    *
    * @param isBusy whether a batch runs
    * @returns true if all jobs and `others` have ended; false if Redis does not answer and work can still run

@@ -12,7 +12,7 @@ export interface QueueLayout {
   readonly partitions: number;
 }
 
-/** @returns the partition of a group (all pushes of one matter); the number of a partition is unique over all shards */
+/** @returns the partition of a group (all pushes of one matter); partition numbers are unique across shards */
 export function partitionOf(group: string, { shards, partitions }: QueueLayout): number {
   const hash = crc32(group);
   return (Math.floor(hash / shards) % partitions) * shards + (hash % shards);
@@ -26,7 +26,7 @@ export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout)
 /**
  * Calls `run` once for each shard that has items, because a script can use only one shard. All calls run concurrently.
  *
- * @param onFailed receives each item of a shard that failed, and the error
+ * @param onFailed receives each item of a failed call, and the error
  */
 export async function onEachShard<T>(
   shards: number,
@@ -84,7 +84,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /** By partition: `ownerText` of its owner, then of earlier owners whose transactions can still be open. */
+    /** By partition: its owner, then earlier owners whose transactions can still be open, each as `ownerText`. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Absent in a new or emptied Redis, which does not know the owners of the partitions. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
@@ -94,7 +94,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     wakeUpPrefix: `${tag}:rings:`,
     /** By worker id: the number of owned partitions. Contains only workers that take partitions. */
     workers: `${tag}:workers:${FORMAT}`,
-    /** By worker id: the last report that the worker reaches the database (commands/worker-reach.ts). */
+    /** By worker id: since when the worker reaches the database, and the time of this report (report-reach.lua). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**

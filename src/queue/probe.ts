@@ -1,6 +1,6 @@
 /**
  * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not
- * enough: a replica, or a server at its `maxmemory`, also answers a PING.
+ * enough, because a replica or a server at `maxmemory` answers a PING.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';

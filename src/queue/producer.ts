@@ -77,8 +77,8 @@ const NO_RESULT = new Error('no result from the queue for this push');
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
-  // One append at a time keeps the order in which this web process accepted the pushes. One batcher for each shard: an
-  // unavailable Cluster node must not delay the appends on the other nodes.
+  // `maxRunning: 1` keeps the order in which this web process accepted the pushes. Each shard has its own batcher,
+  // because an unavailable Cluster node must not delay appends on available nodes.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),

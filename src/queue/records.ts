@@ -41,7 +41,7 @@ export interface TimedPush {
 
 export interface WantedPartition {
   readonly partition: number;
-  /** This worker has just received the job of the partition and becomes the owner. */
+  /** True: this worker has just received the job of the partition and becomes the owner. */
   readonly isTaken: boolean;
 }
 
@@ -56,11 +56,11 @@ export interface PartitionRecords {
 }
 
 /**
- * Pushes that a worker reads, applies, answers and removes together. A batch of a caller is different: its pushes can
- * be in several of these batches.
+ * Pushes that a worker reads, applies, answers and removes together. The lines of one batch request can belong to
+ * several worker batches.
  */
 export interface Batch {
-  /** The worker, as `ownerText` writes it. */
+  /** The result of `ownerText` for this worker. */
   readonly owner: string;
   /** The database session in which the batch commits. */
   readonly session: string;

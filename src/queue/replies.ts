@@ -125,10 +125,7 @@ function createInbox<S>(): ReplyInbox<S> {
   };
 }
 
-/**
- * Maximum replies of one message that are delivered in one tick. More replies would delay other work of the process by
- * tens of milliseconds.
- */
+/** Maximum replies per call of `deliverNext`. More replies can block the process for tens of milliseconds. */
 const DELIVERIES_PER_TICK = 32;
 
 function inTicks<T>(deliver: (item: T) => void): (items: readonly T[]) => void {

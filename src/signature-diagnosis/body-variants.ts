@@ -10,7 +10,7 @@ export interface BodyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** The variant is the sent body in another form. The finding then shows the first difference. */
+  /** True if only the form differs from the sent body. The finding then shows the difference. */
   readonly hasSameContent: boolean;
 }
 

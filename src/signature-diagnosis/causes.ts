@@ -139,7 +139,7 @@ export interface CauseFinding extends Finding {
   readonly cause: Cause;
 }
 
-/** @param how detail of the mistake, appended to the explanation */
+/** @param how a detail that is appended to the explanation */
 export function toFinding(cause: Cause, how?: string, difference?: Difference): CauseFinding {
   const [explanation, fix] = CATALOGUE[cause];
   return {

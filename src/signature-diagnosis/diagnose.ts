@@ -46,7 +46,7 @@ const MAX_DIGESTS = 20_000;
 const SLICE = 2;
 /** Milliseconds of a pause. During a pause, the process serves other requests. */
 const PAUSE = 4;
-/** By length of the signature: the probable form of a signature that does not have 64 characters. */
+/** The probable form of a signature with a wrong length, by the number of characters. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',

@@ -14,7 +14,7 @@ export interface Algorithm {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
-  /** The search also tries this algorithm together with other mistakes. */
+  /** True: the search tries combinations of this algorithm with mistakes. */
   readonly isCommon: boolean;
 }
 
@@ -76,7 +76,7 @@ interface Form {
   readonly cause: Cause | undefined;
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if this length is always the same. */
+  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if the length is constant. */
   readonly lengths?: readonly [number, number];
 }
 

@@ -1,4 +1,4 @@
-/** Parses JSON into a tree. Unlike `JSON.parse`, the tree keeps the text of numbers and the order of members. */
+/** Parses JSON into a tree that keeps the text of numbers and the order of members, unlike `JSON.parse`. */
 
 export type JsonNode =
   | { readonly kind: 'object'; readonly members: readonly JsonMember[] }
@@ -9,7 +9,7 @@ export type JsonNode =
 
 export type JsonMember = readonly [name: string, value: JsonNode];
 
-/** Maximum nesting: the indented text of a deeply nested body could have megabytes. */
+/** Limits the nesting, because the indented text of a deeply nested body can have megabytes. */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 

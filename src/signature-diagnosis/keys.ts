@@ -14,9 +14,9 @@ export interface KeyVariant {
    * first stored secret.
    */
   readonly secret: string;
-  /** True: the search also combines this mistake with other mistakes. */
+  /** True: the search tries combinations with this key. */
   readonly isCommon: boolean;
-  /** True: the search does not combine this key with mistakes. Only the browser console uses query keys. */
+  /** True: the search combines this key with no mistake, because only the browser console uses query keys. */
   readonly isQueryKey?: boolean;
 }
 

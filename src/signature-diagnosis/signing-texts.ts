@@ -9,7 +9,7 @@ export interface SigningText {
   readonly before: string;
   readonly after: string;
   readonly hasBody: boolean;
-  /** True: the search also combines this mistake with other mistakes. */
+  /** True if the search combines this mistake with others. */
   readonly isCommon: boolean;
 }
 
@@ -123,7 +123,7 @@ export function signingTexts(clientId: string): SigningText[] {
   ];
 }
 
-/** @param likely separators for which `isCommon` is true */
+/** @param likely the separators for which `isCommon` is true */
 function joined(
   cause: Cause,
   orders: readonly (readonly string[])[],

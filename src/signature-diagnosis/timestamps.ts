@@ -7,11 +7,11 @@ export interface TimeVariant {
   /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how: string;
   readonly time: string;
-  /** True: the search also combines this mistake with other mistakes. */
+  /** True: the search combines this mistake with other mistakes. */
   readonly isCommon: boolean;
 }
 
-/** Units other than seconds, by the number of digits of the current epoch time in this unit. */
+/** Units smaller than seconds. The key is the number of digits of the current epoch time. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -20,7 +20,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent seconds';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed and the sent timestamp. A caller may read the clock for each timestamp. */
+/** Maximum seconds between the signed and the sent timestamp, if the caller reads the clock twice. */
 const APART = 5;
 
 /**

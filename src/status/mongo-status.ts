@@ -32,13 +32,13 @@ export interface MongoStatus {
 /** Failed pushes of the last day that `matterctl log resend` can send again (RETRYABLE_REASONS). */
 export interface Resendable {
   readonly count: number;
-  /** True: the search did not read all failed pushes, so `count` can be too low. */
+  /** True if the search did not read all failed pushes; `count` can then be too low. */
   readonly isCut: boolean;
   /** Number of pushes, by the reason of the failure. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Milliseconds for which `resendable` is cached, because the search for failed pushes is expensive. */
+/** Milliseconds for which `resendable` is cached. */
 const CACHE_TTL = 30_000;
 
 export class MongoStatusReader {
@@ -90,7 +90,7 @@ export class MongoStatusReader {
       return await this.#opened;
     } catch (error) {
       this.#opened = undefined;
-      // The message of a DatabaseSetupError names MONGO_URL. This is misleading if the URL is an option of `matterctl`.
+      // The message of a DatabaseSetupError names MONGO_URL, but the URL can be an option of `matterctl`.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }

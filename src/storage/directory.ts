@@ -142,7 +142,7 @@ type OpenSecret = (
 /**
  * Caches decrypted secrets and failed decryptions. Each read of the clients decrypts only new secrets.
  *
- * @returns a function to call at the start of each read; the function returns the decryption function for this read
+ * @returns a function that must be called at the start of each read. Its result decrypts the secrets of this read
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {

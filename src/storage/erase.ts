@@ -33,9 +33,9 @@ export interface ErasureOptions {
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
-/** Maximum matters or log entries per command, so that a command ends before the socket timeout. */
+/** Maximum matters or log entries per command. A larger command could exceed the socket timeout. */
 const BATCH = 1_000;
-/** Maximum bodies per command: few, because a body can have megabytes. */
+/** Maximum bodies per command. One body can have megabytes. */
 const BODY_BATCH = 100;
 /** Long reads do not use these options, because `maxTimeMS` limits the total time of a cursor. */
 const OPTIONS = { maxTimeMS: 10_000 };
@@ -129,8 +129,8 @@ async function* findPastHandler(
 }
 
 /**
- * Increments `revision`, because a worker may have read the matter before. The write of the worker then fails, and the
- * worker reads the matter again.
+ * Increments `revision`. If a worker read the matter before this update, the write of the worker fails, and the worker
+ * reads the matter again.
  */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,

@@ -38,7 +38,7 @@ export interface Ledger {
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // The native collection is faster. Mongoose would convert values that already have the stored types.
+  // The native collection is faster, because Mongoose converts values even if they have the stored types.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {

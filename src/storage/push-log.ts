@@ -1,6 +1,6 @@
 /**
- * Entry point of `storage/push-log/`. Production code outside `storage/` imports only this entry point and
- * `request-id.ts`. `request-id.ts` does not load the database driver.
+ * Entry point of `storage/push-log/`. Production code outside `storage/` imports only this file and `request-id.ts`,
+ * which does not load the database driver.
  */
 import type { Connection } from 'mongoose';
 import { nativeCollection } from '../infra/mongo';

@@ -50,7 +50,7 @@ export class SessionPool {
   private readonly maintenance: PollLoop;
   private isChecked = false;
 
-  /** @param name name of this process, for log lines of other processes */
+  /** @param name the name of this process in log lines of other processes */
   constructor(
     connection: Connection,
     private readonly logger: Logger,
@@ -105,8 +105,8 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of these sessions. If MongoDB is unavailable, the pool retries later. Skips the sessions
-   * of this pool: `makeReady` handles these sessions.
+   * Ends the open transactions of these sessions, except sessions of this pool, which `makeReady` handles. If MongoDB
+   * is unavailable, the pool retries later.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -115,7 +115,7 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of all other processes. This is safe: a live owner of a partition retries the batch.
+   * Ends the open transactions of all other processes. This is safe, because live partition owners retry their batches.
    *
    * @throws the driver's error; the transactions can then still commit
    */

@@ -14,8 +14,8 @@ import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
 /**
- * Maximum concurrent requests of one client and of all clients: a list of a million ids can take a hundred megabytes of
- * memory.
+ * Limits concurrent requests, because a list of a million ids can take a hundred megabytes of memory. `perKey` limits
+ * one client.
  */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 /** Unknown client ids have separate slots. Requests with unknown ids therefore cannot block known clients. */
@@ -26,7 +26,7 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // If all slots of known clients are occupied, unknown clients are rejected too. A different answer would reveal which
+  // While all slots of known clients are occupied, unknown clients are rejected too. The answers must not reveal which
   // clients exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
@@ -73,7 +73,7 @@ async function* withTimeLimit(
     }
     return step.value;
   } finally {
-    // This call is not awaited, because a hanging database read would delay the answer.
+    // This call is not awaited, so that a hanging database read cannot delay the answer.
     groups.return(undefined).catch(() => undefined);
   }
 }

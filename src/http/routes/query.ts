@@ -13,7 +13,7 @@ export interface QueryRouteDependencies {
   readonly database: Pick<Reach, 'guard'>;
 }
 
-/** @param timeout milliseconds for the answer */
+/** @param timeout in milliseconds */
 export function queryRoute(
   answer: AnswerQuery,
   deps: QueryRouteDependencies,
@@ -29,7 +29,7 @@ export function queryRoute(
   };
 }
 
-/** Holds the slot until the query ends, even if the caller disconnects earlier. */
+/** Holds a slot of the bulkhead until the query ends, even if the caller disconnects. */
 async function answerInBulkhead(
   bulkhead: Bulkhead,
   answer: AnswerQuery,

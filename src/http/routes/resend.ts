@@ -15,7 +15,7 @@ import { requestOf, storeEnded } from './push';
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
-    // The endpoint ignores X-Idempotency-Key, because all resends of a push together have at most one effect anyway.
+    // The endpoint ignores X-Idempotency-Key, because several resends of a push have at most one effect.
     const unkeyed = { idempotencyKey: undefined, headerErrors: [] };
     const request = { ...requestOf(ctx, RESEND), ...unkeyed };
     const parse = () => {

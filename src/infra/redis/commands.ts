@@ -13,7 +13,7 @@ type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promis
  * Registers the script `<name>.lua` with a connection. The script starts with the texts of common.lua and of the shared
  * files.
  *
- * @param folder folder of the script: `__dirname` of the caller
+ * @param folder `__dirname` of the caller
  * @param name in kebab case; ioredis gets the name in camel case
  * @param shared names of files in `folder`, without `.lua`
  */

@@ -24,7 +24,7 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * The process reconnects if Redis does not answer for this many milliseconds: a network can drop a connection
+ * The process reconnects if Redis does not answer for this many milliseconds, because a network can drop a connection
  * silently. Must exceed the longest blocking command of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
@@ -50,7 +50,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** @param commands a connection that knows all nodes of the Cluster, because REDIS_URL may name only some nodes */
+/** @param commands a connection; if it is a Cluster, the subscriber can connect to each of the Cluster's nodes */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {
@@ -105,7 +105,7 @@ const nodesOf = (redis: RedisConnection | undefined) =>
     ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
     : [];
 
-/** @throws Error after `timeout` milliseconds; the message names REDIS_URL and the last failure */
+/** @throws Error if the connection is not ready within `timeout` ms; the message contains the last failure */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   const endCollection = collectFailures(redis);
   try {
@@ -160,8 +160,8 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * A primary that becomes a replica keeps its connections. From then on, the replica rejects writes with READONLY, and
- * scripts sometimes with MASTERDOWN.
+ * A primary that becomes a replica keeps its connections. It then rejects writes with READONLY, and sometimes scripts
+ * with MASTERDOWN.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

@@ -28,8 +28,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   });
   // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
   cluster.on('refresh', back);
-  // ioredis can add a node to send a command to this node, and the command opens the connection. `setImmediate` delays
-  // `connectNode` until ioredis has sent the command.
+  // If ioredis adds a node for a command, the command opens the connection. `setImmediate` delays `connectNode` until
+  // ioredis has sent the command.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -84,8 +84,8 @@ export function collectFailures(redis: Redis | Cluster): () => string {
 }
 
 /**
- * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. If all addresses of a host failed,
- * the error has a code and no text.
+ * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. If a host has several addresses
+ * and all are unreachable, `error` has a code and no text.
  */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
@@ -176,7 +176,7 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 
 /**
  * Works around a defect of ioredis: if a node closes its connection after the Cluster connection has ended, ioredis
- * changes the status from `end` to `close` forever.
+ * changes the status from `end` to `close`, and never back.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

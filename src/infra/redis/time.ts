@@ -8,12 +8,12 @@ export interface RedisTime {
   aheadOf(clock?: () => number): number;
 }
 
-/** Maximum milliseconds for which `now` uses one timestamp, because clocks drift. */
+/** `now` does not use timestamps older than this many milliseconds, because clocks drift. */
 const MAX_EXTRAPOLATION = 60_000;
-/** Smaller differences of the clocks (milliseconds) are ignored, because a slow answer of Redis can cause them. */
+/** `aheadOf` ignores differences below this many milliseconds: a slow answer of Redis can cause them. */
 const SYNCHRONIZED = 5_000;
 
-/** @param monotonic milliseconds of a monotonic clock */
+/** @param monotonic returns monotonic milliseconds */
 export function createRedisTime(
   redis: { time(): Promise<readonly (number | string)[]> },
   monotonic = () => performance.now(),
@@ -23,7 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // The delay of an answer makes `stamp` too old. A `stamp` above the extrapolated time had a shorter delay.
+    // The delay of an answer makes `stamp` too old. A `stamp` above the extrapolated time is more exact.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

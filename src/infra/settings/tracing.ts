@@ -50,7 +50,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 export const CHECKED = Object.keys(CHECKS);
 
 /**
- * @param env without empty variables
+ * @param env the non-empty variables
  * @returns the name and the problem of each invalid variable; empty if TRACING is off
  */
 export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {

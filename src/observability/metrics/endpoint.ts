@@ -10,7 +10,7 @@ import type { OperatorPage } from '../options';
 const HEAD_TIMEOUT = 5_000;
 /** Milliseconds for which a connection stays open between two requests. */
 const IDLE_TIMEOUT = 65_000;
-/** Milliseconds after which a connection without traffic is closed. IDLE_TIMEOUT applies between two requests. */
+/** Milliseconds without traffic after which the server closes the connection of a running request. */
 const STALL_TIMEOUT = 10_000;
 const MAX_CONNECTIONS = 100;
 

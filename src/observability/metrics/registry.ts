@@ -9,7 +9,7 @@ import { GROUPED_CALLS, type Metrics, STAGES } from '../metrics';
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the buckets for a request, in seconds, up to the default BATCH_TIMEOUT. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
-/** Upper bounds of the buckets for the pushes in a batch and for the writes in a grouped call. */
+/** Upper bounds of the buckets of `batchPushes` and `batchSize`. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** @param type `web` or `worker`; a label of each metric */
@@ -111,7 +111,7 @@ export type MetricsRegistry = ReturnType<typeof createRegistry>;
 
 const UNKNOWN_LINE = 'batch-line';
 
-/** @param redisTime epoch milliseconds of the Redis clock; rejects if Redis does not answer */
+/** @param redisTime returns epoch milliseconds of the Redis clock, or rejects if Redis does not answer */
 export function createMetrics(
   registry: MetricsRegistry,
   { clock, redisTime }: { readonly clock: Clock; readonly redisTime: () => Promise<number> },
@@ -163,7 +163,7 @@ export function createMetrics(
 
 const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
-/** A negative duration, after a clock was set back, counts as zero. */
+/** A duration can be negative, because clocks can be set back. */
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 function byName<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {

@@ -17,7 +17,7 @@ import { createTracing } from './spans';
 const FLUSH_TIMEOUT = 3_000;
 /** Maximum links of a span; the span of a batch has links to the traces of its pushes. */
 const MAX_LINKS = 500;
-/** Maximum characters of a problem in the log, because a collector can answer with a whole web page. */
+/** Limits the length of a logged problem, because a collector can answer with a whole web page. */
 const MAX_PROBLEM = 200;
 
 export function startOpenTelemetry({ type, onProblem }: TracingOptions): RunningTracing {

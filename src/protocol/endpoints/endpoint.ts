@@ -26,7 +26,7 @@ export interface Endpoint<Name extends string = string> {
   };
   /** `signature`: the service hashes the body after the body has arrived. `streamed`: while the body arrives. */
   readonly authentication: 'signature' | 'streamed';
-  /** What counts for the rate limit: each push, the whole request as one, or each line of the body. */
+  /** What the rate limit counts: pushes, requests, or lines of the body. */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
@@ -41,7 +41,7 @@ interface EndpointBody {
   readonly schema: string;
   /** Only for an NDJSON body: the description of the body. */
   readonly lines?: Bilingual;
-  /** True: the body can also be a JSON array instead of NDJSON. */
+  /** True: the body can be NDJSON or a JSON array. */
   readonly isArrayToo?: true;
   readonly limit: {
     /** Maximum bytes of the body. If `setting` is present, `bytes` is the default of the setting. */
@@ -76,7 +76,7 @@ export interface QueryRow<Data> {
   readonly about: Bilingual;
   readonly body: {
     readonly name: string;
-    /** @param timeZone zone of local date-times (PORTAL_TIME_ZONE) */
+    /** @param timeZone PORTAL_TIME_ZONE, for local date-times */
     readonly schema: (timeZone: string) => z.ZodType;
     readonly example: object;
   };
@@ -87,11 +87,7 @@ export interface QueryRow<Data> {
     readonly data: string;
     readonly example: Data;
   };
-  /**
-   * The named schemas of the answer in the OpenAPI document.
-   *
-   * @param causes all codes of docs/signature-causes.md
-   */
+  /** The named schemas of the answer in the OpenAPI document. `causes`: the codes of docs/signature-causes.md. */
   readonly schemas: (causes: readonly string[]) => Readonly<Record<string, z.ZodType>>;
   /** Reasons for rejections, in addition to the reasons of all queries. */
   readonly rejections?: readonly Reason[];

@@ -1,4 +1,4 @@
-/** Examples of the queries about the push log, and of the answers to them. */
+/** Examples of the push-log queries and of their answers. */
 import type { Failures } from '../failures';
 import type { LogPage } from '../log-page';
 import type { PushStats } from '../push-stats';

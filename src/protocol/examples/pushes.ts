@@ -1,4 +1,4 @@
-/** Examples of pushes and batches, and of the answers to them. */
+/** Examples of pushes, batches and their answers. */
 
 import type { Outcome } from '../../domain/decide';
 import type { OperationName } from '../../domain/operation';

@@ -1,6 +1,6 @@
 /**
- * Finds external ids in a file that probably have another form in the ledger. An upsert with the id in the file would
- * create a second matter.
+ * Finds doubtful ids in a file. The ledger probably has a doubtful id in another form, so an upsert with this id
+ * creates a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
  * - LOOK_ALIKE: the ids in the file and in the ledger differ only in invisible characters, or in blanks at the ends.
@@ -29,7 +29,7 @@ const WITHOUT_ZEROS = /^[1-9]\d*$/;
 export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /**
- * @param open ids of open matters and drafts of the ledger; only ids that are not in the file
+ * @param open the ids of the ledger's open matters and drafts, without the ids in the file
  * @returns a function that checks one id of the file
  */
 export function createDoubtFinder(
@@ -43,7 +43,7 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // `open` contains no concluded matters. The ledger can have a concluded matter with the id `plain`.
+    // `open` lacks concluded matters, so the ledger can have a matter with the id `plain`.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }

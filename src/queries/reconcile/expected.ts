@@ -27,7 +27,7 @@ export interface FoldedMatter {
 
 export type ExpectedMatter = Row | FoldedMatter;
 
-/** Fields that a push to correct the ledger can contain in addition to ExpectedFields. */
+/** Fields that a correcting push can contain in addition to `ExpectedFields`. */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',
   'title',

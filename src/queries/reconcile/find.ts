@@ -75,8 +75,8 @@ export function doubtDifference(
 }
 
 /**
- * Uses `sourceUpdatedAt` of the ledger if both times are equal within the precision of the file. A file time without
- * seconds would look older than the same time in the ledger.
+ * Replaces `sourceUpdatedAt` with the time of the ledger if both times are equal within the precision of the file. For
+ * example, the times in the file may have no seconds.
  */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;

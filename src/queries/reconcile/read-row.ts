@@ -28,7 +28,7 @@ const isFlag = (value: unknown) => isNothing(value) || typeof value === 'boolean
 
 const isStatusCode = isText(MAX_LENGTH.externalStatusCode);
 
-/** @param timeZone the time zone of times without a zone (PORTAL_TIME_ZONE) */
+/** @param timeZone PORTAL_TIME_ZONE, for times without a time zone */
 export function createReadRow(timeZone: string): ReadRow {
   return (fields) => {
     const { externalId, bizStatus, externalStatusCode: code, deleted } = fields;

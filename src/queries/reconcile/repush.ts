@@ -1,4 +1,4 @@
-/** Makes the push that corrects a matter in the ledger, or creates a missing matter, with the values of a file. */
+/** Makes pushes that correct or create matters of the ledger with the values of a file. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -26,8 +26,8 @@ export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind
 
 export interface RepushOptions {
   /**
-   * True also corrects matters that are newer in the ledger than in the file. Pushes for these matters contain the time
-   * of the ledger. With the older time of the file, the push would have no effect.
+   * True also corrects matters that are newer in the ledger than in the file. The push then contains the time of the
+   * ledger, because a push with the older time of the file has no effect.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
@@ -61,7 +61,7 @@ export function createRepushLine(
   return line ?? 'NEEDS_CONTENT';
 }
 
-/** False if the file does not state the time. A time that is null in the file counts as older than every time. */
+/** False if the file does not state the time. Null in the file counts as older than every time. */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
   const ours = stored?.sourceUpdatedAt ?? null;
@@ -85,8 +85,8 @@ interface RowCorrection {
 }
 
 /**
- * A row without a title contains only some fields of the matter, so the push keeps the time of the ledger. Delayed
- * pushes with other fields can then still take effect.
+ * The push for a row without a title keeps the time of the ledger. With a newer time, this push would make delayed
+ * pushes with the missing fields ineffective.
  */
 function rowLine(
   row: Row,

@@ -39,7 +39,7 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 /**
  * @param theirs time of the file
  * @param ours time of the ledger
- * @param precision precision of the file in milliseconds
+ * @param precision in milliseconds; 60,000 if `theirs` has no seconds
  * @returns `ours` if both times are equal within the precision, otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
@@ -73,8 +73,8 @@ interface StatedParties {
 }
 
 /**
- * A column of assignees replaces all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the row.
- * If the row has no `parties`, parties with other roles come from the ledger.
+ * The `assignees` of the row replace all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the
+ * row, or from the ledger if the row has no `parties`.
  */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;

@@ -1,7 +1,7 @@
 /**
  * Ensures that all processes of a namespace use the same layout of the queue and the same database. With two layouts,
- * the pushes of one matter could be in two partitions and would have no order. A worker with another database would not
- * find the push-log entries of the pushes.
+ * the pushes of one matter could be in two partitions, without an order. A worker with another database would not find
+ * the push-log entries of the pushes.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -20,7 +20,7 @@ function readLayout(text: string | null): QueueLayout | undefined {
 }
 
 /**
- * Records the layout of this process. Replaces another layout only if no push is queued and no process is alive.
+ * Records the layout of this process. Replaces a recorded layout only if no push is queued and no process is alive.
  *
  * @throws Error that names the setting to correct, or the connection's error
  */
@@ -43,7 +43,7 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Another process can have recorded a third layout since the first call of `agree`.
+  // Another process can have recorded a third layout since the first `agree`.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
@@ -103,7 +103,7 @@ async function isInUse(redis: RedisConnection, keys: RedisKeys): Promise<boolean
   return found.some((count) => count > 0);
 }
 
-/** Milliseconds until a claim expires, and milliseconds between two renewals. */
+/** CLAIM: milliseconds until a claim expires. RENEW_EVERY: milliseconds between renewals. */
 const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 

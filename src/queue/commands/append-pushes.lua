@@ -52,8 +52,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- Another client can have filled the list, but `client` must still be able to add pushes. Therefore, the pushes of
-  -- each other client count only up to one share.
+  -- `client` must be able to add pushes to a list that another client has filled. Therefore, at most one share counts
+  -- for each client except `client`.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -74,8 +74,8 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- After a rejection, the list also rejects all later pushes of the client in this call. This rule keeps the order
-    -- of a matter's pushes.
+    -- After a rejection, the list rejects all later pushes of the client in this call. Otherwise, pushes of a matter
+    -- could change their order.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection
     rejections[list] = rejected

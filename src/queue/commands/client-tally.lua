@@ -12,7 +12,7 @@ end
 -- with a comma, because another field always follows `clientId`.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
--- Returns the stored tally, or nil. If the total of pushes differs from `length`, the tally is outdated: processes of
+-- Returns the stored tally, or nil if its total is not `length`. The total can be wrong, because processes of
 -- an earlier version do not update tallies.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)

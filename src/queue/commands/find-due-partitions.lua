@@ -4,7 +4,7 @@ local list_prefix, time_digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local overdue, overdue_of_others, sweep_interval = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local live_workers = { unpack(ARGV, 7) }
 
--- The sweep must work while the memory of Redis is full, because only workers free memory.
+-- The script must work while the memory of Redis is full, because only workers free memory.
 allow_at_maxmemory(partition_bytes)
 
 local now = now_ms()
@@ -25,7 +25,7 @@ for _, number in ipairs(redis.call('HKEYS', partition_bytes)) do
   end
 end
 
--- An empty partition of a dead worker is due as well. The next push would notify only the dead worker.
+-- A dead worker's empty partition is due too. Otherwise, the next push notifies only the dead worker.
 if sees_all and #live_workers > 0 then
   local is_alive = {}
   for _, worker in ipairs(live_workers) do is_alive[worker] = true end

@@ -4,8 +4,8 @@ local id, at_least_for, within = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 allow_at_maxmemory(reach)
 local now = now_ms()
--- If two workers check at the same time, at most one of them may find a report of the other worker. Therefore, the
--- script first removes this worker's report.
+-- Two workers that check at the same time must not both find each other's report. Therefore, the script first
+-- removes this worker's report.
 redis.call('HDEL', reach, id)
 local found = 0
 for _, other in ipairs(redis.call('HKEYS', reach)) do

@@ -61,7 +61,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** `limit`: maximum pushes of the batch, but at least one for each partition. */
+    /** A batch has at most `limit` pushes, or one of each partition if `limit` is smaller. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -158,8 +158,8 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * A new or emptied Redis does not know the earlier owners of partitions. Therefore, the caller must first end the open
- * transactions of all other workers.
+ * A new or emptied Redis does not know the earlier owners of partitions. Before the call, the caller must therefore
+ * end the open transactions of all other workers.
  */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
@@ -175,8 +175,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
 /**
- * @returns by partition: the number of pushes, or the error of the shard. With `IDLE`, an owned partition with pushes
- *   has no entry
+ * @returns for each partition the number of pushes, or the error of its shard. An owned partition that
+ *   is not released has no entry
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
@@ -204,7 +204,7 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
  */
 const OVERDUE = 300;
 const OVERDUE_OF_OTHERS = 2_000;
-/** Minimum milliseconds between two sweeps of the partitions of all workers. */
+/** Minimum milliseconds between two sweeps of all partitions. */
 const SWEEP_ALL_EVERY = 400;
 
 /**

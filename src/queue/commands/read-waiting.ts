@@ -8,16 +8,16 @@ import { ITEM_HEADER_LENGTH, readItemHeader } from '../records';
 export interface PartitionState {
   readonly partition: number;
   readonly waiting: number;
-  /** Milliseconds since the first push was appended; null if the partition is empty. */
+  /** Milliseconds since the oldest push was appended; null if the partition is empty. */
   readonly oldestMs: number | null;
-  /** The request id of the first push. */
+  /** The request id of the oldest push. */
   readonly oldestId: string | null;
 }
 
 /** @returns all partitions of all shards, sorted by number. @throws the connection's error */
 export type ReadWaiting = () => Promise<PartitionState[]>;
 
-/** `header` is the item header of the first push, or empty if the partition is empty. */
+/** `header` is the item header of the oldest push, or empty if the partition is empty. */
 type Answer = [now: number, found: [partition: number, pushes: number, header: string][]];
 
 export function createReadWaiting(redis: RedisConnection, keys: RedisKeys): ReadWaiting {

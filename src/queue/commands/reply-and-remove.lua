@@ -3,8 +3,8 @@ local owners, partition_bytes, partition_clients = KEYS[1], KEYS[2], KEYS[3]
 local lists = { unpack(KEYS, 4) }
 local owner, has_fenced, reply_count = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 
--- The rest of ARGV: for each message its channel and text; then four values for each partition. The first value is the
--- number of the partition. The other values describe the batch's pushes: count, bytes, and header of the last push.
+-- The rest of ARGV: channel and text of each message. Then, for each partition: its number, the count and bytes of the
+-- batch's pushes, and the header of the last push.
 local take = arguments_after(3)
 
 -- The script must be able to write `owners` while the memory of Redis is full, because only workers free memory.

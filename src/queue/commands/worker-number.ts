@@ -14,8 +14,8 @@ import type { RedisKeys } from '../keys';
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
 /**
- * Milliseconds from the end of a renewal to the next renewal. A random part of up to 50 % is added: at most 4,950 ms,
- * which is less than the 5 s in docs/scaling.md.
+ * Milliseconds from the end of a renewal to the next renewal. `startPollLoop` adds up to 50 %. The sum of 4,950 ms must
+ * be less than the 5 s in docs/scaling.md.
  */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */

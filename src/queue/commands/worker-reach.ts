@@ -1,6 +1,6 @@
 /**
- * Reports in Redis of workers that reach the database. A worker reads the reports of the other workers before a pause
- * or a resumption (workers/cut-off.ts).
+ * Workers report in Redis that they reach the database. A worker reads the reports of other workers before pausing or
+ * resuming (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -18,7 +18,7 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Removes the report of this worker. Ignores workers that take no partitions.
+     * Removes the report of this worker. Workers that take no partitions do not count.
      *
      * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
      * @param within maximum age of the report of the other worker, milliseconds

@@ -18,7 +18,7 @@ export interface PartitionJobView {
   readonly jobId: string;
   /**
    * Milliseconds since the job was added (waiting) or since a worker took the job (active). The value is approximate,
-   * because the start time comes from the clock of another process.
+   * because the clocks of processes differ.
    */
   readonly forMs: number;
   readonly starts: number;
@@ -57,7 +57,7 @@ export interface QueueView {
 const MAX_PUSHES = 10_000;
 /** Maximum jobs to read for each state and shard; a partition has at most one job in each state. */
 const MAX_JOBS = 5_000;
-/** Maximum pushes that one command reads, because pushes can be large. */
+/** Pushes that one command reads: few, because pushes can be large. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
@@ -100,7 +100,7 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
   };
 }
 
-/** @returns by partition: its owner, then its fenced owners, separated by blanks */
+/** @returns for each partition, the owner and then the fenced owners, separated by blanks */
 async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));

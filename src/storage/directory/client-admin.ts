@@ -1,4 +1,4 @@
-/** Changes of clients by operators. */
+/** Lists and changes clients for operators. */
 
 import type { Connection, Model, UpdateQuery } from 'mongoose';
 import { systemClock } from '../../concurrency/timing';
@@ -45,7 +45,7 @@ export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'l
 
 export interface ClientAdmin {
   /**
-   * @returns the secret and its id, which the service does not store in plain text; both are null for a PUBLIC client
+   * @returns the secret and its id; both null for a PUBLIC client. The service stores secrets only encrypted
    * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
@@ -55,7 +55,7 @@ export interface ClientAdmin {
   /**
    * `web` rejects the client's pushes with 503 `CLIENT_PAUSED` until `resume`.
    *
-   * @param reason text for the answer to each rejected push
+   * @param reason shown in the answer to each rejected push
    * @throws DirectoryError if the client does not exist, or the reason is not one line of 1 to 200 characters
    */
   pause(clientId: string, reason?: string): Promise<void>;

@@ -3,7 +3,7 @@ import type { Connection } from 'mongoose';
 import { type ClientRecord, clientModel, DirectoryError, unknownClient } from './client-model';
 import { type KeyRing, mintSecret } from './sealing';
 
-/** Maximum valid query keys of a client. Before `web` rejects a wrong signature, `web` tries all valid keys. */
+/** Maximum valid query keys of a client. More keys would slow down the rejection of a wrong signature. */
 export const MAX_QUERY_KEYS = 10;
 /** Minimum milliseconds for which an expired query key is kept, for the diagnosis of rejected signatures. */
 const EXPIRED_RETENTION = 86_400_000;

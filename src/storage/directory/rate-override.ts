@@ -1,6 +1,6 @@
 /**
- * The rate limit of one client. This file must not import the database driver. `matterctl` imports this file, but loads
- * the driver only to connect to MongoDB.
+ * The rate limit of one client. This file must not import the database driver, because `matterctl` loads the driver
+ * only to connect to MongoDB.
  */
 
 /** If `rate` is absent, RATE_LIMIT applies; if `burst` is absent, RATE_BURST applies. */

@@ -64,8 +64,8 @@ export interface Resealed {
   readonly keyId: string;
   readonly resealed: number;
   /**
-   * Number of valid secrets by encryption key, for all keys except `keyId`. If `left` is empty, an operator can remove
-   * these keys from SECRET_KEYS.
+   * Number of valid secrets by encryption key, without `keyId`. If `left` is empty, operators can remove all keys
+   * except `keyId` from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;
 }

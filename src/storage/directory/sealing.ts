@@ -1,6 +1,6 @@
 /**
  * Encrypts ("seals") the secrets of clients with AES-256-GCM and a key of SECRET_KEYS. This file must not import the
- * database driver. `matterctl` imports this file, but loads the driver only to connect to MongoDB.
+ * database driver, because `matterctl` loads the driver only to connect to MongoDB.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 

@@ -5,7 +5,7 @@ import { type Clock, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
 
 export interface SecretUse {
-  /** Client id, a space, and secret id. Both ids contain no spaces. */
+  /** Client id, a space, and secret id. Neither id contains spaces. */
   readonly _id: string;
   readonly lastUsedAt: Date;
 }
@@ -18,7 +18,7 @@ export interface SecretUses {
 
 /** Minimum milliseconds between two runs of `writeDue`. */
 const INTERVAL = 1_000;
-/** Minimum milliseconds between two successful writes of the last use of one secret, except in `stop`. */
+/** Milliseconds for which `writeDue` skips a secret after a successful write. */
 const PAUSE = 60_000;
 
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
@@ -61,7 +61,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
 }
 
 /**
- * @param clientId absent: all clients
+ * @param clientId restricts the uses to this client
  * @returns a function that returns the last use of a secret, or null if no use is recorded
  */
 export async function readSecretUses(connection: Connection, clientId?: string) {

@@ -8,7 +8,7 @@ export interface NewUser {
   readonly displayName: string;
 }
 
-/** The effects that the import of a user file would have. */
+/** The expected effects of the import of a user file. */
 export interface ImportPlan {
   readonly created: number;
   /** Number of users in the file that exist already. */
@@ -40,7 +40,7 @@ export async function planImport(
   };
 }
 
-/** Creates or updates each user in `users`, as an enabled user. @returns the numbers of new and of existing users */
+/** Creates, updates and enables users. @returns the numbers of new and of existing users */
 export async function importUsers(
   connection: Connection,
   users: readonly NewUser[],
@@ -59,7 +59,7 @@ export async function importUsers(
   return { created: result.upsertedCount, updated: result.matchedCount };
 }
 
-/** Maximum usernames of one command, because MongoDB limits the size of a command. */
+/** Maximum usernames of one command. MongoDB limits the size of a command. */
 const NAMES_PER_COMMAND = 10_000;
 
 /**

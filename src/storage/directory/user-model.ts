@@ -33,8 +33,8 @@ export function userModel(connection: Connection): Model<UserRecord> {
 const MAX_NAMES = 1_000;
 
 /**
- * Suggests an enabled user for each unknown username. The two usernames differ only in case or surrounding blanks. If
- * the database does not answer or the index of `folded` is missing, the result is empty.
+ * Finds enabled users whose usernames differ from `usernames` only in case or surrounding blanks. If the query fails,
+ * for example because the index of `folded` is missing, the result is empty.
  *
  * @returns the suggested usernames, by unknown username
  */

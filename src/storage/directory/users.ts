@@ -9,7 +9,7 @@ import { findSimilarUsers, type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
-/** Maximum usernames of one query, because MongoDB limits the size of a query. */
+/** Maximum usernames of one query. MongoDB limits the size of a query. */
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
@@ -22,8 +22,8 @@ export interface UserDirectory {
 }
 
 /**
- * The method `unknown` uses the cache only for enabled users. If an operator creates or enables a user, the next push
- * can name this user.
+ * The method `unknown` uses the cache only for enabled users. Therefore, a push can name a user that an operator has
+ * just created or enabled.
  */
 export function createUserDirectory(
   connection: Connection,

@@ -105,7 +105,7 @@ type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator
 
 /** Milliseconds for the read of one index range (`rangesOf`). */
 const TIMEOUT = 10_000;
-/** Maximum matters in one batch of the cursor: few, because whole matters can be large. */
+/** Maximum matters in one batch of the cursor. Whole matters can be large. */
 const WHOLE_BATCH_SIZE = 100;
 const CHANGES_INDEX = 'updates';
 

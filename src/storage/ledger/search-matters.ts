@@ -1,7 +1,7 @@
 /**
  * Searches the matters of a system by a filter, and returns matters in the order of changes (`ChangePosition`). If an
- * index selects only a few matters, the search checks these matters. If no index selects few matters, the search checks
- * the matters of the system in the order of changes, up to a limit (`SearchBounds`).
+ * index selects only a few matters, the search checks these matters. Otherwise, the search checks the matters of the
+ * system in the order of changes, up to a limit (`SearchBounds`).
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -42,8 +42,8 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. For a search by title, `maxFew`
-   * also replaces `maxChecked`.
+   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. A search by title uses `maxFew`
+   * instead of `maxChecked`.
    */
   readonly maxFew: number;
   /** Maximum matters that `searchInOrder` checks. */
@@ -51,9 +51,9 @@ export interface SearchBounds {
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Number of matters in the first `lookUp` of `searchInOrder`. Usually, these matters fill one page. */
+/** Maximum matters in the first `lookUp` of `searchInOrder`. This number is usually enough for one page. */
 const FIRST_LOOKUP = 500;
-/** Milliseconds for one command. */
+/** Maximum milliseconds of one MongoDB command. */
 const COMMAND_TIMEOUT = 10_000;
 /** Milliseconds after which `searchInOrder` starts no further call of `lookUp`. */
 const SEARCH_TIME = 4_000;
@@ -100,7 +100,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if there is none */
+/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if no index does */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;

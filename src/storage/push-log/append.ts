@@ -20,9 +20,8 @@ export interface UnloggedPush {
 }
 
 /**
- * Inserts the entries and bodies of pushes.
+ * Inserts the entries and bodies of pushes. The deadline of the first push limits the retries of all pushes.
  *
- * @param pushes the deadline of the first push limits the retries of all pushes
  * @returns the last error of each push whose entry or body was not inserted
  */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
@@ -41,13 +40,13 @@ interface PendingPush extends UnloggedPush {
   readonly isRetry: boolean;
 }
 
-/** Maximum bytes of a stored body, because MongoDB limits the size of a document. */
+/** Larger bodies are not stored, because MongoDB limits the size of a document. */
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
 /** Maximum total bytes of the bodies in one insert. This limit keeps inserts short. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push in bytes. So MAX_BYTES also limits an insert to MAX_BATCH pushes. */
+/** Minimum weight of a push in bytes. With this weight, MAX_BYTES allows about MAX_BATCH pushes in an insert. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /** Minimum milliseconds between the starts of two concurrent inserts. The second insert collects pushes meanwhile. */
 const HEAD_START = 50;
@@ -132,8 +131,8 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
 }
 
 /**
- * QUEUED entries need no confirmation by the majority of MongoDB. If a failover of MongoDB removes the entry, the later
- * commit of the worker fails.
+ * QUEUED entries need no confirmation by a majority of the replica set. If a failover removes an entry, the commit of
+ * the worker fails later.
  */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 

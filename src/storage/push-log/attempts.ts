@@ -57,9 +57,9 @@ export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   (later.clientId === failed.clientId || keyOfAttempts(failed).startsWith(CONSOLE_KEY));
 
 /**
- * Finds the first candidate that resolves the failed push, or can still resolve it.
+ * Finds the first candidate that has resolved the failed push or can still resolve it.
  *
- * @param resendRequestId candidates of this resend request do not count
+ * @param resendRequestId id of a resend request whose pushes do not count
  */
 export function firstAfter(
   failed: FailedEntry,
@@ -73,8 +73,8 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A resend has the position of the push that it sends again. A queued resend of the failed push can still fail.
-    // Only a resend request also waits for such a resend.
+    // A resend has the position of its original push. A queued resend of the failed push can still fail, so the queued
+    // resend counts only for a resend request.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined

@@ -125,7 +125,7 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The next write repeats the failed counts of this command, and the counts that were not sent yet.
+        // The next write includes the failed counts of this command and the unsent counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -51,7 +51,7 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
-  /** Set for a stale push: `sourceUpdatedAt` of the push, and the newer `sourceUpdatedAt` of the matter. */
+  /** Set for a stale push. `sent`: `sourceUpdatedAt` of the push; `stored`: that of the matter. */
   stale?: { sent: Date; stored: Date };
   changes?: readonly FieldChange[];
   /** Set if an earlier push had the same idempotency key and another body. */
@@ -97,7 +97,7 @@ entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSe
 // Searches (`log-filter.ts`) use the next four indexes. Each index ends with the id, so a search reads the entries in
 // the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// Only failed pushes are in this index. Successful pushes need no update of this index.
+// Only failed pushes are in this index, so successful pushes need no update of the index.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -142,7 +142,7 @@ export function hashSignature(text: string): string {
   return createHash('sha256').update(plain).digest('hex');
 }
 
-// Bodies have their own collection. Bodies are deleted earlier than entries (PUSH_BODY_RETENTION). Large entries would
+// Bodies have a separate collection: bodies are deleted earlier than entries (PUSH_BODY_RETENTION), and large entries
 // slow down searches.
 
 export interface LoggedBody {

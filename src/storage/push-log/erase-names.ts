@@ -89,7 +89,7 @@ function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn 
   return { ids, texts };
 }
 
-/** Replaces single texts. If a whole list was replaced, a warning that a worker adds meanwhile would be lost. */
+/** Replaces single texts, not the whole list, because a worker can add a warning to the list meanwhile. */
 async function replaceTexts(
   collection: Entries,
   ids: Types.ObjectId[],

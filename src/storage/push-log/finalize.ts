@@ -33,7 +33,7 @@ export type Finalize = (
 
 /** Maximum milliseconds of one command, including the confirmation by the majority. */
 const COMMAND_TIMEOUT = 500;
-/** Limits of `settleEach`: maximum concurrent commands, and milliseconds after which no further command starts. */
+/** `settleEach` runs MAX_CONCURRENT commands at a time, and starts none after RETRY_ALONE_TIMEOUT milliseconds. */
 const MAX_CONCURRENT = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
 
@@ -44,7 +44,7 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
     const result = await trySettle(pushLog, pushes, by);
     let settled = result === 'settled' ? ids : [];
     let found = await lookups.settlements(ids);
-    // A locked entry stopped the command before the following entries. So each remaining push gets its own command.
+    // The command stopped at a locked entry, so each remaining push gets a separate command.
     if (result === 'locked' && pushes.length > 1) {
       const left = pushes.filter(({ id }) => !found.get(id));
       settled = await settleEach(pushLog, left, by);
@@ -114,11 +114,11 @@ async function settleEach(
 // An index of states would slow down every settlement, so `ExpireLost` reads ranges of ids.
 
 /**
- * Expires the QUEUED entries of pushes that were received before `before`. Each call continues at the mark that the
- * workers share (`Progress`).
+ * Expires the QUEUED entries of all pushes whose time of receipt is below `before` (epoch milliseconds of the Redis
+ * clock). The deadlines of these pushes must have passed. Each call continues at the mark that the workers share
+ * (`Progress`).
  *
- * @param before epoch milliseconds of the Redis clock; the deadlines of all pushes received earlier must have passed
- * @param stopping ends the check early
+ * @param stopping if aborted, the check ends early
  * @returns the number of expired entries
  */
 export type ExpireLost = (

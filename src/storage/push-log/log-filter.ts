@@ -56,8 +56,8 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
 }
 
 /**
- * Whether the entry is a batch that was rejected as a whole. Such a batch never counts as still failed: its entry names
- * no matter, so no later push can be matched to the batch.
+ * Whether the entry is a batch that was rejected as a whole. A rejected batch never counts as still failed, because
+ * the log does not show whether the caller sent it again.
  */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;

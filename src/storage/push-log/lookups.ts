@@ -11,7 +11,7 @@ import { type Settlement, settlementOf } from './settlement';
  */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** Replies to callers use these reads. A failover of MongoDB can undo writes that the majority has not confirmed. */
+/** Reads only writes that the majority has confirmed. A failover of MongoDB can undo all other writes. */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -125,8 +125,8 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), only the first uses of each key are
- * found (USES_PER_KEY).
+ * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), the result contains only the first
+ * USES_PER_KEY uses of each key.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
@@ -145,7 +145,7 @@ const USES_PER_KEY = 100;
  * sends all pushes with the same key.
  */
 const EXTRA_USES = 1_000;
-/** Maximum concurrent reads, so that connections remain for other work. */
+/** Maximum concurrent reads. The limit leaves connections for other work. */
 const MAX_CONCURRENT = 20;
 const FIELDS = { clientId: 1, operation: 1, idempotencyKey: 1, bodyHash: 1, state: 1, queuedAt: 1 };
 
@@ -217,7 +217,7 @@ const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): bo
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
-/** If a push was rejected before it was queued, the client may send the same key with a corrected body. */
+/** A use rejected before queueing does not count: the client may send a corrected body with this key. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

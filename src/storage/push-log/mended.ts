@@ -15,9 +15,9 @@ import {
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 /**
- * @param failed failed pushes of one system, or pushes that a resend request is about to queue
+ * @param failed contains failed pushes of one system, or pushes that a resend request is about to queue
  * @param resendRequestId pushes of this resend request do not count as later pushes
- * @returns the resolving push, by request id of the failed push. This is usually the first of several resolving pushes
+ * @returns the resolving push (usually the first), by request id of the failed push
  */
 export type FindMended = (
   systemCode: string,
@@ -43,7 +43,7 @@ const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as 
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** If the pushes outnumber the values by this many, each value is read with its own command. */
+/** If a command finds this many more pushes than values, a separate command reads each value. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
@@ -132,7 +132,7 @@ function read(
     .toArray();
 }
 
-/** Searches only for failed pushes without an external id. For all other pushes, `laterPushes` finds resends. */
+/** Finds only resends of failed pushes without an external id. `laterPushes` finds all other resends. */
 async function resendsOf(
   collection: LaterReads['collection'],
   systemCode: string,

@@ -82,7 +82,7 @@ export interface PeriodCount extends CountValues {
 export interface PeriodCounts {
   /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
-  /** Set if the limit cut off older counts: `counts` is complete from this time on, epoch milliseconds. */
+  /** Epoch milliseconds from which `counts` is complete; undefined if no counts were cut off. */
   readonly cutAt: number | undefined;
 }
 

@@ -12,8 +12,8 @@ import { firstIdAt, idAfter, idsOfSameOrigin } from './request-id';
 export interface SearchPage {
   readonly entries: readonly LogEntry[];
   /**
-   * Request id after which the next page begins; undefined on the last page. Other pages can also have fewer entries
-   * than the limit.
+   * Request id after which the next page begins; undefined on the last page. A short page is not always the last
+   * page.
    */
   readonly next: string | undefined;
 }
@@ -49,7 +49,7 @@ const MAX_CHECKED = 5_000;
  */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/** Minimum size of the first chunk of a page if the filter is not covered (`isCovered`). */
+/** Minimum size of the first chunk of a page if some entries may not match the filter. */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 

@@ -12,7 +12,7 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Set if the matter is an open TODO without an ASSIGNEE. No user sees such a matter in a to-do list. */
+      /** Set if no user sees the matter in a to-do list: it is an open TODO without an ASSIGNEE. */
       readonly unseen?: true;
     }
   | {
@@ -83,7 +83,7 @@ export interface PushToSettle {
   /** Time of arrival in the partition, epoch milliseconds of the Redis clock. */
   readonly queuedAt?: number;
   readonly changes?: readonly FieldChange[];
-  /** `sourceUpdatedAt` of the stale push, and the newer `sourceUpdatedAt` of the matter; epoch milliseconds. */
+  /** `sourceUpdatedAt` of the stale push (`sent`) and of the matter (`stored`), epoch milliseconds. */
   readonly stale?: { readonly sent: number; readonly stored: number };
 }
 

@@ -37,7 +37,7 @@ export class PooledSession {
     await this.session.endSession();
   }
 
-  /** `isDirty` prevents a reuse of the session id: another process may still end transactions of this id. */
+  /** `isDirty` prevents a reuse of the session id, because another process can still end transactions of this id. */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
@@ -49,8 +49,8 @@ export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // `startTransaction` throws if the session already has an active transaction. Inside `try`, `catch` would abort this
-  // active transaction.
+  // `startTransaction` throws if the session already has an active transaction. The call is outside of the `try`,
+  // because `catch` must not abort this transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -147,7 +147,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** As the first command of a new transaction, this read ends the previous transaction of the session. */
+  /** If this read is the first command of a new transaction, it ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
