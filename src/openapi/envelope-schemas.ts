@@ -14,7 +14,7 @@ const CODE = describe(
   '0: success; the result of a push is in the database. Any other code equals the HTTP status, except with HTTP_STATUS_MODE=always-200.',
   '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
 );
-const MESSAGE = describe('For people', '供人阅读的说明');
+const MESSAGE = describe('Text for people', '供人阅读的说明');
 const DATA = describe('The requested data; null in an error', '返回的数据；出错时为 null');
 
 const commonFields = {
@@ -48,7 +48,7 @@ const RETRYABLE = z
   .boolean()
   .meta(
     describe(
-      'Whether the same request may succeed later. A retry has the same idempotency key and body, and a new signature',
+      'Whether a retry may succeed later. Retry with the same idempotency key and body, but with a new signature',
       '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
     ),
   );
@@ -56,7 +56,7 @@ const HELP = z
   .string()
   .meta(
     describe(
-      'Path of the explanation of the reason, relative to the address of the service. For a rejected signature, the explanation also shows how to find the cause by requestId.',
+      'Path of a page that explains the reason, relative to the service address. For a rejected signature, the page also shows how to find the cause by requestId.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );
@@ -76,7 +76,7 @@ export const partialAnswer = () =>
     } satisfies ShapeOf<Omit<Envelope, 'errors' | 'warnings'>>)
     .meta(
       describe(
-        'The answer to a batch, its dry run or a resend, if lines failed',
+        'The answer to a batch, a dry run or a resend with failed lines',
         '批次部分失败的响应',
       ),
     );
@@ -104,7 +104,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
         .optional()
         .meta(
           describe(
-            'Values in a rejected body that are not errors but look wrong, such as a misspelt field name',
+            'Suspicious parts of a rejected body that are no errors, such as a misspelt field name',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),

@@ -51,7 +51,7 @@ const IDEMPOTENCY: RequestHeader = {
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
   about: [
-    '`true`: fields that are unknown or that the operation does not use are rejected with 400. By default, such fields are ignored with a warning. Use `true` in tests.',
+    '`true`: a field that is unknown or that the operation does not use causes error 400. By default, the service ignores the field with a warning. Use `true` in tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
   schema: { type: 'string', enum: ['true', 'false'] },
@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     about: [
-      'Only if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now, and the full limit again after 1 second',
+      'Sent if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now; after 1 second, the full limit is available',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },
@@ -130,7 +130,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   'RateLimit-Policy': {
     about: [
-      'Only if the client has a rate limit. Example: `"client";q=400;w=2` permits 400 pushes in 2 seconds',
+      'Sent if the client has a rate limit. Example: `"client";q=400;w=2` permits 400 pushes in 2 seconds',
       '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
     ],
     schema: { type: 'string' },
@@ -138,7 +138,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   'Idempotency-Replayed': {
     about: [
-      '`true`: the push is a retry; the answer has the first outcome, and the push was not applied again',
+      '`true`: the push is a retry and was not applied again; the answer contains the first outcome',
       'true 表示本次是重试，返回首次结果，未重复生效',
     ],
     schema: { type: 'string', const: 'true' },

@@ -11,18 +11,18 @@ export const SIGNATURE_EXAMPLE = {
   signature: '2b0b992d360b22f5acb51d85bf995d83eb6b39144839f5fd3e90eb76c0ca5fa3',
 };
 
-const ENGLISH = `Source systems push their to-dos and notices with signed POST requests. The service writes them into
-the portal's ledger of matters; pushes of one matter take effect one at a time, in the order of their acceptance.
+const ENGLISH = `Source systems push to-dos and notices (matters) with signed POST requests. The service writes each
+matter into the portal's ledger. Pushes of one matter take effect one at a time, in the order of acceptance.
 The service answers \`code: 0\` only after the database has confirmed the write.
 
 - **Signing.** X-Signature is the HMAC-SHA256, in hex, of clientId + LF + timestamp + LF + body, with
   the secret of the client as key. Sign the exact bytes that you send.
-- **Retrying.** Retry if you get no answer or \`retryable\` is true: same X-Idempotency-Key, same body, a new
-  X-Timestamp and signature. Wait the seconds in Retry-After. If this header is absent, wait 1 s, 2 s, 4 s.
+- **Retrying.** Retry if you get no answer or \`retryable\` is true. Send the same X-Idempotency-Key and body, and a new
+  X-Timestamp and signature. Wait the seconds in Retry-After; without this header, wait 1 s, 2 s, 4 s.
 - **Order.** Send the next push of a matter only after the answer to the previous one.
-- **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, with at most ${MAX_BRACKETS}
-  objects and lists and ${MAX_COMMAS} fields and elements, without Content-Encoding. Unknown fields are ignored. A field
-  systemCode is ignored too, because the client defines it. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
+- **Bodies.** A JSON object in UTF-8, without Content-Encoding. Maximum: ${MAX_JSON_DEPTH} levels, ${MAX_BRACKETS}
+  objects and lists, ${MAX_COMMAS} fields and elements. Unknown fields are ignored. A field
+  systemCode is ignored: the client id determines the system. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200, the HTTP status is 200 for
   every path under /api/open, and only \`code\` shows the result.
 - **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason

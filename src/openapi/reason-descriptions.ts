@@ -40,12 +40,12 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
-    'A query key (`matterctl client console`) signed the request. It may query but not push: sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A query key that was created with --no-bodies may also not search by `titleContains`.',
+    'A query key (`matterctl client console`) signed the request, but this key may not push. Sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A query key that was created with --no-bodies may not search by `titleContains`.',
     '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。以 --no-bodies 生成的密钥也不能按 titleContains 搜索。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
   INVALID_JSON: [
-    'The body or the line is not a JSON object, or a batch begins with `[` and is not a valid JSON array: `errors` has the position.',
+    'The body or line is not a JSON object. A batch that begins with `[` must be a valid JSON array: `errors` has the position.',
     '请求体或该行不是 JSON 对象；或批次以 `[` 开头但不是合法的 JSON 数组，`errors` 指出位置。',
   ],
   EMPTY_BATCH: [
@@ -71,7 +71,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '以 auto: 开头的编号只能由服务分配。',
   ],
   TOO_MANY_PARTIES: [
-    'Together with its existing parties, the matter would have more than 500.',
+    'The existing and new parties of the matter together exceed 500.',
     '与已有参与人合并后将超过 500 个。',
   ],
   MATTER_NOT_FOUND: ['There is no such matter.', '没有该事项。'],
@@ -150,7 +150,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'Too many queries or resends run at the same time. This system, this client and all clients together have limits.',
+    'Too many queries of this system, resends of this client, or requests in total run at the same time.',
     '该系统或全部系统同时进行的此类查询已达上限。',
   ],
   CLIENT_PAUSED: [

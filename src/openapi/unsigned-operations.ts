@@ -35,7 +35,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isAlive',
     ['Liveness', '进程是否存活'],
     [
-      'The status is 200 even while the process stops. HTTP_STATUS_MODE does not change it.',
+      'The status is 200 even while the process stops, and in every HTTP_STATUS_MODE.',
       '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     { 200: okResponse(['The process is alive', '存活'], 'AliveAnswer', 'alive') },
@@ -44,7 +44,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isReady',
     ['Readiness', '进程是否就绪'],
     [
-      'Ready if the database is prepared and accepts writes, the queue is available, and the process is not stopping. If the memory of the queue is full, the process is ready and rejects pushes. HTTP_STATUS_MODE does not change the status.',
+      'Ready if the database is prepared and accepts writes, the queue is available, and the process is not stopping. If the memory of the queue is full, the process stays ready but rejects pushes. HTTP_STATUS_MODE does not change the status.',
       '数据库已准备且可写、队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     {
@@ -59,7 +59,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'getOpenApi',
     ['OpenAPI document', 'OpenAPI 文档'],
     [
-      'The document does not depend on the settings; it shows their defaults. HEAD is supported too.',
+      'The document shows the default settings, not the current settings. HEAD is supported too.',
       '内容不随配置变化，所列为默认值。也支持 HEAD。',
     ],
     {
@@ -70,7 +70,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
       },
       304: {
         description: bilingual([
-          'Unchanged: the ETag is the one in If-None-Match',
+          'Unchanged: If-None-Match contains the ETag',
           '与 If-None-Match 相同，未变化',
         ]),
         ...headerRefs(['ETag', 'Cache-Control']),

@@ -40,7 +40,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Matching pushes without a log entry, because the client exceeded the limit for logged rejections, or the database was unavailable. Each push counts in the minute of its receipt',
+      'Number of matching pushes without a log entry, by minute of receipt. The client had too many rejections, or the database was unavailable',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -94,7 +94,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'The first 20 problems of the line. If users are unknown, all unknown users of the line, until the batch has about 10,000. Paths of fields are relative to `body`.',
+        'At most 20 problems of the line. Exception: all unknown users are listed, up to about 10,000 in the batch. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),

@@ -34,7 +34,7 @@ export function failuresSchema(timeZone: string) {
     stillFailed: nullIsAbsent(z.boolean()).meta({
       ...absentMeans(false),
       ...describe(
-        'True: only failures that no later push has mended; batches rejected as a whole are omitted',
+        'True: only failures that are not mended; batches rejected as a whole are omitted',
         '为 true 时只返回之后没有成功推送的，不含被整体拒绝的批次',
       ),
     }),
@@ -177,7 +177,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'A push of the matter or idempotency key that succeeded after the last failure; null: there is none',
+          'A successful push of the matter or idempotency key after the last failure; null: there is none',
           '之后同一事项（没有事项时为同一幂等键）首次成功的推送；null 表示没有',
         ),
       ),

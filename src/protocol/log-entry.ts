@@ -63,7 +63,7 @@ export const ENTRY_FIELDS = {
     '凭它可在推送日志中查到本次请求',
   ),
   clientId: requiredField(TEXT, 'The client that sent the request', '发送方 client_id'),
-  systemCode: optionalField(TEXT, 'System code of that client', '该 client 绑定的系统编码'),
+  systemCode: optionalField(TEXT, 'System code of the client', '该 client 绑定的系统编码'),
   operation: requiredField(
     TEXT,
     'upsert, status, reopen, delete, or the name of a query. `matters/batch` means a batch that was rejected as a whole, or a line without an operation',
@@ -81,7 +81,7 @@ export const ENTRY_FIELDS = {
   ),
   attempt: presentedField(
     z.int().min(1).max(100).nullable(),
-    'How many requests the client has sent with this operation and key, including this request; null without a key or above 100',
+    'How many requests the client has sent with this operation and key, including this request; null if there is no key or the number exceeds 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ),
   batchId: optionalField(
@@ -91,7 +91,7 @@ export const ENTRY_FIELDS = {
   ),
   batchLine: optionalField(
     NUMBER,
-    'The number of the line in that batch, from 1',
+    'The number of the line in the batch, from 1',
     '在该批次中的行号，从 1 开始',
   ),
   bodyHash: requiredField(
@@ -159,7 +159,7 @@ export const ENTRY_FIELDS = {
         ),
       })
       .nullable(),
-    'For STALE_IGNORED: `sourceUpdatedAt` of the push, and the newer one in the ledger',
+    'For STALE_IGNORED: `sourceUpdatedAt` in the push and in the ledger',
     'STALE_IGNORED 时：本次的 sourceUpdatedAt 与已保存的较新值',
   ),
   matterId: optionalField(
@@ -169,7 +169,7 @@ export const ENTRY_FIELDS = {
   ),
   revision: optionalField(
     NUMBER,
-    'The revision of the matter after the push; null if the push did not change it',
+    'The revision of the matter after the push; null if the push changed nothing',
     '推送改变事项后的修订号，未改变时为 null',
   ),
   changes: presentedField(z.array(fieldChange), 'The changes of the matter', '对事项的改变'),

@@ -57,7 +57,7 @@ export function diagnosisSchemas(causes: readonly string[]) {
 const bodyDifference = z
   .object({
     offset: count().meta(
-      describe('The first byte that differs, from 0', '首个不同字节的位置，从 0 起'),
+      describe('Position of the first different byte, from 0', '首个不同字节的位置，从 0 起'),
     ),
     sent: z
       .string()
@@ -98,13 +98,13 @@ export function logPageSchemas(causes: readonly string[]) {
         .optional()
         .meta(
           describe(
-            'The body as it was sent; if it is not UTF-8, `base64:` and its bytes; null if it is no longer stored',
+            'The sent body. If the body is not UTF-8: `base64:` and the bytes in base64. Null if the body is no longer stored',
             '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
           ),
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
         describe(
-          'Only for a rejection with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, if the client of the rejected request queries its `requestId`',
+          'For a request that was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW. Present if its client queries the `requestId`',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),
@@ -125,13 +125,17 @@ export function logPageSchemas(causes: readonly string[]) {
       notRecorded: notRecorded().optional(),
       count: z
         .object({
-          value: count().meta(describe('The number', '计数值')),
+          value: count().meta(describe('The number of entries', '计数值')),
           exact: z
             .boolean()
-            .meta(describe('False: there are more than `value`', '为 false 时实际更多')),
+            .meta(
+              describe('False: the total number is greater than `value`', '为 false 时实际更多'),
+            ),
         })
         .optional()
-        .meta(describe('The total number, if `count` requests it', '总数，仅在请求时返回')),
+        .meta(
+          describe('The total number; present if the query sets `count`', '总数，仅在请求时返回'),
+        ),
     })
     .meta(describe('A page of the push log', '推送日志的一页'));
   return { LogEntry: entry, FieldChange: fieldChange, ...diagnoses, LogPage: page };

@@ -28,13 +28,13 @@ export const changesPage = z
       .optional()
       .meta(
         describe(
-          'Only for a search: how many matters were examined for the page',
+          'Number of matters that a search examined for the page',
           '仅按条件搜索时返回：本页检查的事项数',
         ),
       ),
     watermark: instant().meta(
       describe(
-        '`updatedFrom` of the next incremental query: ISO-8601 in UTC',
+        'Use as `updatedFrom` of the next incremental query. ISO-8601 in UTC',
         '下一次增量查询的 updatedFrom：ISO-8601，UTC',
       ),
     ),
@@ -50,7 +50,7 @@ export const heldView = z
     sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
     deleted: z.boolean().meta(MATTER.deleted),
   })
-  .meta(describe('A matter that differs: its values in the ledger', '有差异的事项在台账中的记录'));
+  .meta(describe('The ledger values of a matter that differs', '有差异的事项在台账中的记录'));
 export type HeldView = Answer<typeof heldView>;
 
 /**

@@ -74,14 +74,14 @@ const searchFields = {
     .nullIsAbsent(fields.searchWords)
     .meta(
       describe(
-        'Only matters whose title contains all of these words, in any order, in upper or lower case. A query key without access to bodies cannot use this filter',
+        'Only matters whose title contains all these words; order and case do not matter. A query key without access to bodies cannot use this filter',
         '只返回标题包含全部这些词的事项：以空白分隔，不分先后、不分大小写。无正文权限的查询密钥不能使用',
       ),
     ),
   newestFirst: fields.nullIsAbsent(z.boolean()).meta({
     ...absentMeans(false),
     ...describe(
-      'True: the latest change comes first, across all pages',
+      'True: matters with the latest changes come first',
       '为 true 时按变更时间倒序返回（翻页同序）',
     ),
   }),

@@ -20,11 +20,11 @@ export const MATTER = {
   summary: describe('Summary', '摘要'),
   content: describe('Body text', '正文'),
   pcUrl: describe(
-    'The page of the matter on a desktop: a URL with http, https or the scheme of an app; not javascript, data, vbscript or file',
+    'URL of the matter on a desktop. Scheme: http, https or the scheme of an app, never javascript, data, vbscript or file',
     '桌面端跳转地址：http、https 或应用协议；不允许 javascript、data、vbscript、file',
   ),
   mobileUrl: describe(
-    'The page of the matter on a phone; same rules as `pcUrl`',
+    'URL of the matter on a phone; same rules as `pcUrl`',
     '移动端跳转地址，规则同 pcUrl',
   ),
   bizType: describe(
@@ -41,7 +41,7 @@ export const MATTER = {
     '所处阶段，由 bizStatus 和 deleted 得出',
   ),
   deadlineAt: describe(
-    'Deadline: ISO-8601 date-time, local in the time zone of the portal, with a year from 1970 to 9999; an offset is accepted',
+    'Deadline: ISO-8601 date-time with an offset, or local in the time zone of the portal; year from 1970 to 9999',
     '截止时间：ISO-8601，门户时区的本地时间，年份 1970 到 9999；也接受带时区偏移',
   ),
   initiatorExtId: describe('Id of the initiator in the source system', '发起人在来源系统中的编号'),
@@ -62,12 +62,12 @@ export const MATTER = {
   ),
   deleted: describe('Whether the matter is deleted', '是否已删除'),
   updatedAt: describe(
-    'When the matter last changed in the ledger: ISO-8601 in UTC',
+    'Time of the last change in the ledger: ISO-8601 in UTC',
     '台账中的最后变更时间：ISO-8601，UTC',
   ),
   shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   pushedTime: describe(
-    'When the source system last changed the matter. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Use the same precision in all pushes of a matter: 10:00:00 is older than 10:00:00.500.',
+    'Time of the last change in the source system. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Use the same precision in all pushes of a matter: 10:00:00 is older than 10:00:00.500.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
 };
@@ -192,10 +192,7 @@ export const orphanCount = z
   .object({
     listed: count().meta(describe('Number of different ids in the list', '列表中不同的业务主键数')),
     open: count().meta(
-      describe(
-        'Number of matters that are open or drafts in the ledger',
-        '台账中未办结或草稿的事项数',
-      ),
+      describe('Number of open matters and drafts in the ledger', '台账中未办结或草稿的事项数'),
     ),
     orphans: count().meta(
       describe('Number of open matters and drafts not in the list', '其中不在列表里的数量'),

@@ -23,7 +23,7 @@ export const pushData = z
       .optional()
       .meta(
         describe(
-          'Accepted values that look wrong. Of unknown fields, only the first 20 are listed',
+          'Accepted values that look wrong. At most 20 unknown fields are listed',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),
@@ -39,7 +39,7 @@ export const verified = z
       .nullable()
       .meta(
         describe(
-          'The external id of the matter; null: the service would assign one',
+          'The external id of the matter; null if the push has no external id',
           '所属事项的业务主键；null 表示将由服务分配',
         ),
       ),
@@ -47,7 +47,7 @@ export const verified = z
       .array(warning)
       .meta(
         describe(
-          'Accepted values that look wrong. Of unknown fields, only the first 20 are listed',
+          'Accepted values that look wrong. At most 20 unknown fields are listed',
           '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
         ),
       ),

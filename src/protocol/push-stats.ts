@@ -12,11 +12,11 @@ export const STATS_BUCKETS = ['minute', 'hour', 'day'] as const;
 export type StatsBucket = (typeof STATS_BUCKETS)[number];
 
 const BY = describe(
-  'The length of time that a row covers; days and hours are in the time zone of the portal',
+  'The period that a row covers; days and hours are in the time zone of the portal',
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'One name, or a list of names of which one must match. If outcome and reason are both present, a push must match at least one of them. REPLAYED: a retry returned an earlier outcome.',
+  'One name, or a list of alternative names. If outcome and reason are both present, one match is enough. REPLAYED: a retry returned the outcome of an earlier attempt.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
@@ -52,7 +52,7 @@ export const statsTotal = z
   .object({
     pushes: count().meta(describe('Number of pushes', '推送数')),
     succeeded: count().meta(describe('Pushes answered with code 0', '返回 code 0 的推送数')),
-    failed: count().meta(describe('Pushes answered with another code', '返回其他 code 的推送数')),
+    failed: count().meta(describe('Pushes with a code other than 0', '返回其他 code 的推送数')),
     notRecorded: notRecorded(),
     ...durations,
   })
@@ -70,21 +70,21 @@ export const statsRow = z
       .nullable()
       .meta(
         describe(
-          'The outcome; REPLAYED: retries that returned an earlier outcome; null: the pushes failed',
+          'The outcome. REPLAYED: retries that returned the outcome of an earlier attempt. Null: the pushes failed',
           'REPLAYED 表示返回了首次结果；失败时为 null',
         ),
       ),
     reason: z
       .string()
       .nullable()
-      .meta(describe('Why the pushes failed; null: they succeeded', '失败原因；成功时为 null')),
+      .meta(describe('Why the pushes failed; null: success', '失败原因；成功时为 null')),
     pushes: count().meta(describe('Number of pushes', '推送数')),
     notRecorded: notRecorded(),
     ...durations,
   })
   .meta(
     describe(
-      'Pushes of one minute, hour or day, one operation, and one outcome or reason',
+      'Pushes of one period with the same operation, and the same outcome or reason',
       '一个时段、操作、结果或原因的统计',
     ),
   );
@@ -106,7 +106,7 @@ export const pushStats = z
       .array(statsRow)
       .meta(
         describe(
-          'Ordered by time; only combinations with pushes have a row',
+          'Ordered by time; rows without pushes are omitted',
           '按时间顺序；没有推送的组合不返回',
         ),
       ),

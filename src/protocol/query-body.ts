@@ -35,7 +35,7 @@ export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
 export const WINDOW = describe(
-  'A time in any form of `sourceUpdatedAt`; the window includes its start, not its end',
+  'A time in any form of `sourceUpdatedAt`. The start is inclusive, the end exclusive',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 );
 

@@ -137,7 +137,7 @@ export const REASONS = {
   IN_FLIGHT_BYTES_FULL: retryable(
     503,
     '同时处理的请求体总量过大，请稍后重试',
-    'the bodies that are being handled are too large together; try again later',
+    'the total size of the bodies being handled is too large; try again later',
   ),
   TOO_MANY_QUERIES: retryable(
     503,

@@ -53,7 +53,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         .nullIsAbsent(fields.externalId)
         .meta(
           describe(
-            'The business key in the source system; required for a TODO. Without it the service assigns an id that starts with `auto:`; a retry gets the same id. Ids of source systems must not start with `auto:`.',
+            'The business key in the source system; required for a TODO. If absent, the service assigns an id that starts with `auto:`. A retry gets the same id. Ids of source systems must not start with `auto:`.',
             '来源系统的业务主键，TODO 必填。不传时由服务分配以 auto: 开头的编号，重试得到同一编号；自有编号不能以 auto: 开头。',
           ),
         ),

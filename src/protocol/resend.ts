@@ -50,7 +50,7 @@ const fieldValue = z
   })
   .refine((set) => 'value' in set !== 'remove' in set, zodMessage(TEXTS.valueOrRemove))
   .meta({
-    ...describe('A value for an invalid field, or its removal', '无效字段的新值，或删除该字段'),
+    ...describe('Replaces or removes an invalid field', '无效字段的新值，或删除该字段'),
     oneOf: [{ required: ['value'] }, { required: ['remove'] }],
   });
 export type FieldValue = z.output<typeof fieldValue>;
@@ -77,7 +77,7 @@ export const resendSchema = z
     ),
     dryRun: nullIsAbsent(z.boolean()).meta({
       ...describe(
-        'True: answers with the plan, and writes nothing',
+        'True: only returns the plan, and writes nothing',
         '为 true 时只返回计划，不写入',
       ),
       ...absentMeans(false),
@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push. If no push is sent: the id of the push that took effect, or of a queued push that may resolve the failure. If neither exists: the id in `resentFrom`.',
+        'The id of the new push, or of the push that prevents a new push. If neither exists: the id in `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'True: the push is sent again; in a dry run: the push would be sent again. False with `code` 0: the push took effect before. False with another code: see `reason`.',
+          'True: the push is sent again (dry run: planned to be sent again). False: if `code` is 0, the push has already taken effect, otherwise see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

@@ -103,7 +103,7 @@ export const retentions = z
     pushLog: z.number().meta(describe('For entries of the push log', '推送日志条目')),
     bodies: z
       .number()
-      .meta(describe('For bodies as they were sent; 0: not stored', '原始请求体；0 表示不保存')),
+      .meta(describe('For request bodies; 0: bodies are not stored', '原始请求体；0 表示不保存')),
     replay: z
       .number()
       .meta(
@@ -148,7 +148,7 @@ export const serviceLimits = z
       .nullable()
       .meta(
         describe(
-          'How long other requests may use a signature after its first use, seconds; null: until the signature expires',
+          'How long a used signature is accepted with another path or idempotency key, seconds; null: until it expires',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),

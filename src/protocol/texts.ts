@@ -22,7 +22,7 @@ export const TEXTS = {
   controls: text('不能含有控制字符', 'must not contain control characters'),
   url: text(
     '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file、缺少主机名的 URL 和文件路径（C:\\…）',
-    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; the schemes javascript, data, vbscript and file, URLs without a host and file paths (C:\\…) are rejected',
+    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; rejected are URLs without a host, file paths (C:\\…), and the schemes javascript, data, vbscript and file',
   ),
   status: text(
     '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
@@ -35,7 +35,7 @@ export const TEXTS = {
   overlooked: (position: number, codePoint: string) =>
     text(
       `第 ${position} 个字符（${codePoint}）不易察觉；业务主键按字节比较，不含该字符的是另一个事项`,
-      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so an id without this character is another matter`,
+      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so an id without this character names another matter`,
     ),
   json: text('必须是 JSON 字符串', 'must be a string with a JSON document'),
   instantType: text(
@@ -79,7 +79,7 @@ export const TEXTS = {
   ),
   setsMatter: text(
     '不能统一设置：否则多个事项的推送会成为同一事项的推送',
-    'cannot be set: the pushes of many matters would become pushes of one matter',
+    'cannot be set: pushes of many matters would then change one matter',
   ),
   valueOrRemove: text(
     '必须且只能含 value 与 remove 之一',
@@ -107,7 +107,7 @@ export const TEXTS = {
   ),
   tooHeavy: text(
     '查询结果过大，请减少一次查询的数量',
-    'would make the answer too large; request fewer at a time',
+    'makes the answer too large; request fewer matters at a time',
   ),
   tooManyGroups: (max: number) =>
     text(

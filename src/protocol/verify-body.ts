@@ -31,7 +31,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
           operation: z.literal(name).meta(describe('The operation to verify', '要校验的操作')),
           push: pushes[name].meta({
             ...describe(
-              'The body of the push; errors name its fields as in the answer to a real push',
+              'The body of the push; errors name the same fields as for a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
             // In the document, `push` refers to the push body and must not repeat the `allOf` of the push body.
@@ -40,4 +40,4 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
         }),
       ),
     )
-    .meta(describe('An operation, and the body of a push with it', '操作，以及该次推送的请求体'));
+    .meta(describe('An operation, and the body of its push', '操作，以及该次推送的请求体'));

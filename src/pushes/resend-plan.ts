@@ -39,9 +39,9 @@ export const SKIPPED = {
   ALREADY_RESENT: 'was already sent again (--again sends it once more)',
   CALLER_RETRIED: 'the caller sent the push again, and the retry was persisted',
   RESOLVED_SINCE:
-    'a later push with the same matter or idempotency key took effect (--again sends it anyway)',
+    'a later push with the same matter or idempotency key took effect (--again sends the old push anyway)',
   LATER_ATTEMPT:
-    'the caller sent the push again with the same key; the resend uses that later push',
+    'the caller sent the push again with the same key; the resend uses the last attempt',
   BODY_GONE: 'its body is not stored',
   HELD_BACK: 'not sent, because an earlier push of the same matter failed; run the command again',
 } as const;

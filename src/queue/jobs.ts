@@ -85,7 +85,7 @@ const UNLIMITED = 100_000;
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
 const JOB_FAILED = {
   level: 'warn',
-  text: 'partition job failed, the sweep schedules another one',
+  text: 'partition job failed, the sweep schedules a new job',
   dueTo: ['mongodb', 'redis'],
 } as const;
 const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;

@@ -27,7 +27,7 @@ export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Pro
 /** Milliseconds between two checks whether the queue is paused. */
 const PAUSE_INTERVAL = 1_000;
 
-const PAUSED = 'the queue of partition jobs was paused with BullMQ: workers get no jobs from it';
+const PAUSED = 'the queue of partition jobs was paused with BullMQ, so workers get no jobs';
 export const UNPAUSE = 'matterctl queue unpause';
 
 export interface PauseWatch extends PollLoop {

@@ -44,7 +44,11 @@ const SCHEDULE_FAILED = {
 
 /** Maximum request ids in one log line. */
 const MAX_NAMED = 20;
-const NOT_QUEUED = { level: 'warn', text: 'not queued', dueTo: ['redis'] } as const;
+const NOT_QUEUED = {
+  level: 'warn',
+  text: 'pushes not queued, the memory of Redis is full',
+  dueTo: ['redis'],
+} as const;
 
 export interface GroupQueueOptions {
   readonly partitions: Pick<Partitions, 'append'>;

@@ -3,7 +3,7 @@ import type { Difference, Finding } from '../protocol/log-page';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
-const THE_SECRET = 'Use the secret as it was printed when it was made, without anything around it.';
+const THE_SECRET = 'Use exactly the secret that was printed, without other text around it.';
 const THE_HEX = 'Send the HMAC-SHA256 as 64 hex digits, and nothing else.';
 const SECONDS = 'Send Unix time in whole seconds, and sign the same text that you send.';
 
@@ -17,7 +17,7 @@ const CATALOGUE = {
   BODY_CRLF: ['The body was signed with CRLF line breaks and sent with LF', SAME_BYTES],
   BODY_LF: ['The body was signed with LF line breaks and sent with CRLF', SAME_BYTES],
   BODY_LINES_JOINED: ['The body was signed without its line breaks', SAME_BYTES],
-  BODY_BOM: ['The body was signed with a byte order mark before it', SAME_BYTES],
+  BODY_BOM: ['A byte order mark before the body was signed but not sent', SAME_BYTES],
   BODY_WITHOUT_BOM: ['The body was sent with a byte order mark that was not signed', SAME_BYTES],
   BODY_AS_JAVASCRIPT: ['The body was serialized again, as JavaScript does', SAME_BYTES],
   BODY_AS_PYTHON: ['The body was serialized again, as Python does', SAME_BYTES],
@@ -27,8 +27,8 @@ const CATALOGUE = {
   BODY_AS_DOTNET: ['The body was serialized again, as .NET does', SAME_BYTES],
   BODY_SORTED: ['The body was signed with its fields sorted by name', SAME_BYTES],
   BODY_PRETTY: ['The body was signed pretty-printed', SAME_BYTES],
-  BODY_WITHOUT_NULLS: ['The body was signed without its fields that are null', SAME_BYTES],
-  BODY_NOT_TEXT: ['An object that was turned into text was signed, not the body', SAME_BYTES],
+  BODY_WITHOUT_NULLS: ['The body was signed without its null fields', SAME_BYTES],
+  BODY_NOT_TEXT: ['The text form of an object was signed instead of the body', SAME_BYTES],
   BODY_CHARSET: ['The body was signed in another character set', `${SAME_BYTES} Use UTF-8.`],
   BODY_ENCODED: ['The body was encoded before it was signed', SAME_BYTES],
   BODY_HASHED: ['A hash of the body was signed', SAME_BYTES],
@@ -38,15 +38,12 @@ const CATALOGUE = {
     `${THE_TEXT} In PHP "\\n" needs double quotes, in Bash $'\\n' or printf.`,
   ],
   SEPARATOR_CRLF: ['CR LF stands where a line feed belongs', THE_TEXT],
-  SEPARATOR_OTHER: ['Another separator than a line feed was signed', THE_TEXT],
+  SEPARATOR_OTHER: ['A separator other than a line feed was signed', THE_TEXT],
   SEPARATOR_EXTRA: ['One line break too many was signed', THE_TEXT],
-  FIELDS_REORDERED: ['Client id, timestamp and body were signed in another order', THE_TEXT],
-  FIELD_MISSING: ['Not all of client id, timestamp and body were signed', THE_TEXT],
-  FIELDS_NAMED: [
-    'The names of the fields were signed too, with client id, timestamp and body',
-    THE_TEXT,
-  ],
-  PATH_INCLUDED: ['The path was signed too', `${THE_TEXT} The path is not part of it.`],
+  FIELDS_REORDERED: ['Client id, timestamp and body were signed in the wrong order', THE_TEXT],
+  FIELD_MISSING: ['The client id, timestamp or body was not signed', THE_TEXT],
+  FIELDS_NAMED: ['Field names were signed in addition to client id, timestamp and body', THE_TEXT],
+  PATH_INCLUDED: ['The path was signed too', `${THE_TEXT} Do not sign the path.`],
   CLIENT_ID_OTHER: [
     'The signed client id is spelled differently from the sent client id',
     THE_TEXT,
@@ -57,7 +54,7 @@ const CATALOGUE = {
   TIMESTAMP_NOT_SECONDS: ['The timestamp is not a whole number of seconds', SECONDS],
   TIMESTAMP_TAKEN_TWICE: ['The signed timestamp differs from the sent timestamp', SECONDS],
   TIME_ZONE: [
-    'The timestamp is off by a time zone: local time was taken for UTC',
+    'The timestamp is off by a time zone: local time was used as UTC',
     'Use Unix time, which has no time zone.',
   ],
   CLOCK_OFF: [
@@ -65,11 +62,11 @@ const CATALOGUE = {
     'Synchronize its clock by NTP; a difference of 300 s is allowed.',
   ],
   SECRET_RETIRED: [
-    'A secret was used that is no longer valid',
-    'Use the secret that the last rotation printed; "matterctl client rotate" makes another one.',
+    'The secret that was used is no longer valid',
+    'Use the secret that the last rotation printed; "matterctl client rotate" creates a new secret.',
   ],
   QUERY_KEY_ENDED: [
-    'A query key was used that has expired or was revoked',
+    'The query key that was used has expired or was revoked',
     'Let an operator create a new link: "matterctl client console".',
   ],
   SECRET_WHITE_SPACE: ['The secret was used with white space around it', `${THE_SECRET} Trim it.`],
@@ -84,11 +81,11 @@ const CATALOGUE = {
     `${THE_SECRET} The key is its UTF-8 bytes.`,
   ],
   SECRET_HASHED: ['A hash of the secret was used as the key', THE_SECRET],
-  SECRET_CUT: ['A character is missing at an end of the secret that was used', THE_SECRET],
+  SECRET_CUT: ['The first or last character of the secret was missing', THE_SECRET],
   SECRET_IS_AN_ID: ['The client id, or the id of a secret, was used as the secret', THE_SECRET],
   SECRET_UNSET: [
     'The secret was empty or a word such as null or undefined',
-    `${THE_SECRET} Look where the program reads it from.`,
+    `${THE_SECRET} Check where the program reads the secret.`,
   ],
   SIGNATURE_BASE64: ['The signature was sent in base64', THE_HEX],
   SIGNATURE_RAW: ['The signature was sent as its bytes, not as hex digits', THE_HEX],
@@ -102,7 +99,7 @@ const CATALOGUE = {
   SIGNATURE_ENCODED_TWICE: ['The signature was encoded twice', THE_HEX],
   SIGNATURE_IS_SECRET: [
     'The secret itself was sent as the signature',
-    'Rotate the secret, because it was sent over the network. Then sign with the new one and never send it.',
+    'Rotate the secret, because it was sent over the network. Then sign with the new secret and never send it.',
   ],
   SIGNATURE_LENGTH: ['The signature does not have 64 characters', THE_HEX],
   HASH_OTHER: ['Another hash than SHA-256 was used', 'Use HMAC-SHA256.'],
@@ -113,14 +110,14 @@ const CATALOGUE = {
   ],
   SIGNATURE_RIGHT: [
     'The signature is correct for a secret that is valid now',
-    'Send it again: the client or the secret was not active yet when this request arrived.',
+    'Send the request again: the client or the secret was not active yet when this request arrived.',
   ],
   BODY_NOT_KEPT: [
-    'The body of this request was not stored, so most mistakes could not be tried',
-    'Wait a few minutes, send the request again, and query the diagnosis of the new one. Bodies over 16 KiB are not stored.',
+    'The body of this request was not stored, so most mistakes were not checked',
+    'Wait a few minutes, send the request again, and query the diagnosis of the new request. Bodies over 16 KiB are not stored.',
   ],
   NO_SECRET: [
-    'The client has no secret that can be read, so nothing could be tried',
+    'The service cannot read a secret of the client, so no mistake was checked',
     'An operator creates one: "matterctl client rotate".',
   ],
   UNEXPLAINED: [

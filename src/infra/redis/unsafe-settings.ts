@@ -37,7 +37,7 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
     found.push({
       setting: `maxmemory-policy ${policy}`,
       advice:
-        'if its memory is full, Redis deletes data of the queue; set maxmemory-policy noeviction',
+        'Redis deletes data of the queue if its memory is full; set maxmemory-policy noeviction',
     });
   }
   // A primary reports `min_slaves_good_slaves` only if min-replicas-to-write and min-replicas-max-lag are above 0.
@@ -45,7 +45,7 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
     found.push({
       setting: 'min-replicas-to-write or min-replicas-max-lag is 0',
       advice:
-        'during a failover, two primaries can accept pushes of the same matter, so a newer push can be applied before an older one; ' +
+        'during a failover, two primaries can accept pushes of the same matter, so the order of these pushes can change; ' +
         'set min-replicas-to-write 1 and min-replicas-max-lag 2 on all servers of the group',
     });
   }

@@ -86,7 +86,7 @@ function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener
     const address = req.socket.remoteAddress;
     log(REJECTED, { host: host?.slice(0, LOGGED_HOST), address });
     res.setHeader('Connection', 'close');
-    plain(res, 421, 'Address this port by an IP address, localhost or METRICS_HOST');
+    plain(res, 421, 'The host must be an IP address, localhost or METRICS_HOST');
   };
 }
 

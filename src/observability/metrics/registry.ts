@@ -42,10 +42,7 @@ export function createRegistry(type: string) {
       buckets: REQUEST_SECONDS,
     }),
     inFlight: new Gauge(
-      optionsOf(
-        'requests_in_flight',
-        'Requests that were received with their whole body and are not answered yet',
-      ),
+      optionsOf('requests_in_flight', 'Completely received requests that are not answered yet'),
     ),
     stageSeconds: new Histogram({
       ...optionsOf('stage_seconds', 'Duration of one stage of a push'),
@@ -59,7 +56,7 @@ export function createRegistry(type: string) {
     batchSize: new Histogram({
       ...optionsOf(
         'batch_size',
-        'Writes in one call of web: log entries (log) or queued pushes (queue)',
+        'Log entries (log) or queued pushes (queue) that web wrote in one call',
       ),
       labelNames: ['batch'],
       buckets: PUSHES,
@@ -91,7 +88,7 @@ export function createRegistry(type: string) {
     ),
     rejectionsUnrecorded: counter(
       'rejections_unrecorded_total',
-      'Rejected requests without a log entry, from known clients: limit of the client reached, or failed write',
+      'Rejected requests of known clients that were not recorded in the push log',
     ),
     waiting: new Gauge(
       optionsOf('queue_waiting', 'Waiting pushes in all partitions of the deployment'),

@@ -36,7 +36,7 @@ export const MATTER_QUERIES = {
     id: 'getMatters',
     title: ['Get matters by externalId', '按业务主键查询事项'],
     about: [
-      'Returns the matters in the order of the request, each once, including deleted ones.',
+      'Returns each requested matter once, in the order of the request. Includes deleted matters.',
       '按请求顺序返回，每个一次；含已删除的事项。',
     ],
     body: {
@@ -63,7 +63,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`, which is half a minute in the past: some matters may be returned twice, and none is missed. For a search, add filters or reverse the order. A page may be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. It is half a minute in the past, so the queries can repeat matters, but miss none. Filters and the reverse order are available for searches. A page can be short although more pages follow.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -84,7 +84,7 @@ export const MATTER_QUERIES = {
     id: 'diffMatters',
     title: ['Compare matters line by line', '逐行比对事项'],
     about: [
-      'MISSING: the ledger has no such matter. DELETED: only the ledger has deleted it. NOT_DELETED: only the source system has deleted it. STALE_HERE: the ledger is older. NEWER_HERE: the ledger is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
+      'MISSING: not in the ledger. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the source system. STALE_HERE: older in the ledger. NEWER_HERE: newer in the ledger. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
       'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',
     ],
     body: {
@@ -109,7 +109,7 @@ export const MATTER_QUERIES = {
     id: 'digestMatters',
     title: ['Count and digest of matters', '事项数量与摘要'],
     about: [
-      'Counts and hashes by bizType and day, without deleted matters. A system may run one digest at a time. A digest may take a minute.',
+      'Counts and hashes by bizType and day, without deleted matters. Each system can run one digest at a time. A digest can take a minute.',
       '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
     ],
     body: {
@@ -135,7 +135,7 @@ const LIST: Bilingual = [
   `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MAX_LINES} 行，每行最多 16,384 个字符，两分钟内发完`,
 ];
 const FOUND: Bilingual = [
-  'NDJSON: a line for each orphan, in the order of the ids, and the envelope as the last line. An answer without that line is incomplete. An answer that fails midway ends with an error envelope.',
+  'NDJSON: one line for each orphan, in the order of the ids. The last line is the envelope. An answer without an envelope is incomplete. If the query fails midway, the last line is an error envelope.',
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 
@@ -146,9 +146,9 @@ export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
   document: {
     id: 'findOrphans',
     tag: 'query',
-    title: ['Find orphans: open in the ledger, not in the list', '查找来源系统没有的未办结事项'],
+    title: ['Find orphans: open matters that are not in the list', '查找来源系统没有的未办结事项'],
     about: [
-      'Receives the ids of all open matters of the source system. Returns the matters that are open or drafts in the ledger and not in that list. The query closes no matter. A client may run one such query at a time.',
+      'Receives the ids of all open matters of the source system. Returns the open matters and drafts of the ledger that are not in the list. The query closes no matter. Each client can run one orphan query at a time.',
       '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',
     ],
     rejections: ['TOO_MANY_QUERIES'],
