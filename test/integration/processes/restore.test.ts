@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { matterModel } from '../../../src/storage/ledger/matters';
 import { createExpireLost, entryModel } from '../../../src/storage/push-log';
+import { bodyModel } from '../../../src/storage/push-log/entry';
 import { matterctl } from '../../support/cli-tool';
 import { type Dump, dump, restore } from '../../support/dump';
 import { pushLine, todo } from '../../support/push-bodies';
@@ -59,10 +60,12 @@ beforeAll(async () => {
   confirmed.push(await send(0));
   await service.workers[0]?.stop();
   const waiting = send(1);
-  // The backup reads what the majority has. A queued entry gets there a moment after the primary has it.
-  await until('the majority to have the queued push', () =>
-    entryModel(service.db).findOne({ externalId: IN_FLIGHT }).readConcern('majority').lean(),
-  );
+  // The backup reads what the majority has. A queued entry and its body get there a moment after the primary has them.
+  await until('the majority to have the queued push and its body', async () => {
+    const entries = entryModel(service.db).findOne({ externalId: IN_FLIGHT });
+    const entry = await entries.readConcern('majority').lean();
+    return entry && bodyModel(service.db).findById(entry._id).readConcern('majority').lean();
+  });
   backup = await dump(String(env.MONGO_URL));
   await service.startWorker();
   confirmed.push(await waiting, await send(2), await send(3));
