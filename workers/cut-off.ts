@@ -9,8 +9,8 @@ import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
 const INTERVAL = 200;
 /**
- * Timeout of a ping, milliseconds. This timeout delays the takeover by other workers, which must end within 3 s
- * (docs/architecture.md: Recovery).
+ * Timeout of a ping, milliseconds. A long timeout would delay the takeover of partitions: the takeover must end within
+ * 3 s (docs/architecture.md: Recovery).
  */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
@@ -21,8 +21,8 @@ const MAX_REPORT_AGE = 2_000;
 /** After this many milliseconds without a pause, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
 /**
- * The value of `wait` is 0 in the first pause, and FIRST_WAIT milliseconds in the second pause. Each further pause
- * doubles `wait` up to MAX_WAIT.
+ * Value of `CutOff.wait` in the second pause, milliseconds. The first pause ends when the database answers. Each
+ * further pause doubles `wait` up to MAX_WAIT.
  */
 const FIRST_WAIT = 2_000;
 const MAX_WAIT = 30_000;
@@ -72,7 +72,7 @@ export class CutOff {
     if (await this.mayResume(answeredFor)) await this.resume();
   }
 
-  /** Whether another worker has reached the database since this worker's last ping started. */
+  /** Whether pings of this worker fail while another worker reaches the database. */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
     if (failures < FAILURES_TO_PAUSE || failing < FAILING_TO_PAUSE) return false;

@@ -49,6 +49,7 @@ export interface Delete extends Common {
 export type Operation = Upsert | Status | Reopen | Delete;
 
 /**
- * Prefix of the externalIds that the service assigns. A caller cannot create a matter whose externalId has this prefix.
+ * Prefix of the externalIds that the service assigns. A caller cannot choose an externalId with this prefix for a new
+ * matter.
  */
 export const ASSIGNED_ID_PREFIX = 'auto:';

@@ -28,7 +28,7 @@ const HEADERS_TIMEOUT = 10_000;
 const REQUEST_TIMEOUT = 125_000;
 /** The server disconnects a client that reads nothing of its answer for this many milliseconds. */
 const STALL_TIMEOUT = 10_000;
-/** Milliseconds from a CONNECT request until the server closes the connection. */
+/** Maximum milliseconds from a CONNECT request until the server closes the connection. */
 const CONNECT_REQUEST_TIMEOUT = 15_000;
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -150,8 +150,8 @@ function createHttpServer(
   // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node calls this listener for idle connections after KEEP_ALIVE_TIMEOUT, otherwise after STALL_TIMEOUT without
-    // traffic. A connection without a first request is not idle: HEADERS_TIMEOUT ends this connection.
+    // For idle connections, Node calls this listener after KEEP_ALIVE_TIMEOUT. For all other connections, Node calls it
+    // after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT ends connections without a first request.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });

@@ -139,7 +139,7 @@ function codeOf(error: unknown): number | undefined {
 type Codes = ReadonlySet<number | undefined>;
 
 /**
- * The server currently cannot run the command. A failed read has only such a code, because MongoDB adds the label
+ * The server currently cannot run the command. These codes are needed for failed reads: MongoDB adds the label
  * `RetryableWriteError` only to failed writes.
  */
 const UNAVAILABLE_CODES: Codes = new Set([

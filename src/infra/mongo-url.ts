@@ -1,6 +1,6 @@
 /** Checks and reads MONGO_URL. */
 
-/** The service removes these options from MONGO_URL and uses its own values. */
+/** The service removes these options from MONGO_URL. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
@@ -17,7 +17,7 @@ export function mongoUrlProblem(url: string): string | undefined {
   }
   const weak = options.find(isWeak);
   return (
-    weak && `must not contain ${weak}: remove it. The service always uses w=majority with journal`
+    weak && `must not contain ${weak}: remove it. The service itself chooses the write concern`
   );
 }
 
@@ -50,7 +50,7 @@ function isWeak(option: string): boolean {
 
 const nameOf = (option: string) => option.split('=')[0] ?? '';
 
-// The class `URL` is unusable: it rejects host lists.
+// The class `URL` is unusable, because it rejects lists of hosts with ports.
 function partsOf(url: string): { base: string; database: string; options: string[] } {
   const [base = '', query = ''] = url.split('?', 2);
   const database = base.replace(/^[^:]*:\/\//, '').split('/')[1] ?? '';

@@ -5,8 +5,8 @@ import type { Bilingual } from '../protocol/language';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   PARTIAL_FAILURE: [
-    'Some lines of a batch failed: `data.results` has the result of each line. The other lines succeeded. `retryable` is true if at least one failed line may succeed later.',
-    '批次中部分推送失败，data.results 逐行给出结果，其余各行已落库。retryable 表示失败的行中有可重试的。',
+    'At least one line of a batch or resend failed: `data.results` has the result of each line. `retryable` is true if at least one failed line may succeed later.',
+    '批次或重发中至少一行失败，data.results 逐行给出结果。retryable 表示失败的行中有可重试的。',
   ],
   BODY_TOO_LARGE: [
     'The body is larger than the limit of the endpoint.',
@@ -27,7 +27,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   SIGNATURE_MISMATCH: [
     'The signature is wrong, or the client does not exist. Check that the signed bytes are the sent bytes, and that the secret is current. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. The answer has the cause in `diagnosis`. The form on /docs sends this query.',
-    '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。稍后用正确的签名以该 401 的 requestId 调用 push-logs/query，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
+    '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。如需原因，请稍后调用 push-logs/query（签名须正确），requestId 填该 401 的 requestId，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
     'The signature was first used more than SIGNATURE_GRACE (30 s) ago, with another path or idempotency key. Sign each request anew.',
@@ -59,12 +59,12 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   MALFORMED_REQUEST: ['The request is not valid HTTP.', '收到的不是合法的 HTTP 请求。'],
   BODY_INCOMPLETE: ['The body ended early.', '请求体提前结束。'],
   VALIDATION_FAILED: [
-    'Fields are invalid; `errors` names all problems.',
-    '字段有误，errors 列出全部问题。',
+    'Fields are invalid; `errors` names the problems.',
+    '字段有误，errors 列出问题。',
   ],
   UNKNOWN_USER: [
-    'Parties, or the initiator of a draft, are not enabled users of the portal; `errors` names all of them.',
-    '参与人或草稿发起人不是门户的启用用户，errors 列出全部。',
+    'A party, or the initiator of a draft, is no enabled user of the portal. `errors` names the users.',
+    '参与人或草稿发起人不是门户的启用用户，errors 列出这些用户。',
   ],
   EXTERNAL_ID_RESERVED: [
     'Only the service assigns ids that start with auto:.',
@@ -92,8 +92,8 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '仅用于 push-logs/resend：请求体已过期（PUSH_BODY_RETENTION）或过大而未保存。',
   ],
   STILL_QUEUED: [
-    'Only for push-logs/resend: this push or a later push of the same matter has no final state yet.',
-    '仅用于 push-logs/resend：该推送或同一事项之后的推送尚无最终结果。',
+    'Only for push-logs/resend: this push or another push of the same matter has no final state yet.',
+    '仅用于 push-logs/resend：该推送或同一事项的其他推送尚无最终结果。',
   ],
   PATH_NOT_FOUND: ['There is no such path.', '没有该路径。'],
   METHOD_NOT_ALLOWED: [
@@ -150,8 +150,8 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'Too many queries of this system, resends of this client, or requests in total run at the same time.',
-    '该系统或全部系统同时进行的此类查询已达上限。',
+    'Too many queries or resends run at the same time: of this system, of this client, or of all clients.',
+    '该系统、该 client 或全部 client 同时进行的查询或重发已达上限。',
   ],
   CLIENT_PAUSED: [
     'An operator has paused the pushes of this client; the message may contain the reason. Queries are answered, and pushes that were queued before are applied.',
@@ -159,7 +159,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   SKIPPED_AFTER_FAILURE: [
     'Only for lines of a batch: an earlier line of the same matter failed because a server was unavailable or the deadline passed. To keep the order, this line was not applied. Send both lines again.',
-    '仅用于批次中的行：同一事项较早的行因服务或时间原因失败，为保持顺序，本行未执行；请按原顺序一并重发。',
+    '仅用于批次中的行：同一事项较早的行因服务不可用或超时而失败，为保持顺序，本行未执行；请按原顺序一并重发。',
   ],
   SHUTTING_DOWN: ['This process is stopping.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [

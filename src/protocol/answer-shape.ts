@@ -23,7 +23,7 @@ export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a
 export const loggedRequestId = () =>
   requestId().meta(
     describe(
-      'Identifies the request in the push log; name it in support requests',
+      'The id of the request in the push log. Give this id to support',
       '凭它可在推送日志中查到本次请求',
     ),
   );
@@ -40,7 +40,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Number of matching pushes without a log entry, by minute of receipt. The client had too many rejections, or the database was unavailable',
+      'Number of matching pushes without a log entry. Their client had too many rejections, or the database was unavailable',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -53,7 +53,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** Keeps a reason of a newer version. Replaces a text that is not in upper snake case with INTERNAL_ERROR. */
+  /** @param given may be a reason that only a newer version of the service knows */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;

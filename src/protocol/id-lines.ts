@@ -11,7 +11,7 @@ export const MAX_ID_LINES = 1_000_000;
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** `take` never throws: the service must verify the signature before `end` reports errors of the lines. */
+/** Only `end` reports errors of lines, because the service must verify the signature of the body first. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */

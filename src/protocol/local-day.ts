@@ -34,7 +34,7 @@ export function hourAt(instant: number, timeZone: string): number {
   return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
 }
 
-/** Returns the first of the two midnights if clocks are set back to midnight. */
+/** If clocks are set back to midnight, the day has two midnights. Returns the first one. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();
   return Math.min(...candidates.map((candidate) => candidate.toMillis()));

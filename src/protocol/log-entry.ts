@@ -59,7 +59,7 @@ const BY_QUEUE = [
 export const ENTRY_FIELDS = {
   requestId: presentedField(
     requestId(),
-    'Identifies the request in the push log; name it in support requests',
+    'The id of the request in the push log. Give this id to support',
     '凭它可在推送日志中查到本次请求',
   ),
   clientId: requiredField(TEXT, 'The client that sent the request', '发送方 client_id'),

@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push, or of the push that prevents a new push. If neither exists: the id in `resentFrom`.',
+        'The id of the new push. If no push is sent: the id of the push that took effect or is still queued. If neither exists: the id in `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),

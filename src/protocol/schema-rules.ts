@@ -4,8 +4,8 @@
  */
 
 /**
- * Replaces `default`, because zod omits `default` if the schema has a transform. `openapi/json-schema.ts` renames
- * `x-absent-means` to `default`.
+ * Schemas with a transform use this keyword, because zod omits their `default`. `openapi/json-schema.ts` renames the
+ * keyword to `default`.
  */
 export const ABSENT_MEANS = 'x-absent-means';
 

@@ -27,8 +27,8 @@ export interface LoadShedderOptions {
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Milliseconds after which a processed push counts only about a third (1/e) in the measured rate of processed pushes.
- * This time is long enough for other workers to take over from a dead worker.
+ * Time constant of the measured rate of processed pushes, milliseconds. The rate must not fall much while other workers
+ * take over from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */

@@ -78,7 +78,7 @@ export interface ClientDirectory {
    */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of valid secrets and query keys of one client. Before `web` rejects a wrong signature, `web`
+   * The largest number of usable secrets and query keys of one client. Before `web` rejects a wrong signature, `web`
    * computes at least this number of signatures. The duration of a rejection then does not reveal whether the client id
    * exists.
    */
@@ -142,7 +142,7 @@ type OpenSecret = (
 /**
  * Caches decrypted secrets and failed decryptions. Each read of the clients decrypts only new secrets.
  *
- * @returns a function that must be called at the start of each read. Its result decrypts the secrets of this read
+ * @returns a function that starts a read. For each read, it returns a function that decrypts secrets
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {

@@ -28,8 +28,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   });
   // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
   cluster.on('refresh', back);
-  // If ioredis adds a node for a command, the command opens the connection. `setImmediate` delays `connectNode` until
-  // ioredis has sent the command.
+  // ioredis can add a node because a command needs this node. `setImmediate` lets this command open the connection
+  // before `connectNode`.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );

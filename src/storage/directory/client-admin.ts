@@ -62,7 +62,7 @@ export interface ClientAdmin {
   /** @throws DirectoryError if the client does not exist */
   resume(clientId: string): Promise<void>;
   /**
-   * A value that is absent in `limit` does not change. If `limit` is null, RATE_LIMIT and RATE_BURST apply again.
+   * Sets only the values that `limit` contains. If `limit` is null, RATE_LIMIT and RATE_BURST apply again.
    *
    * @returns the values that are set for the client; null if no value is set
    * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds

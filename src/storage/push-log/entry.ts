@@ -45,9 +45,9 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
    * expired push.
    */
   result?: string;
-  /** The first 20 problems of a rejected body. */
+  /** The first 20 problems of a rejected request. */
   problems?: readonly Problem[];
-  /** Warnings about an accepted push, including the first 20 unknown fields. */
+  /** Warnings about a push, including the first 20 unused fields. */
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
@@ -114,7 +114,7 @@ export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
 }
 
-// A faulty client can send the secret itself in the header X-Signature. So the log stores only a hash of this header.
+// A faulty client can send the secret itself in the header X-Signature, so the log does not store this header.
 
 export interface SentSignature {
   /** The header X-Timestamp, if the header looks like a time. */

@@ -32,7 +32,7 @@ export interface LogLookups {
   /**
    * The first persisted push of each idempotency fingerprint. The entries have only PRIOR_ENTRY_FIELDS.
    *
-   * @param since epoch milliseconds; only pushes that were settled after this time count
+   * @param since epoch milliseconds; omits pushes that were settled earlier
    * @param level `local` includes pushes that the majority has not confirmed
    */
   priorEntries(
@@ -126,12 +126,12 @@ export type KeyUse = Pick<
 
 /**
  * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), the result contains only the first
- * USES_PER_KEY uses of each key.
+ * USES_PER_KEY pushes with each key.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
-  /** Body hash of the first queued push with the key. */
+  /** Body hash of the first push with the key that was queued or answered as a retry. */
   firstBody(owner: KeyOwner): string | undefined;
   /** Request id of the persisted push with the same key and body. This can be the entry itself. */
   effectOf(entry: LogEntry): string | undefined;
@@ -145,7 +145,7 @@ const USES_PER_KEY = 100;
  * sends all pushes with the same key.
  */
 const EXTRA_USES = 1_000;
-/** Maximum concurrent reads. The limit leaves connections for other work. */
+/** Maximum concurrent reads for one system. The limit leaves connections for other work. */
 const MAX_CONCURRENT = 20;
 const FIELDS = { clientId: 1, operation: 1, idempotencyKey: 1, bodyHash: 1, state: 1, queuedAt: 1 };
 
@@ -212,7 +212,7 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   };
 }
 
-/** Whether a use with the same key and body is an attempt of `push`. An earlier use must be within REPLAY_WINDOW. */
+/** Whether a use with the same key and body belongs to the same change as `push`. */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;

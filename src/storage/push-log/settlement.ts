@@ -103,8 +103,8 @@ export interface Settling {
  * Settles the entries that are still queued. If `by.session` is set, the write belongs to the transaction of this
  * session.
  *
- * @returns the number of settled entries. If the number is smaller than the number of pushes, the caller must abort the
- *   transaction
+ * @returns the number of settled entries. In a transaction, the caller must abort if the number is smaller than the
+ *   number of pushes
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 
@@ -146,7 +146,7 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // A retry can get only the result of a persisted push. So all other pushes lose the fingerprint.
+        // By the fingerprint, a retry finds the result of an earlier push. Only persisted pushes keep the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // `$push` keeps the warnings that `web` stored with the entry.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
