@@ -7,7 +7,7 @@ import { connectMongo } from './infra/mongo';
 import type { ProcessOptions } from './process';
 import { prepareDatabase } from './storage/schema';
 
-/** Maximum milliseconds of one database command: creating an index of a large push log can take hours. */
+/** Maximum milliseconds of one database command. Creating an index of a large push log can take hours. */
 const COMMAND_TIMEOUT = 6 * 3_600_000;
 
 /**

@@ -21,8 +21,8 @@ const MAX_REPORT_AGE = 2_000;
 /** After this many milliseconds without a pause, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
 /**
- * Value of `CutOff.wait` in the second pause, milliseconds. The first pause ends when the database answers. Each
- * further pause doubles `wait` up to MAX_WAIT.
+ * Milliseconds. `CutOff.wait` is 0 in the first pause, and FIRST_WAIT in the second. Each further pause doubles `wait`
+ * up to MAX_WAIT.
  */
 const FIRST_WAIT = 2_000;
 const MAX_WAIT = 30_000;

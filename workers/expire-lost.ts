@@ -21,10 +21,7 @@ export interface ExpiryDependencies {
   readonly logger: Logger;
 }
 
-/**
- * In a series of failures, only the failure with this number causes a warning, because the connections already log
- * outages.
- */
+/** Number of consecutive failures that causes one warning. The connections already log shorter outages. */
 const FAILURES_TO_WARN = 10;
 
 /** @param interval milliseconds between two runs */

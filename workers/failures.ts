@@ -31,7 +31,7 @@ export function failsWholeBatch(error: unknown): boolean {
   return isLost || error instanceof SessionReplaced || isOutage(error);
 }
 
-/** Whether another process changes or locks the same documents. */
+/** Whether concurrent writes to the database cause the failure. */
 export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }

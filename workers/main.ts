@@ -63,7 +63,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run in reverse order of registration. The partition jobs must stop before the expiry, so the expiry is
+  // Stop steps run in reverse order of registration. The worker must close before the expiry stops, so the expiry is
   // registered first.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
@@ -109,7 +109,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Called after a batch without an error, because the database has answered. */
+  /** Notes an answer of the database. Called after each batch without an error. */
   readonly onDone: () => void;
 }
 

@@ -133,8 +133,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results must be read after the matters. In the reverse order, this batch could miss an attempt that is
-  // committed between the two reads.
+  // The prior results must be read after the matters. Otherwise, this batch could miss a result that is committed
+  // between the two reads.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -164,7 +164,7 @@ function planOrFail(
  * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
  * entry must be QUEUED. The guard of the entries ensures that no push is applied twice.
  *
- * The guards do not detect that a new partition owner applied later pushes before `load`. So the transaction also
+ * A new partition owner can apply later pushes before `load`. The guards do not detect this, so the transaction also
  * checks the ownership.
  */
 async function commitPlan(

@@ -71,8 +71,8 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes given-up pushes, and then the given-up lines behind these pushes. If an earlier partition owner
- * has already applied a given-up push, the lines behind this push are not skipped.
+ * Finalizes given-up pushes, and then the given-up lines behind these pushes. If an earlier partition owner has already
+ * applied a push, the lines behind the push are not rejected as SKIPPED.
  *
  * @param pushes in queue order within each matter
  */
@@ -93,8 +93,8 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Rejects lines behind a line with a retryable failure as SKIPPED (contract 7.2). Rejects lines behind a line with an
- * unknown final state as UNAVAILABLE.
+ * Lines behind a line with a retryable failure are rejected as SKIPPED (contract 7.2). Lines behind a line with an
+ * unknown final state are rejected as UNAVAILABLE.
  *
  * @param pushes in queue order within each matter
  */

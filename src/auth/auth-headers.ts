@@ -28,7 +28,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
  * Does not use Node's `headersDistinct`, because a header named `__proto__` can make `headersDistinct` throw.
  *
  * @param rawHeaders alternating names and values of headers
- * @param name in lower case
+ * @param name a lower-case header name
  */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];

@@ -115,7 +115,7 @@ export function secretsToTry(
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
 /**
- * @param client the current client; the secret `signer` may have been removed from this client
+ * @param client the current client, in which the secret `signer` may be missing
  * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
  */
 export function callerOf(

@@ -16,8 +16,8 @@ export interface BatcherOptions<I, O> {
   /** Maximum concurrent batches. */
   readonly maxRunning: number;
   /**
-   * Minimum milliseconds between the starts of two batches (default 0). A longer time makes batches larger. If no
-   * batch runs, the minimum does not apply.
+   * Minimum milliseconds between the starts of two batches (default 0). A longer minimum makes batches larger. If
+   * no batch runs, the minimum does not apply.
    */
   readonly headStart?: number | undefined;
   readonly tracing?: BatchTracing | undefined;
@@ -26,7 +26,7 @@ export interface BatcherOptions<I, O> {
 }
 
 export interface Batcher<I, O> {
-  /** Callers must limit the number of waiting items, because the batcher does not limit it. */
+  /** Callers must limit the number of waiting items, because the batcher has no limit. */
   add(item: I): Promise<O>;
 }
 

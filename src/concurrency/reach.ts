@@ -118,7 +118,7 @@ export interface ReachOptions {
 
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** A server is lost after this many milliseconds without an answered ping. The limit tolerates a short restart. */
+/** A server is lost after this many milliseconds without an answered ping. A short restart takes less time. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

@@ -38,7 +38,7 @@ export interface PollLoop {
 }
 
 /**
- * @param interval minimum milliseconds between runs; a random extra of up to 50 % spreads the load of processes
+ * @param interval minimum milliseconds between runs; up to 50 % is added at random, to spread the load
  * @param onError called for each failed run; the loop continues
  */
 export function startPollLoop(

@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
   readonly to?: string | boolean | null;
-  /** `added`, `removed` and `unread` contain parties as `ROLE username`, each at most MAX_PARTIES_SHOWN. */
+  /** Each of `added`, `removed` and `unread` lists at most MAX_PARTIES_SHOWN parties, as `ROLE username`. */
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   /** Parties for which the matter became unread again. */

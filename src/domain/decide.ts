@@ -59,7 +59,7 @@ export function decide(
 
 /** An operation with the same `sourceUpdatedAt` as the matter is not stale (contract 4.5). */
 function isStale(matter: Matter, op: Operation): boolean {
-  // The outcome of status, reopen and delete on a deleted matter does not depend on `sourceUpdatedAt`.
+  // On a deleted matter, the outcome of `status`, `reopen` and `delete` does not depend on `sourceUpdatedAt`.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -120,7 +120,7 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // An upsert that is older than the newest delete must not revive the matter.
+    // Stores a newer time, so that an older upsert cannot revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }

@@ -24,7 +24,7 @@ export interface FoldResult {
 }
 
 /**
- * @param priorResults results of earlier pushes, by idempotency fingerprint
+ * @param priorResults keys are idempotency fingerprints
  * @returns the matter after all pushes; the same object if nothing changed
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(

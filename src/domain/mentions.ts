@@ -1,7 +1,7 @@
 /** Finds a username as a word in the texts of pushes. */
 
 export interface Mentions {
-  /** Also finds a username that is written with JSON escapes. */
+  /** Finds a username in plain form or with JSON escapes. */
   isIn(body: string): boolean;
   /** Does not decode JSON escapes. */
   replaceIn(text: string, replacement: string): string;
@@ -20,7 +20,7 @@ const JOINT = '[._@-]?';
 /** Maximum levels of escapes. A JSON text in `payloadJson` has two levels. */
 const MAX_LEVELS = 5;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
-/** Letters of the escapes that are decoded to a blank, such as the n of `\n`. */
+/** Escapes with these letters become a blank, for example `\n`. */
 const BLANKS = new Set(['b', 'f', 'n', 'r', 't']);
 
 export function createMentions(username: string): Mentions {
@@ -46,7 +46,7 @@ export function createMentions(username: string): Mentions {
 /** The source of a regular expression that matches exactly `text`, in JavaScript and in MongoDB. */
 export const literalPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** Does not use a JSON parser, because the text can be a batch or broken JSON. */
+/** Does not use a JSON parser, because the text can be NDJSON or broken JSON. */
 function decodeEscapes(text: string): string {
   return text.replace(ESCAPE, (_, unit?: string, letter = '') => {
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));

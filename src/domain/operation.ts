@@ -20,7 +20,7 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** No removal matches a party in `parties`. Empty or absent if `replaceParties` is true. */
+  /** Matches no party in `parties`. Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
   /** True if the caller sent no externalId and the service assigned one. */
   readonly assignedId: boolean;

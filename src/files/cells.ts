@@ -13,7 +13,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * An invalid cell becomes a text value, and the validation later rejects this text. An external id keeps its
+ * The text of an invalid cell stays unchanged, so that the validation later rejects it. An external id keeps its
  * surrounding blanks, because these blanks are part of the id.
  *
  * @returns undefined if a cell beyond the last column is not empty

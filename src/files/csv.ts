@@ -41,7 +41,7 @@ export interface CsvRecord {
  * records.
  */
 export class CsvReader {
-  /** The text so far, until the separator is detected; undefined afterwards. */
+  /** Text received before the separator is detected; undefined afterwards. */
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];

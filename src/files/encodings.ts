@@ -133,7 +133,7 @@ class Utf8Scan {
   invalid = 0;
   badLine = 0;
   #line = 1;
-  /** State of the unfinished character. The next byte must be from `#low` to `#high`. */
+  /** Total and missing bytes of the unfinished character, and the range of the next byte. */
   #size = 0;
   #need = 0;
   #low = 0x80;
@@ -190,7 +190,7 @@ class Utf8Scan {
  */
 class GbkScan {
   #all = 0;
-  /** Characters outside GB2312, and rows 4 to 9 of GB2312 (for example Japanese, Greek and Cyrillic letters). */
+  /** Characters outside GB2312 or in rows 4 to 9 of GB2312 (for example Japanese, Greek and Cyrillic letters). */
   #rare = 0;
   #rareLine = 0;
   #secondLevel = 0;

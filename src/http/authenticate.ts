@@ -110,7 +110,7 @@ export function setCaller(
 }
 
 /**
- * Admits requests other than pushes: rejects a reused signature, and applies the rate limit.
+ * For requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
  * @param pushesOf returns the cost of a request for the rate limit, in pushes

@@ -12,9 +12,9 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/** Maximum bytes of all uploads together. The same limit applies to the bodies of all requests in slots together. */
+/** Maximum total bytes of all uploads, and maximum total bytes of all bodies whose requests occupy slots. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
-/** Maximum milliseconds to discard the rest of a rejected body. The error answer follows afterwards. */
+/** Maximum milliseconds to discard the rest of a rejected body. */
 const DISCARD_TIMEOUT = 2_000;
 /** Bytes of memory that each received chunk needs in addition to its content. */
 const CHUNK_OVERHEAD = 256;
@@ -91,7 +91,7 @@ function unsupportedEncoding(sent: string): PushError {
   });
 }
 
-/** Reads the rest of the body before the answer is sent. Clients often lose an answer that arrives while they send. */
+/** Call this before the answer is sent: a client that is still sending often loses the answer. */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
   req.resume();

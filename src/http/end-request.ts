@@ -20,8 +20,8 @@ export interface Listeners {
 }
 
 /**
- * For each request, only the first call of `answered` or `rejected` is reported. An error of the report must not change
- * the answer, because the pushes may already be stored.
+ * Only the first call of `answered` or `rejected` for a request is reported. If a report fails, the answer must not
+ * change, because the pushes may already be stored.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

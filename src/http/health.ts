@@ -16,8 +16,8 @@ import type { SchemaWatch } from '../storage/schema';
 /** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
 /**
- * Milliseconds for which a ping result is reused. Otherwise, anyone could cause many pings: health checks need no
- * signature.
+ * Milliseconds for which a ping result is reused. This limits the number of pings, because anyone can send health
+ * checks.
  */
 const CACHE_TTL = 250;
 
@@ -104,7 +104,7 @@ interface Servers {
 }
 
 /**
- * Watches MongoDB and Redis. Requests that wait for an unreachable server end immediately.
+ * Watches MongoDB and Redis, and ends the requests that wait for an unreachable server.
  *
  * @param subscriber the Redis connection that receives replies
  * @param endWaiting tries to answer the requests that wait for replies; called repeatedly while Redis is unreachable
@@ -116,8 +116,8 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // At `maxmemory`, Redis still accepts this probe. Therefore, the process stays ready, but rejects pushes with
-  // QUEUE_MEMORY_FULL.
+  // At `maxmemory`, Redis still accepts this probe, so the process stays ready. The process rejects only pushes
+  // (QUEUE_MEMORY_FULL).
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({

@@ -36,8 +36,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response is sent or its connection closes. The function listens to the socket too, because
- * a pipelined HTTP response can lack the `close` event.
+ * Calls `end` once, when the response is sent or its connection closes. A pipelined HTTP response can lack the
+ * `close` event, so the function also listens to the socket.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -61,7 +61,7 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // Unsent data means that the client is slow. A client that has read all data stays connected.
+  // Unsent data means that the client is slow. If all data is sent, the client is waiting.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

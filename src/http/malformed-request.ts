@@ -1,4 +1,4 @@
-/** Answers malformed and ambiguous requests without Koa, because Koa cannot answer these requests. */
+/** Answers malformed and ambiguous requests directly on the connection, without Koa. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Types } from 'mongoose';
@@ -6,7 +6,7 @@ import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
 import { API_HEADERS } from '../protocol/headers';
 
-/** Milliseconds from the error answer until the service closes the connection. */
+/** Maximum milliseconds that the connection stays open after the error answer. */
 const LINGER_TIMEOUT = 2_000;
 /** The service disconnects a client that sends more than this many bytes after the malformed request. */
 const MAX_DISCARDED = 1024 * 1024;
@@ -76,8 +76,8 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts), so the pause lets this timer expire. The pause must
-    // follow a chunk, because Node resumes the connection at the end of a message.
+    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so the timer can expire.
+    // An earlier pause could be lost, because Node resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

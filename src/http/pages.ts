@@ -17,8 +17,8 @@ import type { RequestState } from './request';
 const METHODS = ['HEAD', 'GET'];
 
 /**
- * Redirects to the exact path of a page, because the page loads its files by relative names. The targets of the
- * redirects are relative, because a proxy can add a path prefix.
+ * A page needs its exact path, because the page loads its files by relative names. The targets of the redirects are
+ * relative, because a proxy can add a path prefix.
  */
 const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location: string }> =
   new Map([

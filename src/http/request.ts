@@ -19,7 +19,7 @@ export interface RequestState {
   /** Set by koaRequest: the start of the handling of the request, epoch milliseconds. */
   arrivedAt: number;
   language: Language;
-  /** Set by koaRawBody; empty again when the request has been handled. */
+  /** Set by koaRawBody. Emptied before the answer is sent. */
   rawBody: Buffer;
   /** Set by koaHmacAuth or koaStreamedHmacAuth. */
   signed: SignedRequest;
@@ -80,7 +80,7 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the accepted language with the highest weight; by default Chinese. If weights are equal, the first wins
+ * @returns the accepted language with the highest weight; Chinese if there is none
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

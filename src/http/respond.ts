@@ -35,11 +35,10 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // This call is outside of the `try`, because a failed report must not replace the answer by an error. `sendLines`
-    // itself reports an answer of many lines.
+    // This call is outside of the `try`, because its failure must not replace the answer by an error. For an answer of
+    // many lines, `sendLines` makes this call.
     if (!ctx.state.lines) options.end.answered(ctx);
-    // A connection with unread body data cannot be reused. If this process stops soon, the client must connect to
-    // another process.
+    // A connection with unread body data cannot be reused. A connection to a stopping process must not be reused.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
   };
 }

@@ -151,7 +151,7 @@ function createHttpServer(
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
     // For idle connections, Node calls this listener after KEEP_ALIVE_TIMEOUT. For all other connections, Node calls it
-    // after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT ends connections without a first request.
+    // after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT, not this listener, ends connections without a request.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
@@ -196,7 +196,7 @@ function answerConnect(socket: Duplex, answer: () => void): void {
 
 function closeAfterAnswers(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    // An idle keep-alive connection would delay the end of the process by KEEP_ALIVE_TIMEOUT.
+    // Idle connections must not delay the end of the process by KEEP_ALIVE_TIMEOUT.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearInterval(idle);

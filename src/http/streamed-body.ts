@@ -84,7 +84,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // `find` can return outdated secrets. The check cannot be repeated later, because the body is not stored.
+  // `lookUp` must read the current secrets, because the body is not stored for a second check.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };

@@ -22,7 +22,7 @@ const schema = z.object({
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
   PORT: wholeNumberSetting(0, 65_535).default(3000),
-  /** URL of a MongoDB replica set or sharded cluster (a standalone server has no transactions). */
+  /** URL of MongoDB. Must be a replica set or sharded cluster, because a standalone server has no transactions. */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -63,7 +63,7 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long a used signature is accepted with another path or idempotency key; `off`: no limit. */
+  /** How long a signature may be reused with another path or idempotency key; `off`: no limit. */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -77,8 +77,8 @@ const schema = z.object({
   /** How long the push log keeps bodies (at most PUSH_LOG_RETENTION); 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /**
-   * Maximum completely received requests that one web process handles at a time; further requests get 503. Requests
-   * whose bodies are still arriving have a separate limit with the same value.
+   * Maximum requests that one web process handles at a time; further requests get 503. Requests whose bodies are still
+   * arriving have a separate limit with the same value.
    */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition; `web` answers further pushes with 503. */

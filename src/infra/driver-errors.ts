@@ -12,7 +12,7 @@ export function isOutage(error: unknown): boolean {
   return isUnreachable(error) || isClosed(error) || hasLabel(error, 'TransientTransactionError');
 }
 
-/** Whether a retry of a failed write can succeed. Even a failed write can have taken effect. */
+/** Whether a retry of a failed write can succeed. The failed write may have taken effect. */
 export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
@@ -163,7 +163,7 @@ const TRANSIENT_CODES: Codes = new Set([
   11601, // interrupted
 ]);
 
-/** A document exceeds 16 MiB, before or after an update. */
+/** A document exceeds 16 MiB. */
 const TOO_LARGE_CODES: Codes = new Set([10334, 17419, 17420]);
 
 const PERMANENT_REJECTIONS: Codes = new Set([

@@ -24,7 +24,7 @@ export interface Lifecycle {
   /**
    * Runs all registered steps, the last registered step first. A second call returns the result of the first call.
    *
-   * @returns the exit code: 1 after `timeout`, or if a drain step failed while MongoDB and Redis were available;
+   * @returns exit code 1 if `timeout` has expired, or if a drain step failed while MongoDB and Redis were available;
    *   otherwise 0
    */
   stop(reason: string): Promise<number>;
@@ -44,7 +44,7 @@ interface Step {
 
 /** Maximum milliseconds of all releases together. Drain steps do not count. */
 const CLEAN_UP_TIME = 3_000;
-/** Time limit of a release in milliseconds if CLEAN_UP_TIME is used up. */
+/** Minimum time limit of a release in milliseconds. */
 const MIN_STEP_TIME = 50;
 
 class StepTimeout extends Error {}
@@ -114,9 +114,9 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * A second signal has no effect, because a process that npm started receives Ctrl-C twice.
+ * A second signal must have no effect: a process that npm started receives Ctrl-C twice.
  *
- * @param flush writes buffered log lines; must end soon even if the reader of stdout has stopped reading
+ * @param flush writes buffered log lines; must end soon even if no process reads stdout
  */
 export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>): void {
   const end = async (reason: string) => {

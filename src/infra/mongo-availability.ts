@@ -19,7 +19,7 @@ interface Driver {
 
 function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
   if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // In an outage of a sharded cluster, only the types of its `mongos` servers change.
+  // For a sharded cluster, `type` does not change in an outage.
   return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
@@ -48,7 +48,7 @@ export async function pingMongo(connection: Connection): Promise<void> {
 
 /**
  * Writes a document for the readiness check. A read is not enough, because a server can answer reads and reject writes.
- * The write does not wait for the majority: a slow majority only delays pushes, and must not fail the check.
+ * The write does not wait for the majority, because a slow majority only delays pushes.
  *
  * @throws the driver's error
  */

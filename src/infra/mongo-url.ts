@@ -1,6 +1,6 @@
 /** Checks and reads MONGO_URL. */
 
-/** The service removes these options from MONGO_URL. */
+/** Options that the service itself chooses. */
 const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 

@@ -7,8 +7,8 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /**
- * Does not wait for a majority. Only for a write that is followed by a write with MAJORITY_WRITE_CONCERN. Members apply
- * writes in order, so the confirmation of the later write covers both writes.
+ * Does not wait for a majority, so a write with MAJORITY_WRITE_CONCERN must follow. Members apply writes in order, so
+ * the confirmation of the later write covers both writes.
  */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 

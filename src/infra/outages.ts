@@ -30,7 +30,7 @@ export interface OutageOptions {
 
 /**
  * An outage ends after this many milliseconds without a lost connection. While Redis has no primary, connections are
- * lost and restored about once a second. So these losses count as one outage.
+ * lost and restored about once a second. These losses count as one outage.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */

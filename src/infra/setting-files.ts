@@ -17,7 +17,7 @@ export interface SettingFiles {
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
   readonly unknown: ReadonlySet<string>;
-  /** @returns text for the end of an error message: the file of the setting; '' if there is no file */
+  /** @returns a suffix for error messages that names the file of the setting; '' if there is no file */
   readonly describeFile: (name: string) => string;
 }
 

@@ -47,7 +47,7 @@ export interface Metrics {
   retried(): void;
   jobFailed(): void;
   jobReclaimed(): void;
-  /** A sweep of one shard has ended. @param partitions number of partitions without progress */
+  /** A sweep of one shard has ended. @param partitions number of partitions that need a worker */
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;

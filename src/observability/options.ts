@@ -38,7 +38,7 @@ export interface MetricsOptions {
   readonly log: LogLine;
   readonly servers: ServerProbes;
   readonly clock: Clock;
-  /** Epoch milliseconds of the Redis clock; rejects if Redis does not answer. */
+  /** Redis time, epoch milliseconds. @throws if Redis does not answer */
   readonly redisTime: () => Promise<number>;
 }
 

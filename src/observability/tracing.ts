@@ -31,7 +31,7 @@ export interface TracedRequest {
 }
 
 export interface TracedBatch {
-  /** When the worker read the batch: epoch milliseconds of the Redis clock. */
+  /** Redis time at which the worker read the batch, in epoch milliseconds. */
   readonly now: number;
   readonly records: readonly {
     readonly partition: number;
@@ -62,7 +62,7 @@ export interface Tracing {
   /**
    * Starts the span of a request. A valid `traceparent` continues the trace of the caller.
    *
-   * @param route path of a signed endpoint, so that callers cannot invent span names
+   * @param route path of a signed endpoint. Invented paths must not become span names
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */

@@ -6,7 +6,7 @@ type Schemas = Readonly<Record<string, JsonValue>>;
 
 const ref = (name: string): JsonValue => schemaRef(name);
 
-/** Restricts `PartialAnswer` to the `data` of a batch. */
+/** A `PartialAnswer` whose `data` is the data of a batch. */
 const PARTIAL_BATCH = {
   allOf: [ref('PartialAnswer'), { properties: { data: ref('BatchData') } }],
 };

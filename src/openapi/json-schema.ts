@@ -12,7 +12,8 @@ const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 const DROPPED = ['$schema', '$id'];
 
 /**
- * @param named schemas by name; a named schema inside another schema becomes a reference
+ * Inside a schema, another schema of `named` becomes a reference.
+ *
  * @throws Error if a schema or a field has no description
  */
 export function toJsonSchemas<Name extends string>(
@@ -40,7 +41,7 @@ export function toJsonSchemas<Name extends string>(
 
 /**
  * `bounded` (`protocol/query-body.ts`) creates a pipe of two schemas: a list of any elements, then a list with an
- * element schema. zod converts only the first schema of the pipe.
+ * element schema. zod converts only the first schema, so `override` adds the element schema.
  *
  * @returns the element schema of the pipe; undefined if `schema` is not a pipe of this kind
  */

@@ -65,8 +65,8 @@ function queryBodies(): Schemas {
 
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // `schemas` must be called only once for each row. A second call could create new schema objects, but Zod writes
-  // references only to the objects that `answerSchemas` returns.
+  // Zod writes references only to the schema objects that `answerSchemas` returns. `schemas` must be called only once
+  // for each row, because a second call could create other objects.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

@@ -36,7 +36,7 @@ export const SHED = [
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Minimum seconds for the computation of a rate. In a shorter time, a few pushes result in a high rate. */
+/** Minimum seconds over which a rate is computed. Over a shorter time, a few pushes result in a high rate. */
 const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -37,7 +37,7 @@ interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> 
   readonly wrongTokens: WrongTokenCounter;
 }
 
-/** @returns the answer, also if the change is rejected or fails */
+/** @returns the answer, even if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,

@@ -127,7 +127,7 @@ interface EventSources {
 
 /** Maximum milliseconds between the first and the last process start in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Two records of the same outage start less than this number of milliseconds apart. */
+/** Records that start less than this many milliseconds apart describe one outage. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // The end of an outage is unknown if another outage starts before the next sample.
+      // `last` returns only the newest outage, so an older outage can have no known end.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);

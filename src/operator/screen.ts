@@ -66,7 +66,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
   };
 }
 
-/** `get` reuses the last call for `ms` milliseconds after its start, and for `ms` milliseconds after its success. */
+/** `get` starts no new call within `ms` milliseconds after the last call started or succeeded. */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return {

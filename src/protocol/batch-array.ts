@@ -35,7 +35,7 @@ const STEP = 64 * 1024;
  * each `yield`.
  *
  * @param start position of the `[`
- * @param maxElements above this number, splitting ends early: the caller rejects the batch
+ * @param maxElements after one more element, splitting ends, and the caller rejects the batch
  */
 export function* splitArray(
   batch: Buffer,

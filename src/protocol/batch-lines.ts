@@ -35,7 +35,7 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line feeds of a batch, divided by `BatchLimits.lines`. Many lines may be empty. */
+/** Maximum line feeds of a batch, divided by `BatchLimits.lines`. Allows many empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;

@@ -14,7 +14,7 @@ export {
 /** A field error in Chinese and English; the push log stores both texts. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum problems of a push-log entry or a batch line. The error UNKNOWN_USER of a batch line can have more. */
+/** Maximum problems of a push-log entry or a batch line. A batch line with UNKNOWN_USER can exceed this limit. */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });

@@ -19,7 +19,7 @@ import {
 import { TEXTS, zodMessage } from './texts';
 import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } from './time';
 
-/** @param forbidden characters that the text must not contain, as part of a regular expression */
+/** @param forbidden the excluded characters, written as part of a character class in a regular expression */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
 /** @param max maximum length in UTF-16 units */
@@ -28,7 +28,7 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // `abort` skips the later rules of `key` and `url`. These rules would report the same characters again.
+    // Without `abort`, the later rules of `key` and `url` would report the same characters again.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
@@ -110,7 +110,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** Rejects a `sourceUpdatedAt` far in the future, because all later pushes of the matter would be stale. */
+/** A push with a `sourceUpdatedAt` far in the future would make all later pushes of the matter stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

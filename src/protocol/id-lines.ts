@@ -7,11 +7,11 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Maximum characters of a line, which can be an object with more fields than `externalId`. */
+/** Maximum characters of a line. A line can be an object with further fields. */
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** Only `end` reports errors of lines, because the service must verify the signature of the body first. */
+/** Only `end` reports errors, because the service calls `end` after it has verified the signature. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */
@@ -47,7 +47,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Ignores all chunks from the first invalid byte on; `end` reports the error. */
+/** Ignores the chunk with the first invalid byte and all later chunks; `end` reports the error. */
 function createLineSplitter(takeLine: (line: string) => void) {
   // The decoder drops a byte order mark at the start of the list.
   const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -11,7 +11,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * @param outerLevels number of JSON levels around the body of the push; MAX_JSON_DEPTH does not include these levels
- * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED if the body has too many values or levels
+ * @throws PushError INVALID_ENCODING or INVALID_JSON; VALIDATION_FAILED if the body has too many values or levels
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);

@@ -201,7 +201,7 @@ export const ENTRY_FIELDS = {
   idempotencyFingerprint: internalField(TEXT),
   /** Copy of the reason in REFUSED and EXPIRED entries, for the index `failures`. */
   failure: internalField(TEXT),
-  /** When MongoDB removes the entry. If absent, MongoDB removes the entry after PUSH_LOG_RETENTION. */
+  /** Only in entries of unauthenticated requests: when MongoDB removes the entry. */
   expireAt: internalField(INSTANT),
 } as const;
 

@@ -16,7 +16,7 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Each parser throws PushError VALIDATION_FAILED. The parser of `matters/diff` yields after each line, because parsing
+ * Each parser throws PushError VALIDATION_FAILED if the body is invalid. `diff` yields after each line, because parsing
  * 1,000 lines at once would block the process.
  */
 export function createMatterQueryReaders(timeZone: string) {

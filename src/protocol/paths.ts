@@ -10,11 +10,11 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** As `operation` of a log entry: a batch rejected as a whole, or a line without an operation. */
+/** `operation` of a log entry if a whole batch was rejected or the line has no operation. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** As `operation` of a log entry: a resend rejected as a whole. */
+/** `operation` of a log entry if a whole resend was rejected. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';

@@ -28,7 +28,7 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
  * @param isRejected true: the service rejects unused fields; false: the service ignores unused fields
- * @param ofLine the names of all fields of the batch line except `op`, `key` and `body`
+ * @param ofLine the names of the unknown fields of the batch line
  */
 export function unusedFields(
   body: JsonObject,

@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name the same fields as for a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // In the document, `push` refers to the push body and must not repeat the `allOf` of the push body.
+            // `meta` copies the `allOf` of the push body, but the document needs only a reference to this body.
             allOf: undefined,
           }),
         }),

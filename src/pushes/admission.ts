@@ -43,8 +43,8 @@ export interface RateLimit {
 
 export interface AdmissionSettings {
   /**
-   * SIGNATURE_GRACE: milliseconds after the first use of a signature. Afterwards, requests with a different path or
-   * idempotency key must not use the signature. 'off': reuse is not detected.
+   * SIGNATURE_GRACE: how many milliseconds a signature may be reused with a different path or idempotency key. 'off':
+   * reuse is not detected.
    */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without an individual rate. */

@@ -153,8 +153,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Sets the answer of each valid push that has no answer yet. Queues the push, unless its externalId is in
- * `order.failed`.
+ * Queues each valid push without an answer, except if its externalId is in `order.failed`. Sets the answer in both
+ * cases.
  *
  * @returns the number of queued pushes
  */
@@ -171,8 +171,8 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // The answer STILL_QUEUED of a resend counts too, because a push cannot be resent after a later push of the same
-      // matter has taken effect.
+      // Includes STILL_QUEUED of a resend: after a later push of the matter has taken effect, a retry of the resend
+      // would be rejected.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));

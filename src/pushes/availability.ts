@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** If the call throws a PushError, keeps this error. Its reason is more exact than the reason from `errorOf`. */
+/** Does not replace a PushError of `call`, because its reason is more exact than the reason from `errorOf`. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

@@ -4,23 +4,20 @@
  */
 
 /**
- * Maximum batch lines of a client in flight while other clients send single pushes. `roomOf` raises the maximum if more
- * single pushes are in flight.
+ * Maximum batch lines of a client in flight while other clients send single pushes. `roomOf` uses the number of
+ * these single pushes in flight if it exceeds WINDOW.
  */
 const WINDOW = 32;
 /** Parts that fit into the window: `web` records a part while workers apply the previous part. */
 const PARTS = 2;
-/**
- * Minimum lines of a part, except the last part of a batch. Smaller parts would cost too many round trips to MongoDB
- * and Redis.
- */
+/** Minimum lines of a part, except the last part of a batch. Smaller parts cost too many round trips. */
 const MIN_PART = 12;
 /**
  * Milliseconds after which the lines of a part no longer count as in flight. Without this limit, lines that wait for a
  * dead worker would block the next lines until the deadline of the batch.
  */
 const MAX_PART_TIME = 500;
-/** Milliseconds for which a client still counts as a sender of single pushes after its last single push. */
+/** The window applies until other clients have had no single push in flight for this many milliseconds. */
 const ACTIVE_TIME = 10_000;
 
 /** The next lines of a batch, which are recorded and queued together. */

@@ -35,7 +35,7 @@ const NULL_BYTES = 'null'.length;
 /**
  * Modifies `body`. Adds missing fields of existing objects, but no missing objects or list elements.
  *
- * @throws PushError BODY_TOO_LARGE naming `set`, if the changed body exceeds `maxBytes`
+ * @throws PushError BODY_TOO_LARGE for the field `set`, if the changed body exceeds `maxBytes`
  */
 export function changedBody(
   body: JsonObject,
@@ -60,11 +60,11 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** Writes infinite numbers such as 1e999 as text. `JSON.stringify` writes `null`, which many fields accept. */
+/** Writes infinite numbers such as 1e999 as text, not as `null`, because many fields accept `null`. */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Marks a removed list element until all changes are made. Until then, the other elements keep their indexes. */
+/** Replaces a removed list element, so that list indexes stay valid until all changes are made. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;

@@ -27,8 +27,8 @@ export interface LoadShedderOptions {
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
 /**
- * Time constant of the measured rate of processed pushes, milliseconds. The rate must not fall much while other workers
- * take over from a dead worker.
+ * Time constant of the measured rate of processed pushes, milliseconds. With a shorter time, the rate falls too much
+ * during the takeover from a dead worker.
  */
 const MEMORY = 3_000;
 /** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
@@ -125,10 +125,7 @@ export class LoadShedder {
     return this.byClient.get(clientId) ?? 0;
   }
 
-  /**
-   * Must be called before every change of `inFlight`. Time without requests in flight does not count, because such
-   * time says nothing about the speed of workers.
-   */
+  /** Must be called before every change of `inFlight`, because `busy` counts only time with requests in flight. */
   private measure(): void {
     const now = this.options.clock();
     const kept = Math.exp((this.measuredAt - now) / MEMORY);

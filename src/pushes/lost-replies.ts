@@ -55,7 +55,7 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until the time limit (epoch milliseconds), but at least MIN_WAIT from now
+   * @param until epoch milliseconds of the limit; the call waits at least MIN_WAIT
    * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {

@@ -42,7 +42,7 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   readonly operation: OperationName | typeof BATCH | typeof RESEND;
   readonly path: string;
   readonly rawBody: Uint8Array;
-  /** Set for a large body, to avoid a second hash computation. */
+  /** The authentication sets this field for a large body. */
   readonly digest?: BodyDigest | undefined;
   /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;

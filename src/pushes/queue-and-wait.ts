@@ -64,8 +64,8 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Writes EXPIRED for each push without a reply, and the state of each reply that the push log may lack (`isLogged`). If
- * the push log already has a final state, `finalize` returns this state.
+ * Writes the state of each reply that is not certainly logged (`isLogged`). For a push without a reply, writes EXPIRED.
+ * If the push log already has a final state, `finalize` returns this state.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,

@@ -67,7 +67,7 @@ async function readSingle(
 
 const NO_FINGERPRINT = () => undefined;
 
-/** Larger bodies (in bytes) of unreadable batches are not stored, because repeated batches could fill the database. */
+/** Maximum bytes of a stored body of an unreadable batch. Many larger bodies could fill the database. */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
 function unreadableBatch(request: PushRequest, checked: PushError, timeout: number): Push {

@@ -35,8 +35,8 @@ const INTERVAL = 60_000;
 const MAX_BODY = 16 * 1024;
 
 /**
- * Maximum milliseconds of the random delay before an entry is written. Writes slow down answers, and only known clients
- * cause writes. The delay hides which client ids exist.
+ * Maximum milliseconds of the random delay of a write. Only rejections of known clients are written. Without the delay,
+ * slower answers would reveal which client ids exist.
  */
 const SPREAD = 1_000;
 

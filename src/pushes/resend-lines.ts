@@ -11,7 +11,7 @@ export interface ResentLine {
   readonly resentFrom: string;
   /** True if the push is planned to be sent. A dry run sends nothing. */
   readonly sent: boolean;
-  /** The id of the new push. Without a new push: `planned.by`. Without both: `resentFrom`. */
+  /** The id of the new push, or of the push that prevented the resend, or `resentFrom`. */
   readonly requestId: string;
   readonly externalId: string | undefined;
   /** A ValidPush is possible only in a dry run. */

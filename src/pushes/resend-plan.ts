@@ -18,7 +18,7 @@ import { externalIdIn } from './validate';
 
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
-  /** The body of the latest attempt that the resend request names; by default the body of `entry`. */
+  /** The body that the resend sends (see `PlanRules.attempts`). */
   readonly body: Uint8Array;
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;

@@ -102,8 +102,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects a push if a conflicting push (same matter or idempotency key) was recorded after the plan. Each resend
- * records its pushes before this check, so at least one of two concurrent resends finds the conflict.
+ * Rejects a push if a conflicting push (same matter or idempotency key) was recorded after `planRequest`. Each
+ * resend records its pushes before `recheck`, so at least one of two concurrent resends finds the conflict.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -174,7 +174,7 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns the named pushes, by the log entry for `planResend` */
+/** @returns the named pushes; each key is a log entry for `planResend` */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -184,7 +184,7 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push, so both together take effect at most once.
+  // A resend of a resend counts as a resend of the original push, so at most one resend takes effect.
   // `firstOf` contains the oldest found entry of each original push.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
@@ -225,7 +225,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // A resend with a changed body must have the same fingerprint, so that only one resend takes effect.
+    // The fingerprint must not depend on `ResendBody.set`, so that at most one resend takes effect.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });

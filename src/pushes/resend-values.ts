@@ -26,8 +26,8 @@ export interface ValuesToSet {
 }
 
 /**
- * Each round sets values and validates the changed bodies. Further rounds are needed, because unknown users are
- * reported only after all fields are valid.
+ * Each round sets values and validates the changed bodies. One round is not enough, because unknown users are reported
+ * only after all fields are valid.
  */
 const MAX_ROUNDS = 30;
 const PROBLEMS_PER_ROUND = 500;

@@ -103,8 +103,8 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   // `checkReady` must come before `admit`: `admit` counts the request for the rate limit and remembers the signature. A
   // request that `checkReady` rejects must not count.
   deps.checkReady();
-  // The request must enter the batch window before `takePermit`, so that the window counts rejected single pushes.
-  // Otherwise batches could use the capacity that load shedding frees for single pushes.
+  // The batch window must count single pushes that `takePermit` rejects, so `enter` comes first. Otherwise, batches
+  // could use the capacity that load shedding frees for single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {

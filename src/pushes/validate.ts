@@ -43,7 +43,7 @@ export interface BodyContext {
   readonly headerErrors: readonly Problem[];
   /** True: fields that the operation does not use are errors (header X-Strict-Fields). */
   readonly strictFields?: boolean;
-  /** Names of the unknown fields of a batch line (not `op`, `body` or `key`). */
+  /** Names of the fields of a batch line other than `op`, `body` and `key`. */
   readonly unknown?: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export interface DigestQuery {
   readonly open?: boolean | undefined;
 }
 
-/** @returns a query that throws PushError TOO_MANY_QUERIES (MAX_CONCURRENT) or VALIDATION_FAILED (MAX_BUCKETS) */
+/** @returns a query that throws PushError TOO_MANY_QUERIES, or VALIDATION_FAILED for too many buckets */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {

@@ -90,7 +90,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 }
 
 interface FailuresPage {
-  /** Failed pushes by `subjectOf`. Subjects, and the pushes of each subject, are sorted newest first. */
+  /** Failed pushes by subject (`FailedSubject`). Subjects and their pushes are sorted newest first. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly continueAfter: string | undefined;

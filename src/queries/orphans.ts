@@ -16,7 +16,7 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Matters that are read for one group. A group must be read within the time limit of the HTTP route. */
+/** Matters to read for one group. A group must be read within the time limit of the HTTP route. */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

@@ -49,7 +49,7 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // Without a search, cursors of older versions must stay valid.
+    // Cursors of older versions are bound to `window` only, and must stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -105,8 +105,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The caller sends the watermark as `updatedFrom` of a later query. The watermark is usually COMMIT_LAG before now.
- * Therefore, the later query finds the changes that are not committed now.
+ * The caller sends the watermark as `updatedFrom` of a later query. The watermark is usually COMMIT_LAG in the past, so
+ * the later query finds the changes that are not committed yet.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));

@@ -13,7 +13,7 @@ import type { Reply } from './replies';
 
 /** Maximum milliseconds of one call of `processBatch`. After this time, the worker abandons the batch. */
 const PROCESSING_TIMEOUT = 8_000;
-/** Minimum milliseconds between the starts of two concurrent batches. Meanwhile, the second batch collects pushes. */
+/** Minimum milliseconds between the starts of two concurrent batches. A longer time enlarges the second batch. */
 const HEAD_START = 50;
 /** While the database commits one batch, the worker can already read and compute the next batch. */
 export const CONCURRENT_BATCHES = 2;
@@ -24,7 +24,7 @@ export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** @returns the session id of the batch; concurrent batches have different indexes */
+  /** @param index differs between concurrent batches @returns the session id of the batch */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
@@ -84,8 +84,8 @@ export class BatchRunner {
   }
 
   /**
-   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions, so that a
-   * second batch can run at the same time.
+   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions. A concurrent
+   * batch can contain the other half.
    */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;

@@ -92,7 +92,7 @@ export class GroupWorker {
   /**
    * Releases `count` partitions, the longest idle partitions first.
    *
-   * @param max maximum partitions that this worker owns from now on; undefined: no limit
+   * @param max limit of owned partitions; undefined: no limit
    */
   adjustShare(count: number, max?: number): void {
     const byIdleness = [...this.held].sort(([, a], [, b]) => b.idleTime() - a.idleTime());
@@ -101,8 +101,8 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // `limit` returns the shards in which BullMQ notices the new limit only after an active job has ended. Therefore,
-    // the worker ends one job.
+    // In the shards that `limit` returns, BullMQ notices the new limit only after an active job has ended. Therefore,
+    // the loop ends one job per shard.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
@@ -173,7 +173,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // If the partition has pushes, the sweep schedules another job.
+      // The job fails, and the sweep schedules another job if the partition has pushes.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);

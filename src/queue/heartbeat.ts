@@ -48,10 +48,7 @@ export interface SeenProcess extends ProcessRecord {
 
 /** Milliseconds between two heartbeats of a web process, randomly up to 50 % longer. */
 const INTERVAL = 2_000;
-/**
- * Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval (1.5 ×
- * INTERVAL).
- */
+/** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
 const SILENT = 4.5 * INTERVAL;
 /** Milliseconds without a heartbeat after which a worker counts as dead. Other workers then take its partitions. */
 export const WORKER_GONE = 2_000;

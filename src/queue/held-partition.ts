@@ -27,8 +27,8 @@ export class HeldPartition {
   }
 
   /**
-   * @returns `LOST` if this worker does not own the partition; otherwise the `ReleaseCondition` for the release
-   * @throws errors except BatchAbandoned
+   * @returns `LOST` if this worker does not own the partition; otherwise the `ReleaseCondition`
+   * @throws all errors of `runner` except BatchAbandoned
    */
   async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {
     const { partition } = this;

@@ -1,7 +1,6 @@
 /**
  * A partition job is a BullMQ job that lets one worker own one partition. The job stays active while pushes arrive in
- * the partition. BullMQ keeps at most one next job of the partition, and starts the next job after the active job has
- * ended.
+ * the partition. BullMQ stores at most one waiting job of the partition, and starts this job after the active job.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -107,8 +106,8 @@ class PartitionWorker extends Worker<PartitionJobData> {
   >();
 
   /**
-   * Maximum seconds of one wait for a job. BullMQ's default of 10 s is too long: ioredis reconnects after
-   * `SILENCE_TIMEOUT` (infra/redis/connect.ts) without an answer.
+   * Maximum seconds of one wait for a job. BullMQ's default of 10 s exceeds `SILENCE_TIMEOUT`
+   * (infra/redis/connect.ts), after which ioredis reconnects.
    */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
@@ -198,7 +197,7 @@ export class JobWorkers {
    * for running batches.
    *
    * @param isBusy whether a batch runs
-   * @returns true if all jobs and `others` have ended; false if Redis does not answer and work can still run
+   * @returns true if all jobs and `others` have ended; false if Redis does not answer
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
     const closing = [others, ...this.workers.map((worker) => worker.close())];

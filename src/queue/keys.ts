@@ -84,7 +84,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /** By partition: its owner, then earlier owners whose transactions can still be open, each as `ownerText`. */
+    /** By partition, as `ownerText`: its owner, then earlier owners whose transactions can still be open. */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
     /** Absent in a new or emptied Redis, which does not know the owners of the partitions. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
@@ -94,7 +94,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     wakeUpPrefix: `${tag}:rings:`,
     /** By worker id: the number of owned partitions. Contains only workers that take partitions. */
     workers: `${tag}:workers:${FORMAT}`,
-    /** By worker id: since when the worker reaches the database, and the time of this report (report-reach.lua). */
+    /** By worker id: the time since which the database answers, and the time of this report (report-reach.lua). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**

@@ -68,7 +68,7 @@ export async function createReplyInbox<S>(
   subscriber.on('message', (_channel, payload) => {
     try {
       const replies: [string, S][] = JSON.parse(payload);
-      // An entry that is not iterable throws here, before the first reply is delivered.
+      // If an entry is not iterable, `map` throws before the first reply is delivered.
       deliver(replies.map(([id, settlement]) => [id, settlement]));
     } catch (error) {
       foldedLog(logger)(UNREADABLE, { error: String(error) });

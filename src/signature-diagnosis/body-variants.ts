@@ -157,7 +157,7 @@ function gbkTable(): Map<string, readonly number[]> {
   for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
     for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
   }
-  // One call decodes all 24,000 pairs. One call for each pair would be slow and would delay other requests.
+  // A separate call for each of the 24,000 pairs would be slow and would delay other requests.
   const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
   const chars = new TextDecoder('gbk').decode(bytes).split('\n');
   const table = new Map<string, readonly number[]>();

@@ -14,7 +14,7 @@ export interface Algorithm {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
-  /** True: the search tries combinations of this algorithm with mistakes. */
+  /** True: the search combines this algorithm with other mistakes. */
   readonly isCommon: boolean;
 }
 

@@ -14,9 +14,9 @@ export interface KeyVariant {
    * first stored secret.
    */
   readonly secret: string;
-  /** True: the search tries combinations with this key. */
+  /** True: the search also combines this key with other mistakes. */
   readonly isCommon: boolean;
-  /** True: the search combines this key with no mistake, because only the browser console uses query keys. */
+  /** True: the search tries no other mistakes, because only the browser console uses query keys. */
   readonly isQueryKey?: boolean;
 }
 

@@ -90,7 +90,7 @@ export class MongoStatusReader {
       return await this.#opened;
     } catch (error) {
       this.#opened = undefined;
-      // The message of a DatabaseSetupError names MONGO_URL, but the URL can be an option of `matterctl`.
+      // The message of a DatabaseSetupError names MONGO_URL, but a `matterctl` option can set the URL.
       throw error instanceof DatabaseSetupError ? error.cause : error;
     }
   }

@@ -142,7 +142,7 @@ type OpenSecret = (
 /**
  * Caches decrypted secrets and failed decryptions. Each read of the clients decrypts only new secrets.
  *
- * @returns a function that starts a read. For each read, it returns a function that decrypts secrets
+ * @returns a function to call once for each read. The call returns a function that decrypts secrets
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {

@@ -129,8 +129,8 @@ async function* findPastHandler(
 }
 
 /**
- * Increments `revision`. If a worker read the matter before this update, the write of the worker fails, and the worker
- * reads the matter again.
+ * Increments `revision`, so that a worker cannot write a matter that it read before this update. The worker then reads
+ * the matter again.
  */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,

@@ -66,7 +66,7 @@ export class SessionPool {
     );
   }
 
-  /** Session id, hex. The first call for an index starts the session. */
+  /** Session id of the batch with this index, hex. The first call starts the session. */
   readonly idOf = (index: number): string => {
     const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
     this.pool.set(index, pooled);
@@ -105,8 +105,8 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of these sessions, except sessions of this pool, which `makeReady` handles. If MongoDB
-   * is unavailable, the pool retries later.
+   * Ends the open transactions of these sessions. Skips sessions of this pool, because `makeReady` handles them. If
+   * MongoDB is unavailable, the pool retries later.
    */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
@@ -144,7 +144,7 @@ export class SessionPool {
     else await pooled.commit((session) => this.heartbeats.readOwn(session));
   }
 
-  /** Failed transactions in other sessions of this pool can lock documents of the batch. */
+  /** Failed transactions in other sessions of this pool can lock documents. */
   private async makeOthersReady(): Promise<void> {
     const failed = [...this.pool.values()].filter((one) => one.mayBeOpen && one.isFree());
     await Promise.all(failed.map((one) => one.exclusively(() => this.makeReady(one))));

@@ -10,8 +10,8 @@ type Define = (name: string, definition: { readonly lua: string }) => void;
 type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<R>;
 
 /**
- * Registers the script `<name>.lua` with a connection. The script starts with the texts of common.lua and of the shared
- * files.
+ * Registers the script `<name>.lua` with a connection. The texts of common.lua and of the shared files come before the
+ * text of the script.
  *
  * @param folder `__dirname` of the caller
  * @param name in kebab case; ioredis gets the name in camel case

@@ -1,7 +1,7 @@
 -- Functions that `defineScript` puts in front of each script.
 
--- Lets a script write although the memory of Redis is full (`maxmemory`). Redis then rejects commands that need memory,
--- but not after the first write of a script. `DEL` of a missing key counts as a write and needs no memory.
+-- Lets a script write although the memory of Redis is full (`maxmemory`). After the first write of a script, Redis
+-- ignores `maxmemory` for this script. `DEL` of a missing key counts as a write and needs no memory.
 -- A script that calls this function must add only little data.
 local function allow_at_maxmemory(key) redis.call('DEL', key .. ':nothing') end
 

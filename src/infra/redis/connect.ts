@@ -50,7 +50,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** @param commands a connection; if it is a Cluster, the subscriber can connect to each of the Cluster's nodes */
+/** @param commands the connection that supplies the addresses of a Cluster's nodes */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {
@@ -160,8 +160,8 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /**
- * A primary that becomes a replica keeps its connections. It then rejects writes with READONLY, and sometimes scripts
- * with MASTERDOWN.
+ * A primary that becomes a replica keeps its connections. A replica rejects writes with READONLY, and can reject
+ * scripts with MASTERDOWN.
  */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {

@@ -28,8 +28,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   });
   // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
   cluster.on('refresh', back);
-  // ioredis can add a node because a command needs this node. `setImmediate` lets this command open the connection
-  // before `connectNode`.
+  // ioredis can add a node in order to send a command to this node. `setImmediate` starts `connectNode` after the
+  // command, because ioredis rejects commands to a node that is connecting.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -37,8 +37,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
 }
 
 /**
- * Connects to a node in advance. By default, ioredis connects at the first command for a node, and rejects further
- * commands until the connection is open.
+ * Connects to a node in advance. By default, ioredis connects at the first command for the node. Without an offline
+ * queue, ioredis then rejects further commands until the connection is open.
  */
 function connectNode(node: Redis): void {
   // The event `node error` reports a failure.
@@ -60,7 +60,6 @@ export async function nodesSettled(cluster: Cluster): Promise<void> {
 }
 
 const FAILURE_EVENTS = ['error', 'sentinelError', 'node error'];
-/** Text of the ioredis error after a sentinel or a node has closed the connection. */
 const CLOSED_WITHOUT_CAUSE = /Connection is closed\.$/;
 const TLS_HINT =
   ' If the servers use TLS, REDIS_URL must begin with rediss, and this process must trust their certificate.';
@@ -175,8 +174,8 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
 }
 
 /**
- * Works around a defect of ioredis: if a node closes its connection after the Cluster connection has ended, ioredis
- * changes the status from `end` to `close`, and never back.
+ * Works around a defect of ioredis: if a node disconnects after the Cluster has ended, ioredis changes the status of
+ * the Cluster from `end` to `close`, and never back.
  */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;

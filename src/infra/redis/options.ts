@@ -35,7 +35,7 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
-    // Do not set `failoverDetector`: with it, a failover during a connection attempt ends the connection permanently.
+    // Do not set `failoverDetector`: it makes ioredis stop reconnecting after a failover during a connection attempt.
   };
 }
 
@@ -67,7 +67,7 @@ const RETRYING: ClusterOptions = {
   retryDelayOnFailover: 100,
   retryDelayOnClusterDown: 100,
 };
-/** A delay of 0 means no retry. A retry by ioredis could execute a command twice. */
+/** 0 disables retries: a retry by ioredis could execute a command twice. */
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
 /**

@@ -127,7 +127,7 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/** Accepts `/db` or no path; for a Sentinel URL without `sentinelMasterId`, `/group/db` or `/group`. */
+/** Accepts `/db` or no path. A Sentinel URL without `sentinelMasterId` needs `/group/db` or `/group`. */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;

@@ -22,7 +22,7 @@ import type {
 import { watchCommands } from './command-spans';
 import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
-/** @param tracer from a registered provider; otherwise `context.active()` contains no span */
+/** @param tracer needs a registered provider; otherwise `context.active()` contains no span */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
@@ -32,7 +32,7 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // Without a traced point, the root context replaces the active context, which can belong to another request.
+      // If no point has a trace, `work` must not run in the active context of another request.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };

@@ -24,7 +24,7 @@ export interface Endpoint<Name extends string = string> {
     /** Reasons for rejections, in addition to the reasons of all signed endpoints. */
     readonly rejections: readonly Reason[];
   };
-  /** `signature`: the service hashes the body after the body has arrived. `streamed`: while the body arrives. */
+  /** `signature`: the service hashes the full body. `streamed`: the service hashes the body during upload. */
   readonly authentication: 'signature' | 'streamed';
   /** What the rate limit counts: pushes, requests, or lines of the body. */
   readonly rate: 'push' | 'request' | 'lines';

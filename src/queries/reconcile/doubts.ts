@@ -1,5 +1,5 @@
 /**
- * Finds doubtful ids in a file. The ledger probably has a doubtful id in another form, so an upsert with this id
+ * Finds doubtful ids in a file: the ledger probably has the matter under another id. An upsert with a doubtful id
  * creates a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.

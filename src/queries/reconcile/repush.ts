@@ -85,8 +85,8 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row without a title keeps the time of the ledger. With a newer time, this push would make delayed
- * pushes with the missing fields ineffective.
+ * The push for a row without a title keeps the time of the ledger. With a newer time, the service would ignore delayed
+ * pushes that have the missing fields.
  */
 function rowLine(
   row: Row,

@@ -1,7 +1,7 @@
 /**
  * Ensures that all processes of a namespace use the same layout of the queue and the same database. With two layouts,
- * the pushes of one matter could be in two partitions, without an order. A worker with another database would not find
- * the push-log entries of the pushes.
+ * the pushes of one matter could be in two partitions and lose their order. A worker with another database would not
+ * find the push-log entries of the pushes.
  */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
@@ -125,7 +125,7 @@ interface ClaimOptions {
 /**
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
- * @throws Error that names both databases, if another database has a valid claim; or the error of Redis or MongoDB
+ * @throws Error naming both databases if another database has a claim; or the error of Redis or MongoDB
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;

@@ -6,7 +6,7 @@ local share_pushes, share_bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local tally_from_pushes, tally_from_bytes = tonumber(ARGV[5]), tonumber(ARGV[6])
 local wake_up_prefix = ARGV[7]
 
--- The rest of ARGV: the number of each partition; then for each push its index in `lists`, its deadline and its text.
+-- The rest of ARGV: the number of each partition; then for each push the index of its list, its deadline and text.
 local take = arguments_after(7)
 local numbers = { take(#lists) }
 

@@ -20,8 +20,8 @@ export interface PartitionLimits {
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /**
- * A partition of at least this size has a tally of its clients (client-tally.lua). For a new tally, the script counts
- * all pushes of the partition. This size is small, because the script blocks Redis while it counts.
+ * From this size on, a partition has a tally of its clients (client-tally.lua). The size is small, because the script
+ * blocks Redis while it counts all pushes for a new tally.
  */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 

@@ -1,11 +1,11 @@
--- Returns 1 if another worker that takes partitions reaches the database, else 0 (worker-reach.ts).
+-- Returns 1 if another worker reaches the database and takes partitions, else 0 (worker-reach.ts).
 local reach, workers = KEYS[1], KEYS[2]
 local id, at_least_for, within = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 allow_at_maxmemory(reach)
 local now = now_ms()
--- Two workers that check at the same time must not both find each other's report. Therefore, the script first
--- removes this worker's report.
+-- Two workers that check at the same time must not both pause. Therefore, the script removes this worker's report
+-- before the search.
 redis.call('HDEL', reach, id)
 local found = 0
 for _, other in ipairs(redis.call('HKEYS', reach)) do

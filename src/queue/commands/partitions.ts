@@ -61,7 +61,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** A batch has at most `limit` pushes, or one of each partition if `limit` is smaller. */
+    /** A batch has at most `limit` pushes, but may always have one push of each partition. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -175,8 +175,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
 /**
- * @returns for each partition the number of pushes, or the error of its shard. An owned partition that
- *   is not released has no entry
+ * @returns for each partition the number of pushes, or the error of its shard. A partition that the worker keeps has no
+ *   entry
  */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
@@ -198,11 +198,9 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/**
- * An owned partition is due if its first push has waited longer than this many milliseconds. OVERDUE applies to the
- * partitions of the calling worker.
- */
+/** A partition of the calling worker is due if its first push has waited longer than this many milliseconds. */
 const OVERDUE = 300;
+/** The same limit for partitions of other workers. */
 const OVERDUE_OF_OTHERS = 2_000;
 /** Minimum milliseconds between two sweeps of all partitions. */
 const SWEEP_ALL_EVERY = 400;

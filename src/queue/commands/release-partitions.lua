@@ -19,7 +19,7 @@ for list, key in ipairs(lists) do
     results[list] = length
     if is_owner then
       -- Fenced owners are earlier owners whose transactions can still be open. A batch ends these transactions and then
-      -- removes the fenced owners. With `FAILED`, this worker becomes a fenced owner of a partition with pushes.
+      -- removes the fenced owners. With `FAILED`, this worker becomes a fenced owner if the partition has pushes.
       local fenced = string.match(text, '^%S*(%s.*)$')
       if condition == 'FAILED' and length > 0 then fenced = ' ' .. text end
       if fenced then redis.call('HSET', owners, number, fenced) else redis.call('HDEL', owners, number) end

@@ -24,7 +24,7 @@ export interface StuckReport {
   readonly stuck: readonly StuckPartition[];
 }
 
-/** Milliseconds between two reads. Meanwhile, a sweep runs, and BullMQ checks for expired locks. */
+/** Milliseconds between two reads: enough for a sweep, and for BullMQ's check of expired locks. */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
 /** @param readPartitions reads all partitions; called again if a partition seems stuck */

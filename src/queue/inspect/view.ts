@@ -57,7 +57,7 @@ export interface QueueView {
 const MAX_PUSHES = 10_000;
 /** Maximum jobs to read for each state and shard; a partition has at most one job in each state. */
 const MAX_JOBS = 5_000;
-/** Pushes that one command reads: few, because pushes can be large. */
+/** Pushes per command. The number is low, because pushes can be large. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
@@ -140,7 +140,7 @@ async function readJobs(
     };
     return [job.data.partition, view];
   };
-  // The waiting jobs must be read first: a worker can take a waiting job between the two reads.
+  // With the opposite order, both reads miss a job that a worker takes between the reads.
   const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
   const active = await queue.getActive(0, MAX_JOBS - 1);
   return Promise.all([

@@ -19,7 +19,7 @@ import { readSecretUses } from './secret-uses';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,64}$/;
 const SYSTEM_CODE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** One line of 1 to 200 characters, because answers and tables show the reason of a pause. */
+/** Answers and tables show the reason of a pause, so the reason must be a single line. */
 const PAUSE_REASON = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
 
 export interface NewClient {
@@ -45,7 +45,7 @@ export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'l
 
 export interface ClientAdmin {
   /**
-   * @returns the secret and its id; both null for a PUBLIC client. The service stores secrets only encrypted
+   * @returns the secret and its id; both null for a PUBLIC client
    * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;

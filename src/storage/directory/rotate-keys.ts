@@ -64,7 +64,7 @@ export interface Resealed {
   readonly keyId: string;
   readonly resealed: number;
   /**
-   * Number of valid secrets by encryption key, without `keyId`. If `left` is empty, operators can remove all keys
+   * Number of valid secrets for each encryption key except `keyId`. If `left` is empty, operators can remove all keys
    * except `keyId` from SECRET_KEYS.
    */
   readonly left: Readonly<Record<string, number>>;

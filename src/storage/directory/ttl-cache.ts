@@ -27,7 +27,7 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
  * @param load loads the value. If `load` fails, waiting callers get the error, and the cache keeps the old value
- * @param ttl milliseconds from the start of a load until the value expires, but at least one pause (PAUSE_FACTOR)
+ * @param ttl milliseconds from the start of a load until the value expires; replaced by a longer pause (PAUSE_FACTOR)
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

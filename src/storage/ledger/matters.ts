@@ -149,7 +149,7 @@ matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// For the "done" list of a user: matters that once had the user as an ASSIGNEE.
+// The "done" list also contains matters that once had the user as an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
 // Pages of a system's matters, in the order of `updatedAt`.

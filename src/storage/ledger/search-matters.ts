@@ -42,8 +42,8 @@ export type SearchMatters = (
 
 export interface SearchBounds {
   /**
-   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. A search by title uses `maxFew`
-   * instead of `maxChecked`.
+   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. In a search by title, `maxFew`
+   * replaces `maxChecked`.
    */
   readonly maxFew: number;
   /** Maximum matters that `searchInOrder` checks. */
@@ -100,7 +100,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if no index does */
+/** @returns the ids from the first index that selects at most `maxFew` matters; otherwise undefined */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;

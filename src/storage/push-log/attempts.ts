@@ -73,8 +73,8 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A resend has the position of its original push. A queued resend of the failed push can still fail, so the queued
-    // resend counts only for a resend request.
+    // A queued resend of the failed push can still fail. The resend counts only if `resendRequestId` is set, because
+    // concurrent resends must find each other.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined

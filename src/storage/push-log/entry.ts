@@ -51,7 +51,7 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
-  /** Set for a stale push. `sent`: `sourceUpdatedAt` of the push; `stored`: that of the matter. */
+  /** `sourceUpdatedAt` of a stale push (`sent`) and of the matter (`stored`). */
   stale?: { sent: Date; stored: Date };
   changes?: readonly FieldChange[];
   /** Set if an earlier push had the same idempotency key and another body. */

@@ -118,7 +118,7 @@ async function settleEach(
  * clock). The deadlines of these pushes must have passed. Each call continues at the mark that the workers share
  * (`Progress`).
  *
- * @param stopping if aborted, the check ends early
+ * @param stopping if aborted, the call ends early
  * @returns the number of expired entries
  */
 export type ExpireLost = (

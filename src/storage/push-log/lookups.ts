@@ -131,7 +131,7 @@ export type KeyUse = Pick<
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
-  /** Body hash of the first push with the key that was queued or answered as a retry. */
+  /** Body hash of the first use that was queued or answered as a retry. */
   firstBody(owner: KeyOwner): string | undefined;
   /** Request id of the persisted push with the same key and body. This can be the entry itself. */
   effectOf(entry: LogEntry): string | undefined;
@@ -212,7 +212,7 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   };
 }
 
-/** Whether a use with the same key and body belongs to the same change as `push`. */
+/** Whether a use with the same key and body is an attempt of the same push. */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;

@@ -17,7 +17,7 @@ import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 /**
  * @param failed contains failed pushes of one system, or pushes that a resend request is about to queue
  * @param resendRequestId pushes of this resend request do not count as later pushes
- * @returns the resolving push (usually the first), by request id of the failed push
+ * @returns the resolving push, by request id of the failed push
  */
 export type FindMended = (
   systemCode: string,
@@ -43,7 +43,7 @@ const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as 
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** If a command finds this many more pushes than values, a separate command reads each value. */
+/** If a command finds this many more pushes than values, separate commands read the pushes of each value. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;

@@ -17,8 +17,8 @@ export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
   /**
-   * Creates ascending ids for the lines of a batch. Only the counter differs from the batch id, so `idsOfSameOrigin`
-   * includes all lines.
+   * Creates ascending ids for the lines of a batch. A line id differs from `batchId` only in the counter, so
+   * `idsOfSameOrigin` includes all lines.
    */
   ofLines(batchId: string, count: number): string[];
 }
@@ -64,7 +64,7 @@ export function receivedAtOf(id: string): number {
 
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The next larger id; for the largest possible id, this id itself. */
+/** The next larger id; the largest possible id is returned unchanged. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

@@ -103,8 +103,8 @@ export interface Settling {
  * Settles the entries that are still queued. If `by.session` is set, the write belongs to the transaction of this
  * session.
  *
- * @returns the number of settled entries. In a transaction, the caller must abort if the number is smaller than the
- *   number of pushes
+ * @returns the number of settled entries. In a transaction, the caller must abort if fewer entries than pushes were
+ *   settled
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 
@@ -146,7 +146,7 @@ function toEntryWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // By the fingerprint, a retry finds the result of an earlier push. Only persisted pushes keep the fingerprint.
+        // A retry finds a persisted first attempt by the fingerprint. Other settled entries lose the fingerprint.
         ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // `$push` keeps the warnings that `web` stored with the entry.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),

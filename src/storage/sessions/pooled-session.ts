@@ -37,7 +37,7 @@ export class PooledSession {
     await this.session.endSession();
   }
 
-  /** `isDirty` prevents a reuse of the session id, because another process can still end transactions of this id. */
+  /** `isDirty` makes the driver discard the session id, because a later `killSessions` may contain the id. */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
@@ -50,7 +50,7 @@ export async function inTransaction<T>(
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
   // `startTransaction` throws if the session already has an active transaction. The call is outside of the `try`,
-  // because `catch` must not abort this transaction.
+  // because `catch` must not abort the active transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
