@@ -60,7 +60,7 @@ export function createFoldedLog(logger: Logger, options: FoldedLogOptions = {}):
     counts = new Map();
     for (const { kind, lines } of ended.values()) {
       const suppressed = lines - (kind.maxPerSecond ?? 1);
-      if (suppressed > 0) write(kind, { suppressed }, `${kind.text}, and more of them`);
+      if (suppressed > 0) write(kind, { suppressed }, `${kind.text}: lines suppressed`);
     }
   };
   const countOf = (kind: LineKind) => {

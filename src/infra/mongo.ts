@@ -56,7 +56,7 @@ export async function connectMongo(
     const hello = await connection.getClient().db('admin').command({ hello: 1 });
     if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
       throw new Error(
-        'the server is a standalone; transactions need a replica set: start the server with --replSet',
+        'transactions need a replica set, but the server is standalone: start the server with --replSet',
       );
     }
     return connection;

@@ -56,7 +56,7 @@ const HELP = z
   .string()
   .meta(
     describe(
-      'Path of a page that explains the reason, relative to the service address. For a rejected signature, the page also shows how to find the cause by requestId.',
+      'Path, relative to the service address, of a page that explains the reason. For a rejected signature, the page also shows how to find the cause by requestId.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );

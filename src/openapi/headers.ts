@@ -21,7 +21,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   Timestamp: {
     header: 'X-Timestamp',
     about: [
-      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s before or after the time of the service; the signature covers the text as sent`,
+      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s before or after the time of the service; sign exactly the text that you send`,
       `Unix 秒级时间戳，前后最多相差 ${TIMESTAMP_WINDOW} 秒；签名使用原样字符串`,
     ],
     schema: { type: 'string', pattern: TIMESTAMP.source },

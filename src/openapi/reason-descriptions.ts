@@ -34,7 +34,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
   NO_USABLE_SECRET: [
-    'The client has no secret; clients of type PUBLIC have none.',
+    'The client has no secret, for example because its type is PUBLIC.',
     'client 为 PUBLIC 类型或没有密钥。',
   ],
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
@@ -49,7 +49,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '请求体或该行不是 JSON 对象；或批次以 `[` 开头但不是合法的 JSON 数组，`errors` 指出位置。',
   ],
   EMPTY_BATCH: [
-    'All lines of the batch are empty, or its array has no element.',
+    'The batch has only empty lines, or is an empty array.',
     '批次没有任何非空行，或数组没有元素。',
   ],
   TOO_MANY_LINES: [
@@ -63,7 +63,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '字段有误，errors 列出问题。',
   ],
   UNKNOWN_USER: [
-    'A party, or the initiator of a draft, is no enabled user of the portal. `errors` names the users.',
+    'A party, or the initiator of a draft, is not an enabled user of the portal. `errors` names the users.',
     '参与人或草稿发起人不是门户的启用用户，errors 列出这些用户。',
   ],
   EXTERNAL_ID_RESERVED: [
@@ -150,7 +150,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
-    'Too many queries or resends run at the same time: of this system, of this client, or of all clients.',
+    'This system, this client or all clients together have too many concurrent queries or resends.',
     '该系统、该 client 或全部 client 同时进行的查询或重发已达上限。',
   ],
   CLIENT_PAUSED: [

@@ -35,7 +35,7 @@ export const servicePaths = (): Record<string, JsonValue> => ({
     'isAlive',
     ['Liveness', '进程是否存活'],
     [
-      'The status is 200 even while the process stops, and in every HTTP_STATUS_MODE.',
+      'The status is 200 in every HTTP_STATUS_MODE, even while the process stops.',
       '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     { 200: okResponse(['The process is alive', '存活'], 'AliveAnswer', 'alive') },

@@ -44,7 +44,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           }),
           key: batchLine.shape.key.meta(
             describe(
-              'The idempotency key of this push. Absent: `<X-Idempotency-Key of the batch>/<line number>`, if the batch has that header. Within a batch, each key may occur once per op.',
+              'The idempotency key of this push. Default, if the batch has an X-Idempotency-Key: `<X-Idempotency-Key>/<line number>`. Within a batch, each key may occur once per op.',
               '本行的幂等键；未填时为“批次的 X-Idempotency-Key/行号”（批次有该请求头时）。同一批次内同一操作的键不能重复。',
             ),
           ),

@@ -27,7 +27,7 @@ export function failuresSchema(timeZone: string) {
     to: instant,
     reason: oneOrMoreNames.meta(
       describe(
-        'One reason, or a list of reasons of which one must match. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET. Strangers who know the client id can cause these three reasons',
+        'One reason or a list of reasons. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET. Anyone who knows the client id can cause these three',
         '单个原因，或原因列表（满足其一即可）。未传时为除 SIGNATURE_MISMATCH、TIMESTAMP_OUT_OF_WINDOW、NO_USABLE_SECRET 之外的全部原因（这三种任何知道 client_id 的人都能造成）',
       ),
     ),
@@ -52,7 +52,7 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Matters of the failed pushes. Pushes without a matter count once per idempotency key; each push without a matter and without a key counts as one',
+      'Number of matters with failed pushes. Without a matter, each idempotency key counts as one; without a key, each push counts as one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
@@ -184,7 +184,7 @@ export const failedRow = z
   })
   .meta(
     describe(
-      'A row: a matter, an idempotency key, a push or a batch, with its last failure',
+      'One matter, idempotency key, push or batch, and its last failure',
       '一个事项及其最近一次失败',
     ),
   );

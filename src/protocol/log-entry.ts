@@ -145,7 +145,7 @@ export const ENTRY_FIELDS = {
   ),
   warnings: presentedField(
     z.array(warning),
-    'Values of the body that look wrong, even if the push succeeded',
+    'Suspicious values of the body. A warning does not make a push fail',
     '请求体中看起来有问题的内容，与推送结果无关',
   ),
   stale: presentedField(

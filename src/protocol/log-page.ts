@@ -104,7 +104,7 @@ export function logPageSchemas(causes: readonly string[]) {
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
         describe(
-          'For a request that was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW. Present if its client queries the `requestId`',
+          'Present if a client queries the `requestId` of its own request, and the reason is SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),

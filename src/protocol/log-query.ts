@@ -54,7 +54,7 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only unresolved failures. A persisted push of the same matter resolves a failure. A successful push with the same client, operation and idempotency key resolves the failure too. A failure without a key has the key console/<requestId>. A successful resend resolves a failure without a matter. In the order of pushes, a resend has the place of the original push. Batches that were rejected as a whole are not included.',
+          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key (without a key: console/<requestId>) resolves the failure too. A successful resend of the failed push also resolves the failure. A resend of an earlier push of the matter does not. Batches that were rejected as a whole are not included.',
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
         ),
       ),

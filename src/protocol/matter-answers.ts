@@ -50,7 +50,7 @@ export const heldView = z
     sourceUpdatedAt: instant().nullable().meta(MATTER.shownTime),
     deleted: z.boolean().meta(MATTER.deleted),
   })
-  .meta(describe('The ledger values of a matter that differs', '有差异的事项在台账中的记录'));
+  .meta(describe('The ledger values of a matter with differences', '有差异的事项在台账中的记录'));
 export type HeldView = Answer<typeof heldView>;
 
 /**
@@ -84,7 +84,7 @@ export const differingMatter = z
         ),
       ),
   })
-  .meta(describe('A line that differs', '有差异的一行'));
+  .meta(describe('A line with differences', '有差异的一行'));
 
 export const matterDiff = z
   .object({
@@ -92,7 +92,7 @@ export const matterDiff = z
     equal: count().meta(describe('Lines without a difference', '一致的行数')),
     differences: z
       .array(differingMatter)
-      .meta(describe('Lines that differ, in the order sent', '有差异的行，按发送顺序')),
+      .meta(describe('Lines with differences, in the order sent', '有差异的行，按发送顺序')),
   })
   .meta(describe('The comparison of all lines', '所有行的比较结果'));
 export type MatterDiff = Answer<typeof matterDiff>;

@@ -126,7 +126,7 @@ function diffRow(timeZone: string) {
       .optional()
       .meta(
         describe(
-          'The original status code in the source system; null or empty: none',
+          'The original status code in the source system; null or empty means no code',
           '来源系统的原始状态码；null 或空表示没有',
         ),
       ),
@@ -136,7 +136,7 @@ function diffRow(timeZone: string) {
       .optional()
       .meta(
         describe(
-          'The time of the last change in the source system; null: none',
+          'The time of the last change in the source system; null means no time',
           '来源系统的最后更新时间；null 表示没有',
         ),
       ),
@@ -188,7 +188,7 @@ function* readDiff(
 
 const dayOfUpdate = (position: 'first' | 'last') =>
   describe(
-    `The ${position} day to count, by \`sourceUpdatedAt\` in the time zone of the portal`,
+    `The ${position} day of \`sourceUpdatedAt\` to count, in the time zone of the portal`,
     'sourceUpdatedAt 所在的日期（门户时区），含当天',
   );
 

@@ -53,13 +53,13 @@ export const PARTY_FIELDS = {
   }),
   parties: listOf(partyBodySchema).meta(
     describe(
-      'Parties, merged by username and role with the existing parties unless `replaceParties` is true; new parties are unread',
+      'Parties to merge with the existing parties by username and role, unless `replaceParties` is true. New parties are unread',
       '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
     ),
   ),
   removeParties: listOf(partyRemovalBodySchema).meta(
     describe(
-      'Parties to remove, after `parties` was applied; a party that the matter does not have is ignored',
+      'Parties to remove; applied after `parties`. A party that the matter does not have is ignored',
       '要移除的参与人，在 parties 生效之后移除；事项中没有的参与人忽略',
     ),
   ),

@@ -112,7 +112,7 @@ export const REASONS = {
   DATABASE_NOT_PREPARED: retryable(
     503,
     '数据库尚未准备，请运维执行 release 步骤',
-    'the database is not prepared: the release step has to be run',
+    'the database is not prepared: an operator must run the release step',
   ),
   BACKLOG_FULL: retryable(
     503,
@@ -162,7 +162,7 @@ export const REASONS = {
   CONFIRMATION_TIMEOUT: retryable(
     504,
     '等待落库确认超时，结果可凭 requestId 查询推送日志',
-    'not confirmed by the database in time; look the requestId up in the push log',
+    'not confirmed by the database in time; look up the requestId in the push log',
   ),
 };
 

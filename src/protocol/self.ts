@@ -95,7 +95,7 @@ export const signedWith = z
         ),
       ),
   })
-  .meta(describe('What this request was signed with', '本次请求签名所用的密钥'));
+  .meta(describe('The secret or query key that signed this request', '本次请求签名所用的密钥'));
 export type SignedWith = Answer<typeof signedWith>;
 
 export const retentions = z
@@ -148,7 +148,7 @@ export const serviceLimits = z
       .nullable()
       .meta(
         describe(
-          'How long a used signature is accepted with another path or idempotency key, seconds; null: until it expires',
+          'How long a used signature is accepted with another path or idempotency key, seconds; null: until the signature expires',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),
@@ -197,7 +197,7 @@ export const clientSelf = z
         ),
       ),
     signedWith: signedWith.meta(
-      describe('What this request was signed with', '本次请求签名所用的密钥'),
+      describe('The secret or query key that signed this request', '本次请求签名所用的密钥'),
     ),
     timeZone: z
       .string()

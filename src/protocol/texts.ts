@@ -22,7 +22,7 @@ export const TEXTS = {
   controls: text('不能含有控制字符', 'must not contain control characters'),
   url: text(
     '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file、缺少主机名的 URL 和文件路径（C:\\…）',
-    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; rejected are URLs without a host, file paths (C:\\…), and the schemes javascript, data, vbscript and file',
+    'must be an http, https or app URL, such as https://oa.example.com/1 or weixin://…; URLs without a host, file paths (C:\\…), and the schemes javascript, data, vbscript and file are rejected',
   ),
   status: text(
     '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
@@ -44,7 +44,7 @@ export const TEXTS = {
   ),
   instant: text(
     `不是支持的时间格式，可用：秒或毫秒时间戳、${WITH_OFFSET}、门户时区的 ${LOCAL_TIME}、yyyyMMddHHmmss`,
-    `must be epoch seconds or milliseconds; ${WITH_OFFSET}; or, in the portal's time zone, ${LOCAL_TIME} or yyyyMMddHHmmss`,
+    `must be epoch seconds or milliseconds, a time such as ${WITH_OFFSET}, or local time of the portal: ${LOCAL_TIME} or yyyyMMddHHmmss`,
   ),
   dateTime: text(
     `必须是 ISO-8601 本地时间，可用：门户时区的 ${LOCAL_TIME}，或 ${WITH_OFFSET}`,

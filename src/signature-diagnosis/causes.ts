@@ -48,7 +48,7 @@ const CATALOGUE = {
     'The signed client id is spelled differently from the sent client id',
     THE_TEXT,
   ],
-  SECRET_IN_TEXT: ['The secret was signed too', `${THE_TEXT} The secret is the key only.`],
+  SECRET_IN_TEXT: ['The secret was signed too', `${THE_TEXT} Use the secret only as the key.`],
   TIMESTAMP_MILLISECONDS: ['The timestamp is in milliseconds', SECONDS],
   TIMESTAMP_UNIT: ['The timestamp is in microseconds or nanoseconds', SECONDS],
   TIMESTAMP_NOT_SECONDS: ['The timestamp is not a whole number of seconds', SECONDS],
@@ -59,7 +59,7 @@ const CATALOGUE = {
   ],
   CLOCK_OFF: [
     'The clock of the caller is wrong',
-    'Synchronize its clock by NTP; a difference of 300 s is allowed.',
+    'Synchronize the clock by NTP; a difference of 300 s is allowed.',
   ],
   SECRET_RETIRED: [
     'The secret that was used is no longer valid',
@@ -78,7 +78,7 @@ const CATALOGUE = {
   SECRET_CASE: ['The upper or lower case of the secret was changed', THE_SECRET],
   SECRET_ENCODED: [
     'The secret was decoded or encoded before it was used',
-    `${THE_SECRET} The key is its UTF-8 bytes.`,
+    `${THE_SECRET} The key is the secret in UTF-8.`,
   ],
   SECRET_HASHED: ['A hash of the secret was used as the key', THE_SECRET],
   SECRET_CUT: ['The first or last character of the secret was missing', THE_SECRET],
@@ -102,7 +102,7 @@ const CATALOGUE = {
     'Rotate the secret, because it was sent over the network. Then sign with the new secret and never send it.',
   ],
   SIGNATURE_LENGTH: ['The signature does not have 64 characters', THE_HEX],
-  HASH_OTHER: ['Another hash than SHA-256 was used', 'Use HMAC-SHA256.'],
+  HASH_OTHER: ['A hash other than SHA-256 was used', 'Use HMAC-SHA256.'],
   NOT_HMAC: ['A plain hash was made, not an HMAC', 'Use HMAC-SHA256 with the secret as its key.'],
   KEY_AND_TEXT_SWAPPED: [
     'The text was used as the key and the secret as the text',
@@ -117,8 +117,8 @@ const CATALOGUE = {
     'Wait a few minutes, send the request again, and query the diagnosis of the new request. Bodies over 16 KiB are not stored.',
   ],
   NO_SECRET: [
-    'The service cannot read a secret of the client, so no mistake was checked',
-    'An operator creates one: "matterctl client rotate".',
+    'The service can read no secret of the client, so no mistake was checked',
+    'Let an operator create a new secret: "matterctl client rotate".',
   ],
   UNEXPLAINED: [
     'The search found no known mistake that gives this signature',

@@ -94,8 +94,8 @@ const AROUND: readonly (readonly [string, string])[] = [
   ...OPENSSL.map((name) => [`${name}= `, ''] as const),
 ];
 
-const LEADING_ZEROS = 'without the leading zeros, as new BigInteger(1, bytes) in Java writes it';
-const SIGNED_NUMBER = 'and with a sign, as new BigInteger(bytes) in Java writes it';
+const LEADING_ZEROS = 'without the leading zeros, like new BigInteger(1, bytes) in Java';
+const SIGNED_NUMBER = 'and with a sign, like new BigInteger(bytes) in Java';
 const SIGN_BIT = 0x80;
 
 /** Writes the digest as a number in two's complement, in hex. */

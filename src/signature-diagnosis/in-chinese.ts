@@ -133,7 +133,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   'it did not try all known mistakes': '尚未尝试全部已知错误',
   'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',
   'a compact writer': '紧凑格式',
-  'compact, as of a map in Go': '紧凑格式，如 Go 的 map',
+  'compact, like a map in Go': '紧凑格式，如 Go 的 map',
   'json.Marshal of a struct': 'json.Marshal（struct）',
   'json.Marshal of a map': 'json.Marshal（map）',
   'json_encode with JSON_UNESCAPED_UNICODE': 'json_encode，JSON_UNESCAPED_UNICODE',

@@ -102,7 +102,7 @@ const ONE_LINE: readonly Writer[] = [
 ];
 
 const REORDERED: readonly Writer[] = [
-  sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
+  sort('compact, like a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
   go('json.Marshal of a map', { layout: COMPACT, quote: htmlOld, order: sorted }),
   sort('json.dumps(body, sort_keys=True)', {

@@ -24,7 +24,7 @@ export interface SchemaWatch extends PollLoop {
 const CHECK_EVERY = 500;
 const WATCH_EVERY = 10_000;
 const NOT_PREPARED =
-  'the database is not prepared: run the release step. No push is accepted until then';
+  'the database is not prepared, so all pushes are rejected: run the release step';
 
 /** Returns after the first check of the indexes. @throws the driver's error if this check fails */
 export async function watchSchema(connection: Connection, logger: Logger): Promise<SchemaWatch> {

@@ -138,7 +138,7 @@ function readPath(path: string, form: RedisAddress['form'], masterId: string | u
   }
   const [db = '0', ...more] = steps;
   if (more.length > 0 || !/^\d{1,5}$/.test(db)) {
-    throw new RedisUrlProblem('must end with the number of its database, or without a number');
+    throw new RedisUrlProblem('must end with a database number, or have no number');
   }
   if (form === 'cluster' && db !== '0') {
     throw new RedisUrlProblem('must not choose a database: a Cluster has only database 0');

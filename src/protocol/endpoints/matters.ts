@@ -63,7 +63,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. It is half a minute in the past, so the queries can repeat matters, but miss none. Filters and the reverse order are available for searches. A page can be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. It is half a minute in the past: a query can repeat matters, but misses none. Filters and the reverse order are available for searches. A page can be short although more pages follow.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -109,7 +109,7 @@ export const MATTER_QUERIES = {
     id: 'digestMatters',
     title: ['Count and digest of matters', '事项数量与摘要'],
     about: [
-      'Counts and hashes by bizType and day, without deleted matters. Each system can run one digest at a time. A digest can take a minute.',
+      'Returns a count and a hash for each bizType and day, without deleted matters. Each system can run one digest at a time. A digest can take a minute.',
       '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
     ],
     body: {

@@ -28,7 +28,7 @@ export const RESEND_ENDPOINT: Endpoint<typeof RESEND> = {
   timeout: 'BATCH_TIMEOUT',
   answer: {
     about: [
-      'The database has confirmed every push. In a dry run: no push would fail.',
+      'The database has confirmed every push. In a dry run: every push can be sent.',
       '数据库已确认每一次推送写入。',
     ],
     schema: 'ResendAnswer',

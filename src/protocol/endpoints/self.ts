@@ -18,7 +18,7 @@ export const SELF_QUERIES = {
     id: 'checkUsers',
     title: ['Check usernames', '校验登录名'],
     about: [
-      'Checks for at most 1,000 names whether the name belongs to an enabled portal user. Pushes get the same check.',
+      'Checks whether each of at most 1,000 names belongs to an enabled portal user. Pushes get the same check.',
       '校验最多 1,000 个登录名是否存在且已启用，与推送时的判断一致。',
     ],
     body: { name: 'UsersCheckBody', schema: () => usersCheckSchema, example: USERS_CHECK },

@@ -45,7 +45,7 @@ test('of a crowd the rest is counted in one line, and the next second begins ane
   secondPasses();
   expect(lines.slice(1)).toEqual([
     {
-      ...{ level: 30, msg: 'rejected, and more of them', suppressed: 899 },
+      ...{ level: 30, msg: 'rejected: lines suppressed', suppressed: 899 },
       ...{ reason: 'SIGNATURE_MISMATCH', code: 401 },
     },
   ]);

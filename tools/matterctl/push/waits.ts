@@ -18,7 +18,8 @@ export interface Pushing {
 /** Reasons of which the service is the cause, so that they concern all lines, with a sentence for each. */
 const SENTENCES: Readonly<Record<string, string>> = {
   DATABASE_UNAVAILABLE: "the service's database (MongoDB) does not answer, or rejects writes",
-  DATABASE_NOT_PREPARED: "the service's database is not prepared: the release step has to be run",
+  DATABASE_NOT_PREPARED:
+    "the service's database is not prepared: an operator must run the release step",
   QUEUE_UNAVAILABLE: "the service's queue (Redis) does not answer, or takes no writes",
   QUEUE_MEMORY_FULL: "the service's queue (Redis) is at its maxmemory",
   BACKLOG_FULL:
