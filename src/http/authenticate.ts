@@ -113,7 +113,7 @@ export function setCaller(
  * For requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the cost of a request for the rate limit, in pushes
+ * @param pushesOf returns the number of pushes as which the rate limit counts a request
  * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(

@@ -40,8 +40,7 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // A request with a malformed body already has a handler that waits for the body. The error answer replaces the answer
-  // of this handler.
+  // If the body is malformed, a handler already waits for the body. The error answer replaces the answer of the handler.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -77,7 +76,6 @@ function discardInput(socket: Duplex): void {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
     // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so the timer can expire.
-    // An earlier pause could be lost, because Node resumes the connection at the end of a message.
     else if (!socket.writableEnded) socket.pause();
   });
 }

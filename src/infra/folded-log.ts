@@ -6,7 +6,7 @@ import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
-/** Maximum kinds per second that are counted separately. Further kinds share one count for each level and text. */
+/** Maximum kinds per second that are counted separately. Further kinds are counted by level and text. */
 const MAX_KINDS = 200;
 
 /** Two lines have the same kind if level, text, reason and client are equal. */

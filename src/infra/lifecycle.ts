@@ -42,7 +42,7 @@ interface Step {
   readonly isDrain: boolean;
 }
 
-/** Maximum milliseconds of all releases together. Drain steps do not count. */
+/** Milliseconds for all releases together. Drain steps do not count. */
 const CLEAN_UP_TIME = 3_000;
 /** Minimum time limit of a release in milliseconds. */
 const MIN_STEP_TIME = 50;

@@ -24,7 +24,7 @@ export interface Metrics {
   answered(path: string, headAt: number, outcome: Success): void;
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * `count` lines of a batch have the result `end`. Each line counts as a request; durations are not measured.
+   * Counts lines of a batch that have the same result. Each line counts as a request; durations are not measured.
    *
    * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
    */

@@ -62,7 +62,7 @@ export interface Tracing {
   /**
    * Starts the span of a request. A valid `traceparent` continues the trace of the caller.
    *
-   * @param route path of a signed endpoint. Invented paths must not become span names
+   * @param route path of a signed endpoint. A path that a caller invents must not become the name of a span
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */

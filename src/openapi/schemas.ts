@@ -65,8 +65,7 @@ function queryBodies(): Schemas {
 
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // Zod writes references only to the schema objects that `answerSchemas` returns. `schemas` must be called only once
-  // for each row, because a second call could create other objects.
+  // Calls `row.schemas` only once: zod writes references only to the schema objects that this function returns.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

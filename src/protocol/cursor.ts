@@ -15,7 +15,7 @@ export function encodeCursor(query: unknown, position: string): string {
 }
 
 /**
- * @param form must match the whole position
+ * @param form a pattern for the whole position, from `^` to `$`
  * @throws PushError VALIDATION_FAILED for the field `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {

@@ -77,7 +77,7 @@ export const ENTRY_FIELDS = {
   idempotencyKey: optionalField(
     TEXT,
     'The idempotency key of the request or line',
-    '当时发送的 X-Idempotency-Key',
+    '请求或批次中该行的幂等键',
   ),
   attempt: presentedField(
     z.int().min(1).max(100).nullable(),
@@ -176,7 +176,7 @@ export const ENTRY_FIELDS = {
   duplicateOf: optionalField(
     REQUEST_ID,
     'For a retry: the first request, whose outcome was returned',
-    '重试所返回结果的首次请求',
+    '若为重试：首次请求的编号，返回的是首次请求的结果',
   ),
   resentFrom: optionalField(
     REQUEST_ID,

@@ -59,7 +59,7 @@ export const TEXTS = {
   },
   years: text('年份必须在 1970 到 9999 之间', 'must have a year from 1970 to 9999'),
   longPast: text(
-    '早于 2000 年，请检查：可能是未赋值的默认时间，或不是时间戳的数字',
+    '早于 2000 年，请检查：可能是未赋值的默认时间，也可能该数字并非时间戳',
     'is before the year 2000: check whether it is a default value of a database, or a number that is not a timestamp',
   ),
   hostAsScheme: text(
@@ -135,8 +135,8 @@ export const TEXTS = {
     text(`填入后请求体超过 ${max} 字节`, `makes a stored body larger than ${max} bytes`),
   brokenArray: (byte: number, line: number) =>
     text(
-      `从第 ${byte} 字节（从 0 计）起不是合法的 JSON 数组，在第 ${line} 行（元素）处`,
-      `the JSON array is invalid at byte ${byte} (counted from 0), in line ${line}`,
+      `JSON 数组在第 ${line} 个元素处（字节 ${byte}，从 0 计）有误`,
+      `the JSON array is invalid in element ${line}, at byte ${byte} (counted from 0)`,
     ),
   encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
   longLine: (max: number) => text(`一行超过 ${max} 个字符`, `is longer than ${max} characters`),

@@ -153,8 +153,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues each valid push without an answer, except if its externalId is in `order.failed`. Sets the answer in both
- * cases.
+ * Queues each valid push that has no answer yet, and sets the answer. If the externalId is in `order.failed`, rejects the
+ * push instead.
  *
  * @returns the number of queued pushes
  */
@@ -171,8 +171,6 @@ export async function applyPushes(
     const { entry, requestId } = push;
     const { externalId } = push.valid;
     if (push.answer) {
-      // Includes STILL_QUEUED of a resend: after a later push of the matter has taken effect, a retry of the resend
-      // would be rejected.
       if (push.answer instanceof PushError && push.answer.retryable) order.failed.add(externalId);
     } else if (order.failed.has(externalId)) {
       skipped.push(rejectRecorded(deps, push, new PushError('SKIPPED_AFTER_FAILURE')));

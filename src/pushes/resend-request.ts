@@ -166,7 +166,7 @@ async function planRequest(
   });
 }
 
-/** A push that the resend request names by one or several attempts. */
+/** A push of which the resend request names one or several attempts. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
@@ -174,7 +174,7 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns the named pushes; each key is a log entry for `planResend` */
+/** @returns a map from log entries, as arguments of `planResend`, to pushes */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,

@@ -69,7 +69,7 @@ const STALLED_INTERVAL = 500;
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
-/** Milliseconds without an answer after which a ping of a closing worker fails. */
+/** While a worker closes: milliseconds without an answer after which a ping of Redis fails. */
 const PING_TIMEOUT = 500;
 /** Failed pings in a row after which a closing worker stops waiting for Redis. */
 const PINGS_WITHOUT_REDIS = 3;

@@ -140,9 +140,7 @@ type OpenSecret = (
 ) => readonly UsableSecret[];
 
 /**
- * Caches decrypted secrets and failed decryptions. Each read of the clients decrypts only new secrets.
- *
- * @returns a function to call once for each read. The call returns a function that decrypts secrets
+ * Caches decrypted secrets and failed decryptions, so that each read of the clients decrypts only new secrets.
  */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {

@@ -23,7 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // Each `stamp` is too old by the delay of its answer. So the larger of two times is more exact.
+    // `stamp` is too old by the delay of the answer. A `stamp` above the extrapolated time is more exact.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

@@ -25,7 +25,7 @@ function rejectionOf(text: string | Buffer): string[] {
 }
 const brokenAt = (byte: number, line: number) => [
   'INVALID_JSON',
-  `the JSON array is invalid at byte ${byte} (counted from 0), in line ${line}`,
+  `the JSON array is invalid in element ${line}, at byte ${byte} (counted from 0)`,
 ];
 
 test.each([
