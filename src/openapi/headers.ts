@@ -51,7 +51,7 @@ const IDEMPOTENCY: RequestHeader = {
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
   about: [
-    '`true`: a field that is unknown or that the operation does not use causes error 400. By default, the service ignores the field with a warning. Use `true` in tests.',
+    '`true`: a field that the operation does not use causes error 400. By default, the service ignores such a field with a warning. Use `true` in tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
   schema: { type: 'string', enum: ['true', 'false'] },

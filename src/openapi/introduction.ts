@@ -22,7 +22,7 @@ The service answers \`code: 0\` only after the database has confirmed the write.
 - **Order.** Send the next push of a matter only after the answer to the previous one.
 - **Bodies.** A JSON object in UTF-8, without Content-Encoding. Maximum: ${MAX_JSON_DEPTH} levels, ${MAX_BRACKETS}
   objects and lists, ${MAX_COMMAS} fields and elements. Unknown fields are ignored. A field
-  systemCode is ignored: the client id determines the system. Values that are too long are rejected, never cut; lengths are counted in UTF-16 units.
+  systemCode is ignored: the client id determines the system. Values that are too long are rejected. Lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\`, or 200 for code 0. With HTTP_STATUS_MODE=always-200, the HTTP status is 200 for
   every path under /api/open, and only \`code\` shows the result.
 - **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason

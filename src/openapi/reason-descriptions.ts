@@ -13,7 +13,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '请求体超过该接口的上限。',
   ],
   HEADERS_TOO_LARGE: [
-    'Request line and headers together exceed 16 KiB, usually because of cookies of a single sign-on. The service answers and closes the connection.',
+    'Request line and headers together exceed 16 KiB, for example because of single sign-on cookies.',
     '请求行与请求头合计超过 16 KiB，常见原因是单点登录的 Cookie；与 MALFORMED_REQUEST 一样直接在连接上返回。',
   ],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
@@ -26,11 +26,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or the client does not exist. Check that the signed bytes are the sent bytes, and that the secret is current. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. The answer has the cause in `diagnosis`. The form on /docs sends this query.',
+    'The signature is wrong, or the client does not exist. Check that the signed bytes are the sent bytes, and that the secret is current. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. `diagnosis` in the answer names the cause. The form on /docs sends this query.',
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。如需原因，请稍后调用 push-logs/query（签名须正确），requestId 填该 401 的 requestId，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
-    'The signature was first used more than SIGNATURE_GRACE (30 s) ago, with another path or idempotency key. Sign each request anew.',
+    'The signature was used more than SIGNATURE_GRACE (30 s) ago for another path or idempotency key. Sign each request anew.',
     '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
   NO_USABLE_SECRET: [
@@ -40,12 +40,12 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   SCOPE_NOT_ALLOWED: [
-    'A query key (`matterctl client console`) signed the request, but this key may not push. Sign with a secret of the client, or ask an operator for a new query key that may push (`--may-push`). A query key that was created with --no-bodies may not search by `titleContains`.',
+    'The query key (`matterctl client console`) may not push. Sign with a secret of the client, or ask an operator for a query key that may push (`--may-push`). Query keys with --no-bodies may not search by `titleContains`.',
     '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。以 --no-bodies 生成的密钥也不能按 titleContains 搜索。',
   ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
   INVALID_JSON: [
-    'The body or line is not a JSON object. A batch that begins with `[` must be a valid JSON array: `errors` has the position.',
+    'The body or line is not a JSON object. For an invalid JSON array, `errors` has the position.',
     '请求体或该行不是 JSON 对象；或批次以 `[` 开头但不是合法的 JSON 数组，`errors` 指出位置。',
   ],
   EMPTY_BATCH: [
@@ -80,7 +80,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '事项已删除，可用 upsert 恢复。',
   ],
   PUSH_NOT_FOUND: [
-    'Only for push-logs/resend: the client has no signed push with this requestId, or its log entry has expired.',
+    'Only for push-logs/resend: the push log has no signed push of this client with this requestId.',
     '仅用于 push-logs/resend：该 client 没有此 requestId 的已签名推送，或其日志已过期。',
   ],
   RESOLVED_SINCE: [
@@ -106,7 +106,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '超过 client 的速率限制，请按 Retry-After 等待；RateLimit 响应头说明剩余额度。',
   ],
   INTERNAL_ERROR: [
-    'An unexpected error; the log of the service shows it under the requestId.',
+    'An unexpected error. Operators find the requestId in the log.',
     '意外错误，服务日志中可凭 requestId 查到。',
   ],
   OPERATION_FAILED: [
@@ -146,7 +146,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该进程同时处理的请求数已达上限（MAX_IN_FLIGHT）。',
   ],
   IN_FLIGHT_BYTES_FULL: [
-    'The bodies of the concurrent requests in this process have reached 256 MiB together.',
+    'The bodies of all concurrent requests in this process have reached 256 MiB.',
     '该进程同时处理的请求体合计已达 256 MiB。',
   ],
   TOO_MANY_QUERIES: [
@@ -154,7 +154,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '该系统、该 client 或全部 client 同时进行的查询或重发已达上限。',
   ],
   CLIENT_PAUSED: [
-    'An operator has paused the pushes of this client; the message may contain the reason. Queries are answered, and pushes that were queued before are applied.',
+    'An operator has paused the pushes of this client; the message may contain the reason. Queries and already queued pushes are not affected.',
     '运维人员已暂停该 client 的推送，message 后可能附有原因。查询不受影响，此前已入队的推送仍会生效。',
   ],
   SKIPPED_AFTER_FAILURE: [
@@ -163,7 +163,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   SHUTTING_DOWN: ['This process is stopping.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [
-    'The database has not confirmed the push in time (PUSH_TIMEOUT, 10 s by default). The push log shows whether it took effect. Retry with the same idempotency key and body.',
+    'The database has not confirmed the push in time (PUSH_TIMEOUT, 10 s by default). The push log shows the result. Retry with the same idempotency key and body.',
     '未在时限内确认落库（默认 10 秒，PUSH_TIMEOUT）：是否生效见推送日志；可用同一幂等键和请求体重试。',
   ],
 };

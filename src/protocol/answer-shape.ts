@@ -40,7 +40,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Number of matching pushes without a log entry. Their client had too many rejections, or the database was unavailable',
+      'Number of matching pushes that have no log entry. Causes: too many rejections, or an unavailable database',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -44,7 +44,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           }),
           key: batchLine.shape.key.meta(
             describe(
-              'The idempotency key of this push. Default, if the batch has an X-Idempotency-Key: `<X-Idempotency-Key>/<line number>`. Within a batch, each key may occur once per op.',
+              'The idempotency key of this push. Default: `<X-Idempotency-Key of the batch>/<line number>`. Within a batch, each key may occur once per op.',
               '本行的幂等键；未填时为“批次的 X-Idempotency-Key/行号”（批次有该请求头时）。同一批次内同一操作的键不能重复。',
             ),
           ),
@@ -55,7 +55,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
 
 const lineNumber = count().meta(
   describe(
-    'Line number in the body, from 1; empty lines count. In an array: the number of the element',
+    'Line number in the body, from 1, including empty lines. In an array: the number of the element',
     '行号，从 1 开始，空行计入；数组为元素序号',
   ),
 );
@@ -66,7 +66,7 @@ const lineFields = {
     .int()
     .meta(
       describe(
-        '0: the push succeeded or, in a dry run, is valid. Otherwise the code that the push would get if it were sent alone.',
+        '0: the push succeeded (in a dry run: is valid). Other codes: as for a single push.',
         '0 表示已落库（试运行时表示有效）；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
@@ -94,7 +94,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'At most 20 problems of the line. Exception: all unknown users are listed, up to about 10,000 in the batch. Paths of fields are relative to `body`.',
+        'At most 20 problems of the line. This limit does not apply to unknown users. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),
@@ -129,7 +129,7 @@ export const batchResult = z
       .optional()
       .meta(
         describe(
-          'The result is the outcome of an earlier push with the same key and body',
+          'This is the result of an earlier push with the same key and body',
           '返回的是同一幂等键、同一内容首次推送的结果',
         ),
       ),

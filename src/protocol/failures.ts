@@ -27,7 +27,7 @@ export function failuresSchema(timeZone: string) {
     to: instant,
     reason: oneOrMoreNames.meta(
       describe(
-        'One reason or a list of reasons. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET. Anyone who knows the client id can cause these three',
+        'One reason or a list of reasons. Absent: all reasons except SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW and NO_USABLE_SECRET',
         '单个原因，或原因列表（满足其一即可）。未传时为除 SIGNATURE_MISMATCH、TIMESTAMP_OUT_OF_WINDOW、NO_USABLE_SECRET 之外的全部原因（这三种任何知道 client_id 的人都能造成）',
       ),
     ),
@@ -52,13 +52,13 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Number of matters with failed pushes. Without a matter, each idempotency key counts as one; without a key, each push counts as one',
+      'Number of matters with failed pushes. Pushes without a matter count once per idempotency key, or one by one',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
   stillFailed: count().meta(
     describe(
-      'Number of `matters` without a success after the last failure. Batches rejected as a whole do not count',
+      'Number of `matters` whose last failure is not mended. Batches rejected as a whole do not count',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
   ),
@@ -96,7 +96,7 @@ export const failureGroup = z
       .nullable()
       .meta(
         describe(
-          'The field with the problem, without positions in lists, as in `parties[].username`; null: no field',
+          'The field with the problem, for example `parties[].username`; null: no field',
           '有问题的字段，不含列表下标，如 parties[].username；null 表示与字段无关',
         ),
       ),
@@ -157,7 +157,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'For the reason MATTER_NOT_FOUND: the failed upsert that should have created the matter. Null: this page has no such upsert, or the reason is different',
+          'The failed upsert that caused a MATTER_NOT_FOUND, if the upsert is on this page; otherwise null',
           'reason 为 MATTER_NOT_FOUND 时：本应创建该事项的失败 upsert（本页范围内）；否则为 null',
         ),
       ),
@@ -168,7 +168,7 @@ export const failedRow = z
       .boolean()
       .meta(
         describe(
-          'True: a batch rejected as a whole; the log does not show whether it was sent again',
+          'True: the row is a batch that was rejected as a whole',
           '被整体拒绝的批次，日志无法判断是否已重发',
         ),
       ),
@@ -177,7 +177,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'A successful push of the matter or idempotency key after the last failure; null: there is none',
+          'The push that mended the last failure; null: the failure is not mended',
           '之后同一事项（没有事项时为同一幂等键）首次成功的推送；null 表示没有',
         ),
       ),
@@ -211,7 +211,7 @@ export const failures = z
       .array(failedRow)
       .meta(
         describe(
-          'One row for each matter, the latest failure first. Pushes without a matter have one row for each idempotency key. Each push without a matter and without a key has its own row',
+          'One row for each matter, the latest failure first. Pushes without a matter: one row for each idempotency key or push',
           '每个事项一行（没有事项时按幂等键，都没有时按推送），最近失败的在前',
         ),
       ),
@@ -226,14 +226,14 @@ export const failures = z
       .boolean()
       .meta(
         describe(
-          'False: there are failures older than the listed ones; continue with `nextCursor`',
+          'False: older failures follow; continue with `nextCursor`',
           '为 false 时还有更早的失败，请用 nextCursor 继续',
         ),
       ),
     nextCursor: nextCursor(),
     keptSince: shownInstant().meta(
       describe(
-        'The push log no longer contains requests from before this time: ISO-8601 in UTC',
+        'The push log contains requests since this time: ISO-8601 in UTC',
         '早于此时间的推送日志已不再保存：ISO-8601，UTC',
       ),
     ),

@@ -40,7 +40,7 @@ export function diagnosisSchemas(causes: readonly string[]) {
         .boolean()
         .meta(
           describe(
-            'False: a limit ended the search before every possibility was tried',
+            'False: a limit ended the search early',
             '为 false 时因时间或次数上限未全部尝试',
           ),
         ),
@@ -104,7 +104,7 @@ export function logPageSchemas(causes: readonly string[]) {
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
         describe(
-          'Present if a client queries the `requestId` of its own request, and the reason is SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW',
+          'Why the signature or timestamp was rejected. Present only if a client queries its own request by `requestId`',
           '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
         ),
       ),
@@ -116,7 +116,7 @@ export function logPageSchemas(causes: readonly string[]) {
         .array(entry)
         .meta(
           describe(
-            'Newest first; with `oldestFirst`, oldest first. A page may be short although more pages follow',
+            'Newest first, unless `oldestFirst` is true. A short page is not always the last page',
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
         ),

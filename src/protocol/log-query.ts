@@ -35,7 +35,7 @@ export function logQuerySchema(timeZone: string) {
       requestId: requestId().meta(describe('Only this request', '指定的一次请求')),
       batchId: requestId().meta(
         describe(
-          'The requestId of the answer to a batch: selects its lines, or the batch itself if it was rejected as a whole',
+          'The requestId of the answer to a batch: selects the lines of the batch, or the rejected batch itself',
           '批次响应的 requestId：返回该批次的各行；整体被拒绝时返回该批次本身',
         ),
       ),
@@ -54,7 +54,7 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key (without a key: console/<requestId>) resolves the failure too. A successful resend of the failed push also resolves the failure. A resend of an earlier push of the matter does not. Batches that were rejected as a whole are not included.',
+          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key also resolves the failure. So does a successful resend of the failed push. A resend of an earlier push does not resolve the failure. Batches that were rejected as a whole are not included.',
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
         ),
       ),
@@ -76,7 +76,7 @@ export function logQuerySchema(timeZone: string) {
       ),
       oldestFirst: flag.meta(
         describe(
-          'True: the oldest entry comes first, across all pages; otherwise the newest',
+          'True: oldest entry first. False: newest entry first',
           '为 true 时按时间正序返回（翻页同序），否则按时间倒序',
         ),
       ),

@@ -41,7 +41,7 @@ export const MATTER = {
     '所处阶段，由 bizStatus 和 deleted 得出',
   ),
   deadlineAt: describe(
-    'Deadline: ISO-8601 date-time with an offset, or local in the time zone of the portal; year from 1970 to 9999',
+    'Deadline: ISO-8601, year 1970 to 9999. Without an offset, the time zone of the portal applies',
     '截止时间：ISO-8601，门户时区的本地时间，年份 1970 到 9999；也接受带时区偏移',
   ),
   initiatorExtId: describe('Id of the initiator in the source system', '发起人在来源系统中的编号'),
@@ -67,7 +67,7 @@ export const MATTER = {
   ),
   shownTime: describe('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   pushedTime: describe(
-    'Time of the last change in the source system. If this time is older than the stored time, nothing changes and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (also as 14 digits yyyyMMddHHmmss); at most 24 hours in the future. A time before the year 2000 causes a warning. Use the same precision in all pushes of a matter: 10:00:00 is older than 10:00:00.500.',
+    'Time of the last change in the source system. A push with an older time than the stored time changes nothing (STALE_IGNORED). Formats: epoch seconds or milliseconds, ISO-8601, or yyyyMMddHHmmss. Without an offset, the time zone of the portal applies. Maximum: 24 hours in the future. A time before the year 2000 causes a warning. Use the same precision in all pushes of a matter: 10:00:00 is older than 10:00:00.500.',
     '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
 };
@@ -79,7 +79,7 @@ const STATUS: Bilingual = [
 
 export const PUSHED_STATUS = {
   upsert: describe(
-    `${STATUS[0]} A new matter without the field gets PENDING; null sets PENDING.`,
+    `${STATUS[0]} The default of a new matter is PENDING; null sets PENDING.`,
     `${STATUS[1]}新事项不传时为 PENDING；传 null 恢复为 PENDING。`,
   ),
   status: describe(...STATUS),
@@ -156,7 +156,7 @@ export const matterAnswer = matterView
   .partial(TEXTS_OF_MATTER)
   .meta(
     describe(
-      'A matter of the ledger; absent values are null. Answers to a query key without access to bodies omit title, summary, content and payloadJson',
+      'A matter of the ledger; absent values are null. Query keys without access to bodies get no title, summary, content or payloadJson',
       '台账中的事项；缺失的字段为 null。无正文权限的查询密钥得到的结果不含 title、summary、content、payloadJson',
     ),
   );

@@ -16,7 +16,7 @@ const BY = describe(
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'One name, or a list of alternative names. If outcome and reason are both present, one match is enough. REPLAYED: a retry returned the outcome of an earlier attempt.',
+  'One name, or a list of alternative names. A push must match outcome or reason. REPLAYED: a retry returned the outcome of an earlier attempt.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
@@ -40,7 +40,7 @@ export function statsSchema(timeZone: string) {
 
 const percentile = (percent: number) =>
   describe(
-    `${percent} % of the pushes took at most this many milliseconds from receipt to answer, accurate to 15 %; null: no push`,
+    `${percent} % of the pushes took at most this many milliseconds from receipt to answer (±15 %); null: no push`,
     '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
   );
 const durations = {
@@ -84,7 +84,7 @@ export const statsRow = z
   })
   .meta(
     describe(
-      'Pushes of one period with the same operation, and the same outcome or reason',
+      'Pushes of one period, operation, and outcome or reason',
       '一个时段、操作、结果或原因的统计',
     ),
   );
@@ -114,7 +114,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: there were too many pushes. Only pushes since `from` of this answer were counted',
+          'False: there were too many pushes, so only pushes since `from` of this answer were counted',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

@@ -38,7 +38,7 @@ const fieldValue = z
       .optional()
       .meta(
         describe(
-          'The invalid value to replace. Absent: every invalid value of the field',
+          'The invalid value to replace. If absent, all invalid values are replaced',
           '仅替换值为此值的无效字段；不传时替换所有无效的值',
         ),
       ),
@@ -84,7 +84,7 @@ export const resendSchema = z
     }),
     set: nullIsAbsent(fieldValues).meta(
       describe(
-        'Values for fields that are invalid in stored bodies. Each invalid field is sent with its new value; valid fields do not change',
+        'New values for invalid fields of the stored bodies. Valid fields do not change',
         '无效字段的新值：请求体中该字段无效时以此值重发，有效的字段保持不变',
       ),
     ),
@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push. If no push is sent: the id of the push that took effect or is still queued. If neither exists: the id in `resentFrom`.',
+        'The id of the push that was sent, took effect earlier, or is still queued. Without such a push, equal to `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'True: the push is sent again (dry run: planned to be sent again). False: if `code` is 0, the push has already taken effect, otherwise see `reason`.',
+          'Whether the push is sent again (dry run: can be sent again). If not, `code` 0 means that the push took effect earlier; otherwise see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

@@ -60,7 +60,7 @@ export const TEXTS = {
   years: text('年份必须在 1970 到 9999 之间', 'must have a year from 1970 to 9999'),
   longPast: text(
     '早于 2000 年，请检查：可能是未赋值的默认时间，也可能该数字并非时间戳',
-    'is before the year 2000: check whether it is a default value of a database, or a number that is not a timestamp',
+    'is before the year 2000: possibly a default value, or a number that is not a timestamp',
   ),
   hostAsScheme: text(
     '看起来缺少协议，可能应为 http://… 或 https://…',
@@ -79,7 +79,7 @@ export const TEXTS = {
   ),
   setsMatter: text(
     '不能统一设置：否则多个事项的推送会成为同一事项的推送',
-    'cannot be set: pushes of many matters would then change one matter',
+    'cannot be set, because this field identifies the matter',
   ),
   valueOrRemove: text(
     '必须且只能含 value 与 remove 之一',
@@ -122,7 +122,7 @@ export const TEXTS = {
   windowTooLong: (by: string, hours: number) =>
     text(
       `按 ${by} 统计时最长 ${hours} 小时`,
-      `the window may be at most ${hours} hours long, because \`by\` is ${by}`,
+      `the window may be at most ${hours} hours long if \`by\` is ${by}`,
     ),
   tooManyLines: (max: number) => text(`超过 ${max} 行`, `has more than ${max} lines`),
   tooManyLineFeeds: (max: number) => text(`换行超过 ${max} 个`, `has more than ${max} line breaks`),

@@ -1,7 +1,7 @@
 /** The catalogue of mistakes in signatures: a stable code, an explanation and a fix for each mistake. */
 import type { Difference, Finding } from '../protocol/log-page';
 
-const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
+const SAME_BYTES = 'Create the body once, as bytes. Sign and send these same bytes.';
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
 const THE_SECRET = 'Use exactly the secret that was printed, without other text around it.';
 const THE_HEX = 'Send the HMAC-SHA256 as 64 hex digits, and nothing else.';
@@ -32,12 +32,12 @@ const CATALOGUE = {
   BODY_CHARSET: ['The body was signed in another character set', `${SAME_BYTES} Use UTF-8.`],
   BODY_ENCODED: ['The body was encoded before it was signed', SAME_BYTES],
   BODY_HASHED: ['A hash of the body was signed', SAME_BYTES],
-  SEPARATOR_MISSING: ['Nothing stands between client id, timestamp and body', THE_TEXT],
+  SEPARATOR_MISSING: ['No separator was signed between client id, timestamp and body', THE_TEXT],
   SEPARATOR_LITERAL: [
-    'A backslash and a letter were signed where a line feed belongs',
+    'A backslash and a letter were signed instead of a line feed',
     `${THE_TEXT} In PHP "\\n" needs double quotes, in Bash $'\\n' or printf.`,
   ],
-  SEPARATOR_CRLF: ['CR LF stands where a line feed belongs', THE_TEXT],
+  SEPARATOR_CRLF: ['CR LF was signed instead of a line feed', THE_TEXT],
   SEPARATOR_OTHER: ['A separator other than a line feed was signed', THE_TEXT],
   SEPARATOR_EXTRA: ['One line break too many was signed', THE_TEXT],
   FIELDS_REORDERED: ['Client id, timestamp and body were signed in the wrong order', THE_TEXT],
@@ -72,7 +72,7 @@ const CATALOGUE = {
   SECRET_WHITE_SPACE: ['The secret was used with white space around it', `${THE_SECRET} Trim it.`],
   SECRET_QUOTED: ['The secret was used with quotes around it', THE_SECRET],
   SECRET_NAMED: [
-    'The secret was used together with its name, as in a file of settings',
+    'The secret was used together with its name, as in a settings file',
     `${THE_SECRET} Read the value, not the line.`,
   ],
   SECRET_CASE: ['The upper or lower case of the secret was changed', THE_SECRET],
@@ -105,7 +105,7 @@ const CATALOGUE = {
   HASH_OTHER: ['A hash other than SHA-256 was used', 'Use HMAC-SHA256.'],
   NOT_HMAC: ['A plain hash was made, not an HMAC', 'Use HMAC-SHA256 with the secret as its key.'],
   KEY_AND_TEXT_SWAPPED: [
-    'The text was used as the key and the secret as the text',
+    'The key and the text of the HMAC were swapped',
     'Look at the order of the arguments of the HMAC function.',
   ],
   SIGNATURE_RIGHT: [
@@ -121,12 +121,12 @@ const CATALOGUE = {
     'Let an operator create a new secret: "matterctl client rotate".',
   ],
   UNEXPLAINED: [
-    'The search found no known mistake that gives this signature',
+    'The search found no known mistake that explains this signature',
     'Compute the SHA-256 of the body that you sign and compare it with bodyHash. Check the secret with "matterctl doctor".',
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-export const ASK_AGAIN = 'Ask again: the time for the search ended before every cause was tried.';
+export const ASK_AGAIN = 'Ask again: the search ran out of time.';
 
 export type Cause = keyof typeof CATALOGUE;
 

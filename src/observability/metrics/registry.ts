@@ -29,7 +29,7 @@ export function createRegistry(type: string) {
     requests: new Counter({
       ...optionsOf(
         'requests_total',
-        'Answered requests to signed endpoints; each line of a batch also counts as one request',
+        'Answered requests to signed endpoints, plus the lines of batches',
       ),
       labelNames: ['operation', 'outcome', 'reason'],
     }),
@@ -65,10 +65,7 @@ export function createRegistry(type: string) {
       'guard_conflicts_total',
       'Commits that failed because another writer had changed or locked a document',
     ),
-    retries: counter(
-      'retries_total',
-      'Batches that were split, and groups of pushes that were retried',
-    ),
+    retries: counter('retries_total', 'Failed commits that a worker retried'),
     jobsFailed: counter(
       'partition_jobs_failed_total',
       'Partition jobs that failed; a sweep schedules them again',

@@ -63,7 +63,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. It is half a minute in the past: a query can repeat matters, but misses none. Filters and the reverse order are available for searches. A page can be short although more pages follow.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. This time is half a minute in the past: a query can repeat matters, but misses none. Filters and reverse order are available. A short page is not always the last page.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -131,11 +131,11 @@ export const MATTER_QUERIES = {
 
 const MAX_LINES = MAX_ID_LINES.toLocaleString('en');
 const LIST: Bilingual = [
-  `NDJSON: one id per line, as a JSON string or an object with \`externalId\`; at most ${MAX_LINES} lines of 16,384 characters, sent within two minutes`,
+  `NDJSON: one id per line, as a JSON string or an object with \`externalId\`; limits: ${MAX_LINES} lines, 16,384 characters per line, 2 minutes upload time`,
   `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MAX_LINES} 行，每行最多 16,384 个字符，两分钟内发完`,
 ];
 const FOUND: Bilingual = [
-  'NDJSON: one line for each orphan, in the order of the ids. The last line is the envelope. An answer without an envelope is incomplete. If the query fails midway, the last line is an error envelope.',
+  'NDJSON: one line for each orphan, in the order of the ids. The last line is an envelope: an error envelope if the query failed. An answer without an envelope is incomplete.',
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 

@@ -20,7 +20,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryPushLog',
     title: ['Search the push log', '查询推送日志'],
     about: [
-      'The newest entry comes first, unless `oldestFirst` is true. A page searches at most 5,000 entries, so a page may be short. `nextCursor: null` marks the last page. `count` stops at 10,000.',
+      'The newest entry comes first, unless `oldestFirst` is true. A page may be short. `nextCursor: null` marks the last page. `count` stops at 10,000.',
       '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
     ],
     body: {
@@ -67,7 +67,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryStats',
     title: ['Push statistics', '推送统计'],
     about: [
-      'Counts all answered pushes, including rejected pushes, in the minute of receipt. A killed process loses the counts of the last few seconds. Longest windows: one day for `minute`, 31 days for `hour`, 366 days for `day`.',
+      'Counts all answered pushes, including rejected pushes, by minute of receipt. A killed process loses the counts of the last few seconds. Longest windows: one day for `minute`, 31 days for `hour`, 366 days for `day`.',
       '在响应时计数，记在收到的那一分钟，含被限流或丢弃的推送。每几秒写入一次，进程被强制终止时会丢失最后几秒。最长时间窗：按分钟一天，按小时 31 天，按天 366 天。',
     ],
     body: {

@@ -21,7 +21,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
     body: 'UpsertBody',
     title: ['Create or update a matter', '新建或更新事项'],
     about: [
-      'A partial update: an absent field stays as it is; null clears a field. A deleted matter is revived under the same matterId. Outcomes: CREATED, UPDATED, REVIVED, STALE_IGNORED.',
+      'A partial update: absent fields do not change; null clears a field. A deleted matter is revived with the same matterId. Outcomes: CREATED, UPDATED, REVIVED, STALE_IGNORED.',
       '部分更新：未传的字段保持不变，null 清空。已删除的事项以原 matterId 恢复。结果：CREATED、UPDATED、REVIVED、STALE_IGNORED。',
     ],
     rejections: ['UNKNOWN_USER', 'EXTERNAL_ID_RESERVED', 'TOO_MANY_PARTIES'],
@@ -111,7 +111,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
     tag: 'query',
     title: ['Verify a push (dry run)', '校验一次推送，不写入'],
     about: [
-      'A dry run: signature, rate, body and users are checked as in a push, with the same errors. Nothing is written to the ledger or to the push log. The ledger is not checked, so a dry run does not find a missing matter, a stale push, too many parties in a matter, or an unassigned id with the prefix `auto:`.',
+      'A dry run: signature, rate, body and users are checked as in a push, with the same errors. Nothing is written to the ledger or to the push log. The ledger is not checked: a dry run does not detect a missing matter, a stale push, too many parties in a matter, or an unassigned `auto:` id.',
       '试运行：签名、速率、请求体和用户的校验及错误与实际推送一致，但不写入台账和推送日志。不检查台账中的数据：事项是否存在、是否过期、已有参与人数、auto: 开头的编号是否已分配。',
     ],
     rejections: ['INVALID_JSON', 'UNKNOWN_USER'],
@@ -135,7 +135,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
 
 const MAX_LINES = BATCH_MAX_ITEMS.toLocaleString('en');
 const LINES: Bilingual = [
-  `NDJSON (one push per line, as in a file for matterctl push) or a JSON array of pushes; at most ${MAX_LINES} lines or elements. The body of a line is the body of a single push.`,
+  `NDJSON (one push per line, as in a file for matterctl push) or a JSON array of pushes; at most ${MAX_LINES} lines or elements. Each field body is the body of a single push.`,
   `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MAX_LINES} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
 ];
 /** Reasons for which the service rejects a whole batch. */
@@ -162,7 +162,7 @@ export const BATCH_ENDPOINT: Endpoint<typeof BATCH> = {
     tag: 'push',
     title: ['Push a batch', '批量推送'],
     about: [
-      'Each line is a separate push with its own log entry, key and outcome. Lines of one matter take effect in their order. A failed line does not affect other lines, with one exception. If a line fails because a server is unavailable or the deadline passes, later lines of the same matter are skipped with SKIPPED_AFTER_FAILURE. If the batch has an X-Idempotency-Key, each line without a key gets `<key>/<line number>`. So the whole batch can be sent again safely.',
+      'Each line is a separate push with its own log entry, key and outcome. Lines of one matter take effect in their order. A failed line does not affect other lines, with one exception. If a line fails because a server is unavailable or the deadline passes, later lines of the same matter are skipped with SKIPPED_AFTER_FAILURE. If the batch has an X-Idempotency-Key, each line without a key gets the key `<key>/<line number>`, and a retry of the whole batch is safe.',
       '每一行都是一次独立的推送，有各自的推送日志、幂等键和结果。同一事项的各行按顺序生效。某行失败不影响其他行；但同一事项前面的行因服务不可用或超时失败时，后面的行不会执行，返回 SKIPPED_AFTER_FAILURE。批次的 X-Idempotency-Key 会为没有键的行生成“键/行号”，因此整个批次可以放心重发。',
     ],
     rejections: [...AS_A_WHOLE, 'SCOPE_NOT_ALLOWED', 'BACKLOG_FULL', 'CLIENT_PAUSED'],

@@ -20,9 +20,7 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
   const keyOf = (id: string) => {
     const key = keys.get(id);
     if (!key)
-      throw new Error(
-        `SECRET_KEYS lacks the key "${id}", with which the secret of a client is encrypted`,
-      );
+      throw new Error(`SECRET_KEYS lacks the key "${id}", which a stored client secret needs`);
     return key;
   };
   return {

@@ -78,7 +78,7 @@ test.each<[string, readonly object[], readonly string[]]>([
   [
     'the id of the matter',
     [{ field: 'externalId', value: 'M' }],
-    ['set[0].field: cannot be set: pushes of many matters would then change one matter'],
+    ['set[0].field: cannot be set, because this field identifies the matter'],
   ],
   ['a removal of the id', [{ field: 'externalId', remove: true }], [expect.any(String)]],
   ['a part of the id', [{ field: 'externalId[].a', value: 'M' }], [expect.any(String)]],

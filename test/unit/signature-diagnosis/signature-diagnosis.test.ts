@@ -127,14 +127,14 @@ test('a search that ran out of time says so: ask again', () => {
   };
   const [cut] = diagnosisOf(wire, { time: 10, clock }).findings;
   expect(cut?.cause).toBe('UNEXPLAINED');
-  expect(cut?.fix).toMatch(/^Ask again: the time for the search ended/);
+  expect(cut?.fix).toMatch(/^Ask again: the search ran out of time/);
   // One that has tried all that it may comes no further the next time.
   const [most] = diagnosisOf(wire, { maxDigests: 10 }).findings;
   expect(most?.fix).not.toContain('Ask again');
   expect(most?.explanation).toContain('it did not try all known mistakes');
   const [all] = diagnosisOf(wire).findings;
   expect(all?.fix).not.toContain('Ask again');
-  expect(all?.explanation).toBe('The search found no known mistake that gives this signature.');
+  expect(all?.explanation).toBe('The search found no known mistake that explains this signature.');
 });
 
 describe('a timestamp in a smaller unit, or an empty one', () => {
