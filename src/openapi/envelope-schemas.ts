@@ -39,7 +39,7 @@ export const reasonSchema = (): z.ZodType<Reason> =>
     .enum(ALL_REASONS)
     .meta(
       describe(
-        'Stable reasons; later versions may add reasons. The table at the start of this document explains them.',
+        'Stable reasons. The table at the start of this document explains the reasons. New reasons may be added.',
         '稳定的错误原因，可能新增；说明见文档开头的表格。',
       ),
     );
@@ -48,7 +48,7 @@ const RETRYABLE = z
   .boolean()
   .meta(
     describe(
-      'Whether a retry may succeed later. Retry with the same idempotency key and body, but with a new signature',
+      'Whether a retry can succeed. A retry needs the same idempotency key and body, and a new signature',
       '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
     ),
   );
@@ -56,7 +56,7 @@ const HELP = z
   .string()
   .meta(
     describe(
-      'Path, relative to the service address, of a page that explains the reason. For a rejected signature, the page also shows how to find the cause by requestId.',
+      'Path of a page that explains the reason. The path is relative to the service address. For a rejected signature, the page shows how to find the cause.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );
@@ -104,7 +104,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
         .optional()
         .meta(
           describe(
-            'Suspicious parts of a rejected body that are no errors, such as a misspelt field name',
+            'Suspicious parts of a rejected body, such as a misspelt field name',
             '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
           ),
         ),

@@ -66,7 +66,7 @@ export const ENTRY_FIELDS = {
   systemCode: optionalField(TEXT, 'System code of the client', '该 client 绑定的系统编码'),
   operation: requiredField(
     TEXT,
-    'upsert, status, reopen, delete, or the name of a query. `matters/batch` means a batch that was rejected as a whole, or a line without an operation',
+    'upsert, status, reopen, delete, or the name of a query. `matters/batch`: a batch rejected as a whole, or a line without an operation',
     '操作名，或查询接口名；matters/batch 表示整体被拒绝的批次，或没有操作的行',
   ),
   externalId: optionalField(
@@ -81,7 +81,7 @@ export const ENTRY_FIELDS = {
   ),
   attempt: presentedField(
     z.int().min(1).max(100).nullable(),
-    'How many requests the client has sent with this operation and key, including this request; null if there is no key or the number exceeds 100',
+    '1 for the first request with this operation and key, 2 for the second; null without a key or above 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ),
   batchId: optionalField(
@@ -107,12 +107,12 @@ export const ENTRY_FIELDS = {
   ),
   receivedAt: requiredField(
     INSTANT,
-    'When the whole request had arrived: ISO-8601 in UTC',
+    'Arrival of the whole request: ISO-8601 in UTC',
     '完整收到的时间：ISO-8601，UTC',
   ),
   deadlineAt: requiredField(
     INSTANT,
-    'Until when the caller waits for the confirmation: ISO-8601 in UTC',
+    'Deadline of the confirmation: ISO-8601 in UTC',
     '调用方等待确认的截止时间：ISO-8601，UTC',
   ),
   queuedAt: optionalField(INSTANT, ...BY_QUEUE),
@@ -130,12 +130,12 @@ export const ENTRY_FIELDS = {
   ),
   outcome: presentedField(
     z.string().nullable(),
-    'The outcome in the answer, if the push succeeded',
+    'The outcome of a successful push',
     '成功推送的结果',
   ),
   reason: presentedField(
     z.string().nullable(),
-    'The reason in the answer, if the push failed',
+    'The reason of a failed push',
     '未成功推送的原因',
   ),
   problems: presentedField(
@@ -175,7 +175,7 @@ export const ENTRY_FIELDS = {
   changes: presentedField(z.array(fieldChange), 'The changes of the matter', '对事项的改变'),
   duplicateOf: optionalField(
     REQUEST_ID,
-    'For a retry: the first request, whose outcome was returned',
+    'For a retry: the first request',
     '若为重试：首次请求的编号，返回的是首次请求的结果',
   ),
   resentFrom: optionalField(

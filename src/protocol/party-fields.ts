@@ -15,7 +15,7 @@ export const partyBodySchema = z
     username: fields.username.meta(MATTER.username),
     partyRole: partyRole.meta(MATTER.partyRole),
   })
-  .meta(describe('A party of a matter, as it is pushed', '推送的参与人'));
+  .meta(describe('A pushed party of a matter', '推送的参与人'));
 
 /** The user may be unknown: a push can remove a user who has left the portal. */
 export const partyRemovalBodySchema = z
@@ -27,7 +27,7 @@ export const partyRemovalBodySchema = z
       .nullIsAbsent(partyRole)
       .meta(
         describe(
-          'The role to remove; absent: all roles of the user',
+          'The role to remove; by default, all roles',
           '要移除的角色；未传则移除该用户的所有角色',
         ),
       ),
@@ -59,7 +59,7 @@ export const PARTY_FIELDS = {
   ),
   removeParties: listOf(partyRemovalBodySchema).meta(
     describe(
-      'Parties to remove; applied after `parties`. A party that the matter does not have is ignored',
+      'Parties to remove after `parties` is applied. Parties that are not in the matter are ignored',
       '要移除的参与人，在 parties 生效之后移除；事项中没有的参与人忽略',
     ),
   ),
