@@ -47,9 +47,9 @@ export interface RunningProcess {
 /** The parts that web and worker share. `id` identifies one run of the process. */
 export type ProcessBase = Awaited<ReturnType<typeof createBase>>;
 
-/** Minimum milliseconds between two calls of `redisTime.now`. */
+/** Minimum milliseconds between two runs of `redisTimeLoop`. */
 const REDIS_TIME_INTERVAL = 20_000;
-/** Maximum milliseconds for which an exiting process waits until its last log lines are written. */
+/** Maximum milliseconds for writing the last log lines at exit. */
 const FLUSH_TIMEOUT = 500;
 
 const flushLog = async (output: DestinationStream | LogOutput) =>
@@ -57,8 +57,7 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
 
 /**
  * @param serve starts the parts of this process type; returns the URL of a web process
- * @throws ConfigError, DatabaseSetupError, an Error about a setting such as REDIS_URL, an error of the MongoDB or Redis
- *   client, or an error of `serve`
+ * @throws ConfigError, DatabaseSetupError, or another error of the start
  */
 export async function startProcess(
   type: 'web' | 'worker',
@@ -155,8 +154,7 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // Parts stop in the reverse order of registration. `serve` registers parts later, so metrics stay available until
-  // these parts have stopped.
+  // Parts stop in the reverse order of registration, so metrics stop after the parts of `serve`.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

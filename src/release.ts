@@ -11,8 +11,7 @@ import { prepareDatabase } from './storage/schema';
 const COMMAND_TIMEOUT = 6 * 3_600_000;
 
 /**
- * Creates the collections and indexes, sets the retention of the push log, and corrects the phases of matters after a
- * change of CONCLUDED_STATUSES.
+ * Creates collections and indexes, sets the retention of the push log, and corrects the phases of matters.
  *
  * @throws ConfigError, DatabaseSetupError, or the driver's error
  */

@@ -31,7 +31,6 @@ import { createIdSource } from './storage/push-log/request-id';
 import { pathPrefixOf, pushSettings, readPages, selfSettings } from './web/settings';
 import { createSettling, type WebSettling } from './web/settling';
 
-/** @throws the errors of `startProcess`, or an Error if the server cannot listen */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
   startProcess('web', options, createWeb);
 

@@ -1,6 +1,6 @@
 /**
  * Pauses this worker if other workers reach the database and this worker does not. The other workers then take over the
- * partitions of this worker, without waiting for a batch timeout. If no worker reaches the database, no worker pauses.
+ * partitions of this worker.
  */
 import { type PingState, type Pings, startPings } from '../src/concurrency/reach';
 import type { Logger } from '../src/infra/logger';
@@ -8,22 +8,16 @@ import { outagesOf } from '../src/infra/outages';
 import type { WorkerReach } from '../src/queue/commands/worker-reach';
 
 const INTERVAL = 200;
-/**
- * Timeout of a ping, milliseconds. A long timeout would delay the takeover of partitions: the takeover must end within
- * 3 s (docs/architecture.md: Recovery).
- */
+/** Timeout of a ping, milliseconds. A long timeout delays the takeover (docs/architecture.md: Recovery). */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
 /** Minimum milliseconds of failing pings before a pause, so that a connection reset causes no pause. */
 const FAILING_TO_PAUSE = 1_000;
-/** Maximum age of another worker's report that the database is reachable, milliseconds. */
+/** Maximum age of another worker's report, milliseconds. */
 const MAX_REPORT_AGE = 2_000;
 /** After this many milliseconds without a pause, the next pause counts as a first pause. */
 const CALM_TIME = 60_000;
-/**
- * Milliseconds. `CutOff.wait` is 0 in the first pause, and FIRST_WAIT in the second. Each further pause doubles `wait`
- * up to MAX_WAIT.
- */
+/** `CutOff.wait` in the second pause, milliseconds. Each further pause doubles `wait` up to MAX_WAIT. */
 const FIRST_WAIT = 2_000;
 const MAX_WAIT = 30_000;
 

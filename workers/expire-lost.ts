@@ -1,13 +1,10 @@
-/**
- * Expires log entries that are still QUEUED long after the deadline of the push. The usual cause is a web process that
- * died.
- */
+/** Expires log entries that are still QUEUED long after the deadline of the push. */
 import { type Clock, type PollLoop, startPollLoop } from '../src/concurrency/timing';
 import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
 const INTERVAL = 2_000;
-/** Minimum milliseconds from the deadline of a push to its expiry. Usually, `web` settles the push earlier. */
+/** Minimum milliseconds from the deadline of a push to its expiry. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
@@ -21,7 +18,7 @@ export interface ExpiryDependencies {
   readonly logger: Logger;
 }
 
-/** Number of consecutive failures that causes one warning. The connections already log shorter outages. */
+/** Number of consecutive failures that causes one warning. */
 const FAILURES_TO_WARN = 10;
 
 /** @param interval milliseconds between two runs */

@@ -4,10 +4,7 @@ import { isCausedByDocument, isConflict, isOutage } from '../src/infra/driver-er
 import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
-/**
- * Another process has changed a document of the commit, or a prior result (`pushes/idempotency.ts`) is not confirmed
- * yet.
- */
+/** Concurrent writes of another process prevent the commit. */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
@@ -18,14 +15,14 @@ export class PlanFailed extends Error {
 }
 
 /**
- * Redis does not confirm that this worker still owns the partitions of the batch. This worker must stop the batch:
- * another worker may already have applied later pushes of the same matters.
+ * Redis does not confirm that this worker still owns the partitions of the batch. The batch must stop, because another
+ * worker may own the partitions.
  */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
-/** Whether the whole batch fails. A sweep (queue/balance.ts) later schedules new jobs for the partitions. */
+/** Whether the whole batch fails. */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
   return isLost || error instanceof SessionReplaced || isOutage(error);
@@ -36,7 +33,7 @@ export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }
 
-/** Whether a push or matter of the group causes the failure, so that every retry fails. */
+/** Whether data of the group causes the failure, so retries are useless. */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);
 }

@@ -63,8 +63,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run in reverse order of registration. The worker must close before the expiry stops, so the expiry is
-  // registered first.
+  // Stop steps run in reverse order of registration: the expiry must stop after the worker.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({
@@ -109,7 +108,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Notes an answer of the database. Called after each batch without an error. */
+  /** Called after each batch without an error. */
   readonly onDone: () => void;
 }
 

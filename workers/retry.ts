@@ -29,10 +29,7 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
-/**
- * Maximum groups that are given up together after a contention error. `apply` first halves larger sets of groups,
- * because some groups may have no contention.
- */
+/** Maximum groups that are given up together after a contention error. `apply` first halves larger sets. */
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
 
@@ -45,9 +42,7 @@ const GIVEN_UP = {
 
 /** Minimum milliseconds for retries after the first failure. */
 const MIN_RETRY_TIME = 1_000;
-/**
- * The time for retries is this multiple of the time until the first failure, because a slow database needs more time.
- */
+/** Maximum time for retries, as a multiple of the time until the first failure. */
 const RETRY_TIME_FACTOR = 8;
 /**
  * Maximum milliseconds from the start of `applyGroups` to the end of the retries. Must be below PROCESSING_TIMEOUT
@@ -76,14 +71,11 @@ export async function applyGroups(
   };
   const context: RetryContext = { ...deps, isTimeOver, givenUp: [] };
   const applied = await apply(context, groups);
-  // `rejectGivenUp` can fail, so `rejectGivenUp` runs after all commits.
+  // `rejectGivenUp` runs after all commits, because `rejectGivenUp` can fail.
   return joined(applied, await rejectGivenUp(deps, context.givenUp));
 }
 
-/**
- * After a failed commit, `apply` first removes settled pushes, because these pushes are the usual cause. If no push is
- * settled, `apply` commits each half of the groups separately.
- */
+/** Settled pushes are the usual cause of a failed commit, so `apply` removes settled pushes before a retry. */
 async function apply(
   context: RetryContext,
   groups: readonly Group[],
@@ -94,7 +86,7 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // This call must precede `separateSettled`: the first call measures the time until the first failure.
+    // `isTimeOver` must precede `separateSettled`, because the first call starts the time for retries.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);

@@ -15,7 +15,7 @@ export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
 export interface FinalizeDependencies {
   readonly lookups: LogLookups;
-  /** A push that was settled before keeps its final state. */
+  /** Keeps the final state of settled pushes. */
   readonly finalize: (pushes: readonly PushToSettle[]) => Promise<FinalStates>;
 }
 
@@ -25,20 +25,17 @@ export interface Separated {
   readonly states: FinalStates;
 }
 
-/** Final state of an unsettled line that is missing in the partition, for example because Redis lost the line. */
+/** Final state of an unsettled line that is missing in the partition. */
 const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
 
-/**
- * Runs before the first commit. Finalizes the pushes past their deadline, and the pushes that must not be applied
- * because of an earlier push.
- */
+/** Runs before the first commit. */
 export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // `deadline` and `now` are times of the same Redis shard. The clocks of two shards can differ.
+  // Compares times of one Redis shard, because the clocks of two shards can differ.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -48,10 +45,7 @@ export async function finalizeLate(
   return { remaining: unlocked, states: new Map([...expired, ...others]) };
 }
 
-/**
- * Runs after a failed commit. Finalizes lines behind a failed line, and pushes without a log entry. A push without a
- * log entry makes every commit fail.
- */
+/** Runs after a failed commit. A push without a log entry makes every commit fail. */
 export async function separateSettled(
   { lookups, finalize }: FinalizeDependencies,
   pushes: readonly WaitingPush[],
@@ -60,7 +54,7 @@ export async function separateSettled(
   const withoutEntry = pushes.filter(({ id }) => !found.has(id));
   const settled = [...found].filter(([, settlement]) => settlement);
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
-  // After a MongoDB election, `settlements` can miss an existing entry. `finalize` settles such an entry.
+  // After a MongoDB election, `settlements` can miss an existing entry.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
   const { remaining, rejected } = splitBehindFailed(queued, new Map([...settled, ...ended]));
   return { remaining, states: new Map([...settled, ...ended, ...(await finalize(rejected))]) };
@@ -71,8 +65,8 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes given-up pushes, and then the given-up lines behind these pushes. If an earlier partition owner has already
- * applied a push, the lines behind the push are not rejected as SKIPPED.
+ * Finalizes the given-up pushes, and then the lines behind these pushes. The first step finds the pushes that an
+ * earlier partition owner has already applied.
  *
  * @param pushes in queue order within each matter
  */
@@ -131,7 +125,7 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 
 /**
  * Rejects the lines behind a failed line that is not in `pushes`. An unsettled line outside this batch is rejected
- * first, so that no worker can commit this line later.
+ * first.
  *
  * @param lateStates the final states of the late pushes of this batch
  */
@@ -150,10 +144,7 @@ async function splitBehindEarlier(
   return splitBehindFailed(pushes, new Map([...lateStates, ...found, ...ended]));
 }
 
-/**
- * Separates all pushes of a matter if an open transaction locks the log entry of a late push of this matter. The open
- * transaction can still change the matter.
- */
+/** Separates all pushes of a matter that an open transaction can still change. */
 function splitBehindLocked(
   late: readonly WaitingPush[],
   states: FinalStates,

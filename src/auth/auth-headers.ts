@@ -5,7 +5,7 @@ import { TEXTS } from '../protocol/texts';
 
 export interface AuthHeaders {
   readonly clientId: string;
-  /** The unparsed text, which the signature covers. */
+  /** The text as sent. */
   readonly timestamp: string;
   readonly signature: string;
 }
@@ -43,7 +43,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** True: the service rejects unknown and unused fields. */
+  /** True: the service rejects a push with fields that the operation does not use. */
   readonly strictFields: boolean;
   readonly headerErrors: readonly Problem[];
 }

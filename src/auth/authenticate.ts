@@ -17,7 +17,7 @@ export interface Caller {
   readonly secretId: string;
   /** The restrictions of the query key; absent if a secret of the client signed the request. */
   readonly queryKey?: QueryKeyTerms;
-  /** Set while the client is paused. The service rejects pushes of a paused client, but answers queries. */
+  /** Set while the client is paused. */
   readonly paused?: ClientPause;
   /** Set if the rate limit of the client differs from the default. */
   readonly limit?: RateOverride;
@@ -94,8 +94,7 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
 const MIN_SECRETS = 2;
 
 /**
- * Adds dummy secrets to the usable secrets. The duration of a rejection must not reveal whether the client exists, or
- * how many secrets the client has.
+ * Adds dummy secrets to the usable secrets. The duration of a rejection must not reveal whether the client exists.
  *
  * @param minSecrets minimum length of the result
  */
@@ -114,10 +113,7 @@ export function secretsToTry(
 /** A cached client can contain an expired query key. */
 const isUnexpired = ({ queryKey }: Secret, now: number) => !queryKey || queryKey.endsAt > now;
 
-/**
- * @param client the current client, in which the secret `signer` may be missing
- * @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE
- */
+/** @throws PushError NO_USABLE_SECRET, SIGNATURE_MISMATCH, CLIENT_DISABLED or NO_SYSTEM_CODE */
 export function callerOf(
   client: KnownClient | undefined,
   signer: Secret | undefined,
@@ -150,10 +146,10 @@ export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
 const SLICE = 64 * 1024;
 
 export interface SignedBody {
-  /** Whether the body is hashed in slices. Other requests can run between two slices. */
+  /** Whether the body is hashed in slices. */
   readonly isLarge: boolean;
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Hash and size of a large body after the first call of `findSigner`; otherwise undefined. */
+  /** Undefined for a small body, and before the first call of `findSigner`. */
   digest(): BodyDigest | undefined;
 }
 

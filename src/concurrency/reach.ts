@@ -1,4 +1,4 @@
-/** Detects by pings that a server is lost (unreachable), and then rejects the pending calls to this server. */
+/** Detects unreachable servers by pings. */
 import { type PollLoop, startPollLoop } from './timing';
 
 export interface PingState {
@@ -6,7 +6,7 @@ export interface PingState {
   readonly failures: number;
   /** Start of the first ping that `failures` counts, by `performance.now()`; undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
-  /** Time from which all pings have succeeded, by `performance.now()`; undefined if the last ping failed. */
+  /** Start of the current series of successful pings, by `performance.now()`; undefined if the last ping failed. */
   readonly answeredSince: number | undefined;
   /** Start of the last ping, by `performance.now()`. */
   readonly lastBegan: number;
@@ -80,10 +80,7 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
 
 const TICKS = 10;
 
-/**
- * Counts timer ticks instead of using one timer. While the event loop is blocked, only one tick passes. A blocked event
- * loop therefore rarely causes a timeout.
- */
+/** Counts timer ticks instead of milliseconds, so that a blocked event loop rarely causes a timeout. */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let ticks = 0;
@@ -118,7 +115,7 @@ export interface ReachOptions {
 
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** A server is lost after this many milliseconds without an answered ping. A short restart takes less time. */
+/** A server is lost after this many milliseconds without an answered ping. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

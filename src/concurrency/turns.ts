@@ -35,7 +35,7 @@ export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   return step.value;
 }
 
-/** Runs one task at a time: a task starts when the previous task has succeeded or failed. */
+/** Runs one task at a time. */
 export interface Mutex {
   <T>(work: () => Promise<T>): Promise<T>;
   isFree(): boolean;

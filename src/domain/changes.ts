@@ -63,7 +63,6 @@ function partyChange(before: readonly Party[], after: readonly Party[]): FieldCh
     if (!unreadBefore.has(key)) added.push(key);
     else if (party.unread && unreadBefore.get(key) === false) unread.push(key);
   }
-  // If only display names or the order of parties changed, `added`, `removed` and `unread` are absent.
   return {
     field: 'parties',
     ...(added.length > 0 && { added: shown(added) }),

@@ -59,7 +59,7 @@ export function decide(
 
 /** An operation with the same `sourceUpdatedAt` as the matter is not stale (contract 4.5). */
 function isStale(matter: Matter, op: Operation): boolean {
-  // On a deleted matter, the outcome of `status`, `reopen` and `delete` does not depend on `sourceUpdatedAt`.
+  // On a deleted matter, only an upsert can be stale.
   if (matter.deleted && op.op !== 'upsert') return false;
   return (
     op.sourceUpdatedAt !== undefined &&
@@ -82,7 +82,7 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionC
   if (parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
-  // `newMatter` explains why the spread must be last.
+  // The spread must be last for speed (see `newMatter`).
   const changes: Partial<Matter> = {
     matterType: op.matterType,
     title: op.title,

@@ -1,11 +1,11 @@
-/** A fold applies the pushes of one matter in order. Several small folds give the same results as one large fold. */
+/** A fold applies the pushes of one matter in order. */
 import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
 
 export interface FoldablePush {
   readonly operation: Operation;
-  /** Digest of client, operation, idempotency key and body; equal for duplicates (contract 5.1). */
+  /** Digest of client, operation, idempotency key and body (contract 5.1). */
   readonly idempotencyFingerprint?: string;
 }
 

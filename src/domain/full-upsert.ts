@@ -24,7 +24,7 @@ export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly parties: readonly PartyRef[];
 }
 
-/** Fields that the service derives from other fields. A full upsert corrects wrong values of these fields. */
+/** Fields that the service derives from other fields. */
 const DERIVED = ['phase', 'priorityRank'] as const;
 
 export type ContentField =
@@ -51,12 +51,9 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
   };
 }
 
-/**
- * Does not compare `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted`. Of parties, compares only
- * usernames and roles.
- */
+/** Does not compare `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted`. */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
-  // The derived fields are compared only if `bizStatus` and `deleted` are equal, because `phase` depends on both.
+  // `phase` depends on `bizStatus` and `deleted`.
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(

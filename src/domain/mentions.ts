@@ -12,10 +12,7 @@ export interface Mentions {
  * no blanks between words.
  */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
-/**
- * An optional sign that joins a name to a longer word: `x-li.lei` and `li.lei@example.com` do not contain the word
- * `li.lei`.
- */
+/** These signs continue a word: the text `li.lei@example.com` does not contain the name `li.lei`. */
 const JOINT = '[._@-]?';
 /** Maximum levels of escapes. A JSON text in `payloadJson` has two levels. */
 const MAX_LEVELS = 5;
@@ -24,7 +21,7 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
 const BLANKS = new Set(['b', 'f', 'n', 'r', 't']);
 
 export function createMentions(username: string): Mentions {
-  // A Chinese character at the start or end of the name needs no boundary, because Chinese texts have no blanks.
+  // A Chinese character at the start or end of the name needs no boundary.
   const before = /^\p{Script=Han}/u.test(username) ? '' : `(?<!${WORD}${JOINT})`;
   const after = /\p{Script=Han}$/u.test(username) ? '' : `(?!${JOINT}${WORD})`;
   const word = new RegExp(`${before}${literalPattern(username)}${after}`, 'gu');

@@ -20,7 +20,7 @@ export interface Upsert extends Common {
   readonly bizStatus?: string;
   readonly replaceParties: boolean;
   readonly parties?: readonly PartyRef[];
-  /** Matches no party in `parties`. Empty or absent if `replaceParties` is true. */
+  /** Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
   /** True if the caller sent no externalId and the service assigned one. */
   readonly assignedId: boolean;
@@ -48,8 +48,5 @@ export interface Delete extends Common {
 
 export type Operation = Upsert | Status | Reopen | Delete;
 
-/**
- * Prefix of the externalIds that the service assigns. A caller cannot choose an externalId with this prefix for a new
- * matter.
- */
+/** Prefix of the externalIds that the service assigns. */
 export const ASSIGNED_ID_PREFIX = 'auto:';

@@ -3,7 +3,7 @@ import { type Matter, type Party, type PartyRef, type PartyRemoval, partyKey } f
 
 /** Maximum parties of a matter (contract 4.11). */
 export const MAX_PARTIES = 500;
-/** Maximum past handlers of a matter. Above this number, the oldest past handlers are removed. */
+/** Maximum past handlers of a matter. */
 export const MAX_PAST_HANDLERS = 1_000;
 
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;

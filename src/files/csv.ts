@@ -1,11 +1,8 @@
 /** Reads and writes CSV files of spreadsheets. Uses no Node API, because the page /console imports this file too. */
 const [QUOTE, LF, CR] = [34, 10, 13];
-/**
- * Maximum size of a record: the number of characters plus the number of cells. Without this limit, a missing closing
- * quote would make the rest of the file one record.
- */
+/** Maximum size of a record: the number of characters plus the number of cells. */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** The reader detects the separator after this many characters, or at the end of a shorter text. */
+/** Number of characters that are enough to detect the separator. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
@@ -30,7 +27,7 @@ export class CsvError extends Error {
 export interface CsvRecord {
   /** The cells, trimmed. Blanks inside quotes are kept. */
   readonly cells: readonly string[];
-  /** Original texts of the unquoted cells that were trimmed, by column (from 0). */
+  /** Original texts of trimmed cells without quotes, by column (from 0). */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
@@ -190,10 +187,7 @@ function separatorOf(text: string): string {
  * before formulas and accept full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
-/**
- * Matches a separator or line break before a formula inside a cell. Some spreadsheets start a new cell there, even
- * inside quotes.
- */
+/** Matches a separator or line break before a formula sign. Some spreadsheets ignore quotes and start a new cell. */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 

@@ -12,7 +12,7 @@ export type Detected =
 
 /**
  * Why a file is rejected:
- * - `damaged`: bytes are invalid in the encoding that the byte order mark or the user states
+ * - `damaged`: some bytes are invalid in the stated encoding
  * - `mostly-utf-8`: UTF-8 with some invalid bytes
  * - `doubtful`: valid GBK, but probably another encoding
  * - `unmarked`: UTF-16 without a byte order mark
@@ -41,7 +41,7 @@ export const markedEncoding = (start: Uint8Array): string | undefined =>
 
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** Does not detect the encoding if the user states the encoding in `given` (a label of TextDecoder). */
+/** @param given the encoding that the user states, as a label of TextDecoder */
 export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
   const start = await firstBytes(read);
   const named = given ?? markedEncoding(start);
@@ -133,7 +133,7 @@ class Utf8Scan {
   invalid = 0;
   badLine = 0;
   #line = 1;
-  /** Total and missing bytes of the unfinished character, and the range of the next byte. */
+  /** The unfinished character has `size` bytes; `need` bytes are missing. */
   #size = 0;
   #need = 0;
   #low = 0x80;
@@ -184,13 +184,10 @@ class Utf8Scan {
   }
 }
 
-/**
- * A text with many rare characters is probably not GBK: Chinese texts mostly use the first level of GB2312. Korean in
- * EUC-KR and kanji in EUC-JP stay undetected, because the same bytes are common Chinese characters in GBK.
- */
+/** A text with many rare characters is probably not GBK: Chinese texts mostly use the first level of GB2312. */
 class GbkScan {
   #all = 0;
-  /** Characters outside GB2312 or in rows 4 to 9 of GB2312 (for example Japanese, Greek and Cyrillic letters). */
+  /** Characters that Chinese texts rarely contain, for example Greek letters. */
   #rare = 0;
   #rareLine = 0;
   #secondLevel = 0;

@@ -22,10 +22,8 @@ const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 /**
- * Does not check whether the day exists.
- *
  * @param cell text of a cell, without surrounding blanks
- * @returns undefined for a day without separators, such as `20261125`, because the digits could also be epoch seconds
+ * @returns undefined for an ambiguous cell: `20261125` can be a day or epoch seconds
  */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);

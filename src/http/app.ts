@@ -111,10 +111,10 @@ function createRouter(options: AppOptions): Router<RequestState> {
   return router;
 }
 
-/** Limits of concurrent queries; a key is a system. */
+/** Maximum concurrent queries of one system (`perKey`) and of all systems. */
 const MAX_CONCURRENT_QUERIES = { perKey: 8, total: 32 };
 
-/** Limits of concurrent resends; a key is a client. */
+/** Maximum concurrent resends of one client (`perKey`) and of all clients. */
 const MAX_CONCURRENT_RESENDS = { perKey: 4, total: 8 };
 
 type Handlers = Readonly<Record<EndpointName, Middleware<RequestState>>>;

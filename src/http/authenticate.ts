@@ -35,8 +35,7 @@ export interface HmacAuthDependencies {
 }
 
 /**
- * Records a failed authentication of a known client in the push log. The number of these entries is limited per client
- * (contract 5.3).
+ * Records a failed authentication of a known client in the push log (contract 5.3).
  *
  * @param operation the operation in the push-log entry of a rejected request
  * @returns a middleware that throws the PushErrors of contract 3.2
@@ -113,7 +112,7 @@ export function setCaller(
  * For requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the number of pushes as which the rate limit counts a request
+ * @param pushesOf returns the number of pushes that the rate limit counts for a request
  * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(

@@ -12,7 +12,7 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/** Maximum total bytes of all uploads, and maximum total bytes of all bodies whose requests occupy slots. */
+/** Maximum total bytes of all uploads. The same limit applies separately to the requests in slots. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Maximum milliseconds to discard the rest of a rejected body. */
 const DISCARD_TIMEOUT = 2_000;
@@ -37,7 +37,7 @@ export function koaRawBody(
       state.rawBody = await readRawBody(req, counted, limit, timeout);
       await next();
     } finally {
-      // Frees the body before the answer is sent, because Koa keeps `state` until a slow client has read the answer.
+      // Frees the body early, because Koa keeps `state` until the client has read the answer.
       state.rawBody = EMPTY;
       counted.end();
     }
@@ -100,7 +100,6 @@ export async function discardRest(req: IncomingMessage): Promise<void> {
 }
 
 export interface CountedRequest {
-  /** Counts the bytes. If all uploads together exceed their limit, disconnects the oldest uploads. */
   received(bytes: number): void;
   /** @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
@@ -159,7 +158,7 @@ export function createInFlight(
 
 /**
  * Above a limit, the oldest upload is disconnected. Most bodies arrive within milliseconds, so the oldest upload is
- * probably slow. A limit per client is impossible: the signature is checked only after the body has arrived.
+ * probably slow.
  *
  * @param bytes maximum bytes of all uploads together
  */
@@ -173,7 +172,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // Keeps this upload: the whole body has arrived, and the upload will end soon.
+      // The whole body has arrived, so this upload will end soon.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

@@ -9,9 +9,9 @@ export interface PlainDocument {
   readonly bytes: Buffer;
   readonly type: string;
   readonly etag: string;
-  /** Additional headers of the answer. These headers replace default headers with the same name. */
+  /** Additional headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Decides by the Host header whether a request gets the document; by default, every request gets it. */
+  /** Whether a request with this Host header gets the document. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 
@@ -72,7 +72,7 @@ export function acceptsGzip(accepted: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Evaluates If-None-Match (RFC 9110, section 13.1.2). Returns false for a forced reload (`no-cache`). */
+/** Evaluates If-None-Match (RFC 9110, section 13.1.2). */
 function isCurrent(etag: string, request: IncomingHttpHeaders): boolean {
   const { 'if-none-match': known = '', 'cache-control': control = '' } = request;
   if (/\bno-cache\b/.test(control)) return false;
@@ -107,7 +107,7 @@ export const PAGE_HEADERS = {
   // `no-cache` makes the browser check at each load whether its copy is current.
   'Cache-Control': 'no-cache',
 };
-/** A file name with a hash: the build changes the name when the content changes. */
+/** Matches file names with a hash of the content. */
 const HASHED = /-[0-9A-Z]{8}\.\w+$/;
 const FOREVER = { ...PAGE_HEADERS, 'Cache-Control': 'public, max-age=31536000, immutable' };
 
@@ -123,7 +123,6 @@ export const toPlainDocument = (
 });
 
 /**
- * @param folder the folder of the bundle; the request path of a file is `/<folder name>/<file name>`
  * @param address the request path of `index.html`
  * @throws Error if a file cannot be read
  */

@@ -20,8 +20,8 @@ export interface Listeners {
 }
 
 /**
- * Only the first call of `answered` or `rejected` for a request is reported. If a report fails, the answer must not
- * change, because the pushes may already be stored.
+ * Only the first call of `answered` or `rejected` for a request is reported. A failed report must not change the
+ * answer.
  */
 export interface EndRequest {
   answered(ctx: RequestContext): void;

@@ -15,10 +15,7 @@ import type { SchemaWatch } from '../storage/schema';
 
 /** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
-/**
- * Milliseconds for which a ping result is reused. This limits the number of pings, because anyone can send health
- * checks.
- */
+/** Milliseconds for which a ping result is reused, to limit the pings that health checks cause. */
 const CACHE_TTL = 250;
 
 const PAUSED = new Error('the queue of partition jobs is paused: run matterctl queue unpause');
@@ -68,7 +65,6 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
-  /** Reuses the result of a failed ping too, so that failures cause no additional pings. */
   const pingThrottled = (): Promise<void> => {
     const now = performance.now();
     if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
@@ -116,8 +112,7 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // At `maxmemory`, Redis still accepts this probe, so the process stays ready. The process rejects only pushes
-  // (QUEUE_MEMORY_FULL).
+  // Redis accepts this probe even at `maxmemory`, so the process stays ready.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({

@@ -6,9 +6,7 @@ import type { Envelope } from '../protocol/envelope';
 /** The service disconnects a client that reads nothing for this many milliseconds. */
 const STALL_TIMEOUT = 30_000;
 
-/**
- * Each step of the generator yields a group of lines, which may be empty. The return value is `data` of the envelope.
- */
+/** Yields groups of lines, and returns `data` of the envelope. */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
 /** `startLines` reads the first group before the answer begins, so that an early error gives a normal error answer. */
@@ -61,7 +59,7 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // Unsent data means that the client is slow. If all data is sent, the client is waiting.
+  // Unsent data means that the client is slow.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

@@ -40,7 +40,7 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // If the body is malformed, a handler already waits for the body. The error answer replaces the answer of the handler.
+  // The error answer replaces the response to a request with a malformed body.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -63,10 +63,7 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, isInHandler: boolean
   return isCutOff && isInHandler ? 'BODY_INCOMPLETE' : 'MALFORMED_REQUEST';
 }
 
-/**
- * Discards the input. If the connection closed with unread input, TCP would reset the connection, and the client could
- * lose the answer.
- */
+/** Discards the input, because closing a connection with unread input can destroy the answer. */
 function discardInput(socket: Duplex): void {
   let remaining = MAX_DISCARDED;
   // Node's `data` listener parses further requests. Node's `end` listener can close the connection before the answers
@@ -75,7 +72,7 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Each chunk restarts the timer of STALL_TIMEOUT (server.ts). The pause stops the chunks, so the timer can expire.
+    // Without this pause, each chunk would restart the timer of STALL_TIMEOUT (server.ts).
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -1,16 +1,16 @@
 /**
- * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop. The
- * delayed requests run together in a later turn, so that their pushes can share a batch for Redis.
+ * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop.
+ * Delayed requests run together, so that their pushes can share a Redis batch.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';
 
 /** Maximum milliseconds for which a request waits for further connections. */
 const MAX_WAIT = 10;
-/** Maximum waiting requests. The upload limits (body.ts) do not count waiting requests. */
+/** Maximum waiting requests. */
 const MAX_WAITING = 500;
 
-/** Runs tasks in the order of the calls. While Node accepts new connections, the tasks wait. */
+/** Runs tasks in the order of the calls. */
 export type RunWithNewConnections = (task: () => void) => void;
 
 /** @param clock monotonic, milliseconds */

@@ -16,10 +16,7 @@ import type { RequestState } from './request';
 
 const METHODS = ['HEAD', 'GET'];
 
-/**
- * A page needs its exact path, because the page loads its files by relative names. The targets of the redirects are
- * relative, because a proxy can add a path prefix.
- */
+/** The targets of the redirects are relative, because a proxy can add a path prefix. */
 const REDIRECTS: ReadonlyMap<string, { readonly page: string; readonly location: string }> =
   new Map([
     ['/', { page: DOCS_PATH, location: DOCS_PATH.slice(1) }],
@@ -53,7 +50,7 @@ const EXAMPLES = [
 interface Demo {
   /** Path of the file with the credentials. tools/local/prepare-data.ts writes this file. */
   readonly file: string;
-  /** Host names under which the secret is served, in addition to localhost and IP addresses. */
+  /** Accepted host names, in addition to localhost and IP addresses. */
   readonly ownNames: readonly string[];
 }
 

@@ -15,10 +15,7 @@ import type { RequestContext, RequestState } from './request';
 
 export interface RespondOptions {
   readonly clock: Clock;
-  /**
-   * Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). Health checks keep their real status,
-   * because load balancers evaluate the status.
-   */
+  /** Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). */
   readonly always200: boolean;
   /** Called before the answer is sent; for an answer of many lines, before the last line is sent. */
   readonly end: EndRequest;
@@ -35,8 +32,7 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // This call is outside of the `try`, because its failure must not replace the answer by an error. For an answer of
-    // many lines, `sendLines` makes this call.
+    // Outside of the `try`: a failure of `answered` must not change the answer.
     if (!ctx.state.lines) options.end.answered(ctx);
     // A connection with unread body data cannot be reused. A connection to a stopping process must not be reused.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
@@ -103,7 +99,7 @@ function noRoute(ctx: RequestContext): PushError {
   return new PushError('PATH_NOT_FOUND');
 }
 
-/** The status is sent before all lines are read, so only the last line shows whether the request succeeded. */
+/** The last line reports errors, because the status is sent before the first line. */
 function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOptions): void {
   setLanguageHeaders(ctx);
   ctx.set(API_HEADERS);

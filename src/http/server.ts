@@ -24,7 +24,7 @@ import { collectRequests } from './new-connections';
 
 /** Milliseconds in which the head of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
-/** Milliseconds in which a whole request must arrive; each endpoint has a shorter limit. */
+/** Milliseconds in which a whole request must arrive. */
 const REQUEST_TIMEOUT = 125_000;
 /** The server disconnects a client that reads nothing of its answer for this many milliseconds. */
 const STALL_TIMEOUT = 10_000;
@@ -56,7 +56,7 @@ interface Served {
   readonly pathPrefix: string;
 }
 
-/** @throws Error naming HOST and PORT */
+/** @throws Error if the server cannot listen on HOST and PORT */
 export async function serve(
   { config, logger, lifecycle }: Serving,
   { handler, health, pathPrefix }: Served,
@@ -73,8 +73,7 @@ export async function serve(
   });
   lifecycle.onDrain('server', async () => {
     health.leave();
-    // The load balancer needs time to notice that this process is not ready. The process still accepts the requests
-    // that arrive meanwhile.
+    // The load balancer needs time to notice that this process is not ready.
     await sleep(config.DRAIN_DELAY);
     health.drain();
     await server.close();
@@ -150,19 +149,18 @@ function createHttpServer(
   // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // For idle connections, Node calls this listener after KEEP_ALIVE_TIMEOUT. For all other connections, Node calls it
-    // after STALL_TIMEOUT without traffic. HEADERS_TIMEOUT, not this listener, ends connections without a request.
+    // Node calls this listener after KEEP_ALIVE_TIMEOUT for idle connections, otherwise after STALL_TIMEOUT.
     const isIdle = unanswered.get(socket)?.size === 0;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
   return server;
 }
 
-/** Scheme and host of a request target. Some proxies send both, and this server ignores both. */
+/** Scheme and host of a request target. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Prevents request smuggling: a proxy and this server must find the same end and the same target of a request. Removes
+ * Prevents request smuggling: a proxy and this server must agree on the target and the end of each request. Removes
  * scheme and host from `req.url`, because Koa parses the host, and the host may be invalid.
  *
  * @returns whether the head is unambiguous

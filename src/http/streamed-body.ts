@@ -15,10 +15,7 @@ import { type HmacAuthDependencies, setCaller } from './authenticate';
 import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
-/**
- * Limits concurrent streamed uploads separately from the uploads of `koaRawBody`, because a streamed upload can take
- * minutes. The total size is unlimited, because streamed bodies are not kept in memory.
- */
+/** Limits concurrent streamed uploads. The total size is unlimited, because the bodies are not kept in memory. */
 export function koaLongUploads(max: number): Middleware {
   const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
   return async ({ req }, next) => {
@@ -42,7 +39,7 @@ export interface StreamedUpload {
   /**
    * Called before the body is read and before the signature is verified.
    *
-   * @returns the listener for the chunks of the body; the listener receives no chunk if the client is unknown
+   * @returns the listener for the chunks of the body
    * @throws PushError if the body must not be read
    */
   readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
@@ -50,12 +47,7 @@ export interface StreamedUpload {
 
 export type ChunkListener = (chunk: Uint8Array) => void;
 
-/**
- * Creates a middleware with the same checks as `koaHmacAuth`. The middleware checks the signature and the client after
- * the whole body has arrived.
- *
- * @returns a middleware that throws the errors of `koaHmacAuth`, `upload.begin`, `checkEncoding` and `receiveBody`
- */
+/** Makes the same checks as `koaHmacAuth`, but checks the signature after the whole body has arrived. */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
   upload: StreamedUpload,
@@ -84,7 +76,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // `lookUp` must read the current secrets, because the body is not stored for a second check.
+  // The secrets must be current, because the body is not stored for a second check.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };

@@ -18,10 +18,7 @@ const { Connection } = require('mongodb/lib/cmap/connection') as {
   readonly Connection: { readonly prototype: DriverConnection };
 };
 
-/**
- * Patches the driver: a command on a destroyed socket fails at once with a network error, and the driver retries the
- * command.
- */
+/** Patches the driver: a command on a destroyed socket fails at once with a retryable error. */
 export function failCommandsOnClosedSockets(): void {
   const { prototype } = Connection;
   const { throwIfAborted } = prototype;

@@ -37,7 +37,7 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,64}$/, 'must have 1 to 64 letters, digits, underscores and hyphens')
     .default('matter-push'),
-  /** Number of shards of the queue; each shard has its own hash tag in Redis. The default for a Redis Cluster is 8. */
+  /** Number of shards of the queue. The default for a Redis Cluster is 8. */
   REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),
   /** Number of partitions of each shard. */
   REDIS_PARTITIONS: wholeNumberSetting(1, 1_024).default(64),
@@ -76,10 +76,7 @@ const schema = z.object({
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long the push log keeps bodies (at most PUSH_LOG_RETENTION); 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
-  /**
-   * Maximum requests that one web process handles at a time; further requests get 503. Requests whose bodies are still
-   * arriving have a separate limit with the same value.
-   */
+  /** Maximum requests that one web process handles at a time; further requests get 503. */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
   /** Maximum pushes in one partition; `web` answers further pushes with 503. */
   PARTITION_LIMIT: wholeNumberSetting(1, 1_000_000).default(10_000),
@@ -103,9 +100,9 @@ const schema = z.object({
     .default(''),
   /** `off`: no reference page at /docs and no console at /console. */
   PAGES: z.enum(['on', 'off']).default('on'),
-  /** `on`: the reference page shows the secret of the demo client in DATA_DIR. */
+  /** `on`: the reference page shows the secret of the demo client. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
-  /** Public URL of the service; the path of this URL is the prefix of links in answers. */
+  /** Public URL of the service. Links in answers start with the path of this URL. */
   PUBLIC_URL: plainUrl.default(''),
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -150,7 +147,7 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
 /**
  * An empty variable counts as absent.
  *
- * @throws ConfigError; the message names every missing or invalid variable
+ * @throws ConfigError that names every missing or invalid variable
  */
 export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

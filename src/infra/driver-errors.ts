@@ -42,7 +42,7 @@ export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefin
   return isUnconfirmed(error) ? 'unconfirmed' : 'locked';
 }
 
-/** The errors of single documents of an unordered bulk write, by index; empty if `error` concerns all documents. */
+/** The errors of single documents of an unordered bulk write, by index of the document. */
 export function errorsOfDocuments(error: unknown): ReadonlyMap<number, Error> {
   const errors = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return new Map(
@@ -87,16 +87,13 @@ export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
 
-/** The driver throws a socket error unchanged if the connection breaks while the driver sends a command. */
+/** The driver throws some socket errors unchanged. */
 export function isSocketError(error: unknown): boolean {
-  // Under jest, the error can come from another JavaScript context, and `instanceof Error` is then false.
+  // Under jest, `instanceof Error` can be false for a socket error.
   return types.isNativeError(error) && 'syscall' in error;
 }
 
-/**
- * Works around a defect of the driver: if the connection breaks while the driver sends a commit, the driver throws a
- * TypeError. This function throws a network error instead.
- */
+/** Works around a defect of the driver: a broken connection during a commit can cause a TypeError. */
 export function throwAsDriverError(error: unknown): never {
   if (error instanceof mongo.MongoError) throw error;
   throw new mongo.MongoNetworkError('the connection broke during a commit', {
@@ -111,7 +108,7 @@ function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     (error instanceof mongo.MongoError && error.name === 'MongoWaitQueueTimeoutError') ||
-    // A bulk-write error without a code means a broken connection. Errors that MongoDB reports have a code.
+    // A bulk-write error without a code means a broken connection.
     (error instanceof mongo.MongoBulkWriteError && codeOf(error) === undefined) ||
     hasLabel(error, 'RetryableWriteError')
   );
@@ -138,10 +135,7 @@ function codeOf(error: unknown): number | undefined {
 
 type Codes = ReadonlySet<number | undefined>;
 
-/**
- * The server currently cannot run the command. These codes are needed for failed reads: MongoDB adds the label
- * `RetryableWriteError` only to failed writes.
- */
+/** The server currently cannot run the command. */
 const UNAVAILABLE_CODES: Codes = new Set([
   ...[6, 7, 89, 202, 9001], // network errors between members, and from mongos to a shard
   133, // FailedToSatisfyReadPreference: mongos finds no primary for a shard

@@ -7,7 +7,7 @@ const GROWTH = 1.15;
 /** The last bucket contains all durations of about two hours and longer. */
 const LAST_BUCKET = 114;
 
-/** @param ms milliseconds; negative values (after the clock was set back) count as zero */
+/** @param ms milliseconds; a negative value counts as zero */
 export function durationBucket(ms: number): number {
   if (!(ms >= 1)) return 0;
   return Math.min(LAST_BUCKET, 1 + Math.floor(Math.log(ms) / Math.log(GROWTH)));
@@ -30,7 +30,7 @@ export function percentile(durations: Durations, share: number): number | undefi
   return undefined;
 }
 
-/** Assumes that the durations of a bucket are spread evenly, on a logarithmic scale (bucket 0: on a linear scale). */
+/** The scale is logarithmic, but linear in bucket 0. */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 

@@ -6,7 +6,7 @@ import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
-/** Maximum kinds per second that are counted separately. Further kinds are counted by level and text. */
+/** Maximum kinds in one second. The log counts the lines of further kinds only by level and text. */
 const MAX_KINDS = 200;
 
 /** Two lines have the same kind if level, text, reason and client are equal. */
@@ -18,7 +18,7 @@ export interface LineKind {
   readonly clientId?: string | undefined;
   /** Maximum lines per second that are written; 1 by default. */
   readonly maxPerSecond?: number;
-  /** During a logged outage of one of these servers, lines of this kind have level `debug`. */
+  /** During an outage of one of these servers, lines of this kind have level `debug`. */
   readonly dueTo?: readonly ServerName[];
 }
 

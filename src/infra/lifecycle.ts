@@ -4,15 +4,9 @@ import type { Logger } from './logger';
 import { outagesOf, SERVERS } from './outages';
 
 export interface Lifecycle {
-  /**
-   * Registers the release of a resource. A release that fails or takes too long (CLEAN_UP_TIME) does not affect the
-   * exit code.
-   */
+  /** Registers the release of a resource. A failed or slow release does not change the exit code. */
   onStop(name: string, release: StopStep): void;
-  /**
-   * Registers a step that finishes accepted work or writes buffered data. Only the `timeout` of `createLifecycle`
-   * limits the duration of the step.
-   */
+  /** Registers a step that finishes accepted work or writes buffered data. */
   onDrain(name: string, drain: StopStep): void;
   /**
    * Registers `component.stop` as a release.
@@ -24,8 +18,7 @@ export interface Lifecycle {
   /**
    * Runs all registered steps, the last registered step first. A second call returns the result of the first call.
    *
-   * @returns exit code 1 if `timeout` has expired, or if a drain step failed while MongoDB and Redis were available;
-   *   otherwise 0
+   * @returns the exit code of the process
    */
   stop(reason: string): Promise<number>;
 }
@@ -116,7 +109,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 /**
  * A second signal must have no effect: a process that npm started receives Ctrl-C twice.
  *
- * @param flush writes buffered log lines; must end soon even if no process reads stdout
+ * @param flush writes buffered log lines; must end soon
  */
 export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>): void {
   const end = async (reason: string) => {

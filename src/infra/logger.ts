@@ -6,7 +6,7 @@ import { escapeUnprintable } from './log-output';
 export type Logger = pino.Logger;
 
 export interface LoggerOptions {
-  /** Called for each log line. Returns fields that are added to the line, such as the current trace. */
+  /** Returns additional fields for each log line, such as the current trace. */
   readonly fields?: () => object;
   readonly name?: string;
   readonly to?: pino.DestinationStream;
@@ -45,7 +45,7 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
   return changed ?? line;
 }
 
-/** Limits the length of the host in a process name, so that the tables of `matterctl` stay readable. */
+/** Maximum characters of the host in a process name. */
 const MAX_HOST = 48;
 
 /**

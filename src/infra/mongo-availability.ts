@@ -5,8 +5,7 @@ import type { Outages } from './outages';
 
 /** Whether the driver knows a server that accepts writes. */
 export function isMongoReady(connection: Connection): boolean {
-  // Mongoose's `readyState` is unsuitable: on a busy machine, one late heartbeat changes `readyState` to
-  // "disconnected".
+  // Mongoose's `readyState` is unsuitable: one late heartbeat changes `readyState` to "disconnected".
   const { topology } = connection.getClient() as unknown as Driver;
   return topology !== undefined && isUsable(topology.description);
 }
@@ -48,7 +47,6 @@ export async function pingMongo(connection: Connection): Promise<void> {
 
 /**
  * Writes a document for the readiness check. A read is not enough, because a server can answer reads and reject writes.
- * The write does not wait for the majority, because a slow majority only delays pushes.
  *
  * @throws the driver's error
  */

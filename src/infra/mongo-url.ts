@@ -25,7 +25,7 @@ export function hasPassword(url: string): boolean {
   return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
 }
 
-/** The servers of the URL for display: `host:port,host:port`, without users, passwords and options. */
+/** Returns `host:port,host:port` for display, without a password. */
 export function serversOf(url: string): string {
   const rest = partsOf(url).base.replace(/^[^:]*:\/\//, '');
   // A password can contain an unescaped `@`.

@@ -6,10 +6,7 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
-/**
- * Does not wait for a majority, so a write with MAJORITY_WRITE_CONCERN must follow. Members apply writes in order, so
- * the confirmation of the later write covers both writes.
- */
+/** Does not wait for a majority: a later write with MAJORITY_WRITE_CONCERN must confirm this write. */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
 /** The database cannot be used. The message states the cause for the operator. */
@@ -44,7 +41,6 @@ export async function connectMongo(
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
     // Works around a defect of driver 7.8: with `useBigInt64`, mode 'stream' throws an error that no code can catch.
-    // Then the process ends, or never finds a primary again.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -68,8 +64,7 @@ export async function connectMongo(
 }
 
 /**
- * Identifies the database by the id that MongoDB assigned to the state collection. The id does not depend on the URL. A
- * restored dump has a new id.
+ * Identifies the database by the UUID of the state collection. A restored dump has a new UUID.
  *
  * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
  */

@@ -29,8 +29,8 @@ export interface OutageOptions {
 }
 
 /**
- * An outage ends after this many milliseconds without a lost connection. While Redis has no primary, connections are
- * lost and restored about once a second. These losses count as one outage.
+ * An outage ends after this many milliseconds without a lost connection. Must exceed 1 s, because Redis without a
+ * primary loses connections about once a second.
  */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */

@@ -1,6 +1,6 @@
 /**
  * Reads secret settings from files: for example, MONGO_URL_FILE is the path of a file that contains MONGO_URL. Files
- * hide the secrets from `docker inspect`, which shows the environment.
+ * hide the secrets from `docker inspect`.
  */
 import { readFileSync } from 'node:fs';
 
@@ -15,9 +15,9 @@ export interface SettingFiles {
   readonly env: Environment;
   /** Pairs of variable name and problem. */
   readonly problems: readonly (readonly [string, string])[];
-  /** Settings whose file variable has a problem. `readConfig` does not report these settings as missing. */
+  /** Settings whose file variable has a problem. */
   readonly unknown: ReadonlySet<string>;
-  /** @returns a suffix for error messages that names the file of the setting; '' if there is no file */
+  /** @returns the file of the setting, as a suffix for error messages; otherwise '' */
   readonly describeFile: (name: string) => string;
 }
 

@@ -24,7 +24,7 @@ export interface Metrics {
   answered(path: string, headAt: number, outcome: Success): void;
   rejected(path: string, headAt: number, error: PushError): void;
   /**
-   * Counts lines of a batch that have the same result. Each line counts as a request; durations are not measured.
+   * Counts lines of a batch that have the same result.
    *
    * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
    */
@@ -38,10 +38,7 @@ export interface Metrics {
   replied(sentAt: number): void;
   /** A grouped call wrote `size` push-log entries or queued pushes. */
   batch(call: GroupedCall, size: number): void;
-  /**
-   * A write failed because another writer had changed, inserted or locked the same document (`isContention` in
-   * `workers/failures.ts`).
-   */
+  /** A write failed because of concurrent writes (`isContention` in `workers/failures.ts`). */
   conflict(): void;
   /** A commit failed, and the worker commits the unsettled pushes again (`workers/retry.ts`). */
   retried(): void;
@@ -51,10 +48,7 @@ export interface Metrics {
   swept(partitions: number): void;
   /** `web` found the result of a push in the push log before the reply of the worker arrived. */
   replyLost(): void;
-  /**
-   * A rejected request was not recorded in the push log: the write failed, or the client had reached its limit of
-   * recorded rejections (`BURST` in `pushes/rejections.ts`).
-   */
+  /** A rejected request was not recorded in the push log (`pushes/rejections.ts`). */
   rejectionUnrecorded(): void;
 }
 
@@ -84,7 +78,7 @@ export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /** The stage ends now, and the next stage begins. The durations of a repeated stage are added. */
+  /** Adds the time since the previous call to the duration of `stage`. */
   mark(stage: RequestStage): void;
   /** Durations of the ended stages in milliseconds, rounded to a tenth. */
   read(): Partial<Record<RequestStage, number>>;

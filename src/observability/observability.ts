@@ -1,6 +1,6 @@
 /**
- * Starts the export of metrics (Prometheus) and traces (OpenTelemetry). The library for metrics is loaded only if
- * METRICS_PORT is set, and the library for traces only if TRACING is on.
+ * Starts the export of metrics (Prometheus) and traces (OpenTelemetry).
+ * The libraries of disabled exports are not loaded.
  */
 import { NO_METRICS } from './metrics';
 import type { MetricsOptions, RunningMetrics, RunningTracing, TracingOptions } from './options';

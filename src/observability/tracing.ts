@@ -62,7 +62,7 @@ export interface Tracing {
   /**
    * Starts the span of a request. A valid `traceparent` continues the trace of the caller.
    *
-   * @param route path of a signed endpoint. A path that a caller invents must not become the name of a span
+   * @param route path of a signed endpoint
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
   /** The active span and its trace, for a later call of `together`. */
@@ -77,10 +77,10 @@ export interface Tracing {
   /**
    * Runs `work` in a new span.
    *
-   * @param work queues pushes with the trace context `carried`, so that the worker continues the trace
+   * @param work queues pushes with the trace context `carried`
    */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
-  /** Runs `apply` in one span, like `together`. Also creates a span for each push of a recorded trace. */
+  /** Runs `apply` in a span for the batch. Adds a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /** From now on, each database command within a recorded trace gets a span. The span contains no data of a push. */
   watchCommands(client: mongo.MongoClient): void;

@@ -1,4 +1,4 @@
-/** Schemas of the envelope, the JSON object around every result: a success, a batch with failed lines, or an error. */
+/** Schemas of the envelope: the JSON object around every result. */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
 import { batchData, verifiedBatch } from '../protocol/batch';

@@ -11,7 +11,7 @@ const PARTIAL_BATCH = {
   allOf: [ref('PartialAnswer'), { properties: { data: ref('BatchData') } }],
 };
 
-/** The published schemas by file name, without `.schema.json`. */
+/** The published schemas. Each key is a file name without `.schema.json`. */
 const PUBLISHED: Schemas = {
   'push-line': {
     title: 'Push line',

@@ -141,7 +141,7 @@ export function sharedRejections(): Record<string, JsonValue> {
 
 /**
  * @param own the reasons of this operation in addition to REJECTIONS
- * @returns responses by HTTP status. A status without a reason in `own` has a reference to the shared response
+ * @returns responses by HTTP status
  */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [

@@ -14,10 +14,7 @@ const RATE = ['RateLimit', 'RateLimit-Policy'];
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 
-/**
- * @param answer name of the schema of the answer
- * @param examples examples of `data`, by name
- */
+/** @param examples examples of `data`, by name */
 export function success(answer: string, examples: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(examples).map(([name, data]) => [
     name,

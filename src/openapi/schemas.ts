@@ -65,7 +65,7 @@ function queryBodies(): Schemas {
 
 export function answerSchemas(): Schemas {
   const reason = reasonSchema();
-  // Calls `row.schemas` only once: zod writes references only to the schema objects that this function returns.
+  // Calls `row.schemas` only once, because zod recognizes a schema by object identity.
   const ofQueries: Schemas = Object.assign(
     {},
     ...queryRows().map((row) => row.schemas(ALL_CAUSES)),

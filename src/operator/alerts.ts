@@ -17,8 +17,8 @@ export interface ShownAlert {
 }
 
 /**
- * MatterPushPartitionStuck and MatterPushOldestWaiting: seconds. MatterPushFailing: share of failed pushes (0 to 1).
- * Others: pushes per second.
+ * The first two limits are in seconds. MatterPushFailing is the share of failed pushes, from 0 to 1. The other limits
+ * are pushes per second.
  */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,
@@ -36,7 +36,7 @@ export const SHED = [
   ...['TOO_MANY_IN_FLIGHT', 'IN_FLIGHT_BYTES_FULL', 'TOO_MANY_QUERIES'],
 ];
 
-/** Minimum seconds over which a rate is computed. Over a shorter time, a few pushes result in a high rate. */
+/** Minimum seconds over which a rate is computed. */
 const MIN_SECONDS = 60;
 
 export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus): ShownAlert[] {

@@ -1,4 +1,4 @@
-/** The HTTP interface of the operator page: its files, its JSON data, and the changes (pause and resume a client). */
+/** Serves the operator page and its data, and pauses or resumes clients. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { answerDocument, type PlainDocument, readPage } from '../http/documents';

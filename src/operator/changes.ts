@@ -37,7 +37,6 @@ interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> 
   readonly wrongTokens: WrongTokenCounter;
 }
 
-/** @returns the answer, even if the change is rejected or fails */
 export async function answerChange(
   req: IncomingMessage,
   paused: boolean,
@@ -81,7 +80,7 @@ export async function answerChange(
   }
 }
 
-/** `foldedLog` limits the number of log lines, because many wrong tokens can arrive in a second. */
+/** `foldedLog` limits the number of log lines. */
 function logRejection(
   { logger }: ChangeParts,
   req: IncomingMessage,
@@ -108,7 +107,7 @@ function rejectionOf(
   return undefined;
 }
 
-/** A correct token is accepted even after too many wrong tokens, so an attacker cannot lock out the operator. */
+/** A correct token is always accepted, so an attacker cannot lock out the operator. */
 function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Rejection {
   if (!wrongTokens.mayTry(address)) {
     return reject(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
@@ -125,7 +124,7 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** Compares digests in constant time: the duration must not reveal the token or the length of the token. */
+/** Compares digests in constant time, so that the duration does not reveal the token. */
 const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -160,7 +159,7 @@ export interface WrongTokenCounter {
 }
 
 const MAX_WRONG = 10;
-/** Milliseconds from the first wrong token until the count of the address expires. */
+/** Milliseconds until the count of an address expires. */
 const SPAN = 60_000;
 /** Maximum addresses with separate counts; all further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

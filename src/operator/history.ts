@@ -22,7 +22,7 @@ export interface History {
   readonly to: number;
   /** Null if MongoDB is unavailable. */
   readonly minutes: readonly MinuteCounts[] | null;
-  /** True if only the newest push counts were read. The oldest minutes then show no pushes. */
+  /** True if only the newest push counts were read. */
   readonly isCut: boolean;
   /** Only samples since the start of this process. */
   readonly queue: readonly QueueSample[];
@@ -125,9 +125,9 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Maximum milliseconds between the first and the last process start in one `start` event. */
+/** Maximum milliseconds between process starts in one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Records that start less than this many milliseconds apart describe one outage. */
+/** Maximum milliseconds between the starts of two records of one outage. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

@@ -15,7 +15,6 @@ const PATHS = /^\/(?:$|status$|operator\/|manual\/|console\/)/;
 
 const FAILED = { level: 'warn', text: 'the operator page failed' } as const;
 
-/** @param parts `hasPort`: whether the process has an internal port */
 export function createOperator(parts: OperatorParts & { readonly hasPort: boolean }): Operator {
   const { hasPort, redis, keys, logger } = parts;
   const handles = (path: string) => PATHS.test(path);

@@ -30,7 +30,7 @@ export interface QueueHistory {
 
 /** Milliseconds that the history covers. */
 export const HISTORY = 3_600_000;
-/** Milliseconds between two samples; `startPollLoop` adds up to 50 % at random. */
+/** Minimum milliseconds between two samples. */
 const INTERVAL = 12_000;
 const MAX_OUTAGES = 100;
 
@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // `last` returns only the newest outage, so an older outage can have no known end.
+      // The end of an older outage can be unknown.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);

@@ -13,7 +13,7 @@ export interface OperatorStatus extends ServiceStatus {
   readonly timeZone: string;
   /** True if OPERATOR_TOKEN is set: the page can then pause and resume clients. */
   readonly canChange: boolean;
-  /** Partitions that made no progress for at least 1 s, with the cause; null if Redis is unavailable. */
+  /** Partitions without progress for at least 1 s; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
   readonly alerts: readonly ShownAlert[];
   readonly history: History;
@@ -66,7 +66,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
   };
 }
 
-/** `get` starts no new call within `ms` milliseconds after the last call started or succeeded. */
+/** Caches the answer of `call` for `ms` milliseconds. */
 function cached<T>(ms: number, call: () => Promise<T>) {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return {

@@ -6,7 +6,7 @@ export type Answer<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
 
-/** For `satisfies`: the compiler compares the fields of a schema with the fields of `T`. */
+/** With `satisfies`, the compiler checks that a schema has exactly the fields of `T`. */
 export type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
 /** The compiler reports an error if `values` lacks a literal of the union `T`. */

@@ -1,7 +1,4 @@
-/**
- * Splits a JSON array of pushes into the elements (contract 7.1), and checks only the structure. `readLine`
- * (batch-lines.ts) parses the elements, and finds for example malformed numbers.
- */
+/** Splits a JSON array of pushes into the elements (contract 7.1). `readLine` (batch-lines.ts) parses the elements. */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
 const QUOTE = 0x22;
@@ -19,7 +16,7 @@ export interface SplitArray {
   readonly wrongAt?: number;
 }
 
-/** Maximum blanks before the `[`. This limit ends the search early in a batch of millions of blanks. */
+/** Maximum blanks before the `[`. */
 const MAX_BLANKS = 64 * 1024;
 
 /** @returns position of the `[` after blanks; undefined if the batch is no array */
@@ -31,11 +28,10 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 const STEP = 64 * 1024;
 
 /**
- * Yields after each element, and sometimes within a large element. `runInSlices` (concurrency/turns.ts) can pause at
- * each `yield`.
+ * `runInSlices` (concurrency/turns.ts) can pause this generator at each `yield`.
  *
  * @param start position of the `[`
- * @param maxElements after one more element, splitting ends, and the caller rejects the batch
+ * @param maxElements the result contains at most one more element
  */
 export function* splitArray(
   batch: Buffer,
@@ -69,9 +65,9 @@ interface Reached {
 
 const NONE = 0;
 
-/** Rejects a value with more than MAX_BRACKETS nested levels: millions of levels would need much memory. */
+/** Rejects a value with more than MAX_BRACKETS nested levels, to limit the memory. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The closing bracket of the current list or object; NONE outside of all lists and objects. */
+  /** The closing bracket of the current list or object, or NONE. */
   let due = NONE;
   /** A stack with the values of `due` for the surrounding lists and objects. */
   const outer: number[] = [];
@@ -105,7 +101,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
       if (end === at || end > bytes.length) return { end: at, isWrong: true };
       at = end;
     }
-    // Skips the closing brackets of surrounding lists and objects that end here.
+    // Skips consecutive closing brackets.
     for (;;) {
       if (due === NONE) return { end: at, isWrong: false };
       at = afterBlanks(bytes, at);
@@ -119,8 +115,8 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
 }
 
 /**
- * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, one call skips a run of
- * words and commas, because a list can have millions of words.
+ * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, skips several words at
+ * once, for speed.
  */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;

@@ -20,7 +20,7 @@ export interface BatchLimits {
 }
 
 export interface RawLine {
-  /** The number of the line, or of the element of the array, from 1; empty lines are counted. */
+  /** Number of the line or of the array element, from 1. Empty lines are counted. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -35,7 +35,7 @@ export interface ReadLine extends RawLine {
   readonly unknown: readonly string[];
 }
 
-/** Maximum line feeds of a batch, divided by `BatchLimits.lines`. Allows many empty lines. */
+/** Maximum ratio of line feeds to `BatchLimits.lines`. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
@@ -45,10 +45,10 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * `runInSlices` must run this generator, because splitting an array of 8 MiB in one step would block the event loop.
+ * `runInSlices` must run this generator, so that a large array does not block the event loop.
  *
  * @returns the lines that are not empty, or the elements of an array
- * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH, or INVALID_JSON (a broken array)
+ * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH or INVALID_JSON
  */
 export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<void, RawLine[]> {
   const elements = yield* splitElements(batch, limits);
@@ -60,7 +60,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** @returns an estimate of the number of lines, including empty lines; counting ends early in an invalid batch */
+/** @returns an estimate of the number of lines, including empty lines */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements
@@ -162,7 +162,7 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first for speed: nearly all lines have no unknown field. */
+/** Compares the number of fields first, for speed. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;

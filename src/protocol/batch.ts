@@ -38,8 +38,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The document refers to the schema of the push body. Without this property, `meta` would add a copy
-            // of `allOf` beside the reference.
+            // Prevents a copy of `allOf` beside the reference to the schema of the push body.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(

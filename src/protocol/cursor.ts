@@ -8,7 +8,7 @@ const DIGEST_LENGTH = 16;
 
 /**
  * @param query the filters and the order, equal for all pages
- * @param position the point after which the next page continues
+ * @param position where the page ends
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');

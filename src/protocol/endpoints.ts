@@ -1,6 +1,5 @@
 /**
- * The endpoint table. The router, the OpenAPI document, metrics, traces and the client types use this table. To add a
- * signed query, add a row to `endpoints/push-logs.ts`, `matters.ts` or `self.ts`, and a function to
+ * The endpoint table. To add a signed query, add a row to a file in `endpoints/` and a function to
  * `src/queries/queries.ts`.
  */
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -35,7 +34,7 @@ export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
 export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
 export { ORPHANS_ENDPOINT } from './endpoints/matters';
 
-/** The queries with JSON bodies and answers. `matters/orphans` is not included, because it uses NDJSON. */
+/** The queries with JSON bodies and answers. The endpoint `matters/orphans` uses NDJSON. */
 const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
 
 export type QueryName = keyof typeof QUERY_ROWS;

@@ -52,7 +52,7 @@ export function optionalField<F extends StoredForm, S extends z.ZodType>(
   return { stored, optional: true, shownTo: 'clients', schema: shown };
 }
 
-/** For derived values, lists and objects: the presenter builds the value. */
+/** Describes a field whose value the presenter builds. */
 export function presentedField<S extends z.ZodType>(
   schema: S,
   ...description: Bilingual

@@ -14,7 +14,7 @@ export {
 /** A field error in Chinese and English; the push log stores both texts. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum problems of a push-log entry or a batch line. A batch line with UNKNOWN_USER can exceed this limit. */
+/** Maximum problems of a push-log entry. */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
@@ -53,7 +53,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given may be a reason that only a newer version of the service knows */
+  /** @param given can be unknown to this version of the service */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
@@ -95,7 +95,7 @@ export function fieldNotAllowed(field: string): PushError {
   return new PushError('SCOPE_NOT_ALLOWED', { text, errors: [problem(field, text)] });
 }
 
-/** Seconds of Retry-After. This is a guess: the service does not know when an operator will end the pause. */
+/** Seconds of Retry-After. The end of the pause is unknown. */
 const PAUSED_RETRY_AFTER = 30;
 
 /** @param why the operator's reason for the pause */

@@ -1,6 +1,6 @@
 /** The rules of single fields (contract 4.10, 4.11). The console in the browser uses this module too. */
 
-/** All control characters, as part of a regular expression. Ids and URLs must not contain control characters. */
+/** All control characters, as part of a regular expression. */
 export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** Characters that no text may contain: the ASCII control characters except tab, line feed and carriage return. */
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;

@@ -1,6 +1,6 @@
 /**
- * Schemas of fields that several bodies share (contract 4.10, 4.11). The OpenAPI document does not contain refinements
- * and transforms, so `meta` repeats their rules as JSON Schema, if possible.
+ * Schemas of fields that several bodies share (contract 4.10, 4.11). For the OpenAPI document, `meta` repeats
+ * refinements as JSON Schema.
  */
 import { z } from 'zod';
 import {
@@ -19,7 +19,7 @@ import {
 import { TEXTS, zodMessage } from './texts';
 import { FORMS, isDateDigits, isWritableInstant, parseDateTime, parseInstant } from './time';
 
-/** @param forbidden the excluded characters, written as part of a character class in a regular expression */
+/** @param forbidden the content of a character class in a regular expression */
 const notBlank = (forbidden: string) => `^[^${forbidden}]*[^\\s${forbidden}][^${forbidden}]*$`;
 
 /** @param max maximum length in UTF-16 units */
@@ -28,7 +28,7 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), zodMessage(TEXTS.surrogates))
-    // Without `abort`, the later rules of `key` and `url` would report the same characters again.
+    // `abort` prevents a second error about the same characters.
     .refine((value) => !hasForbidden(value), {
       error: zodMessage(TEXTS.controls),
       abort: true,
@@ -82,13 +82,13 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 
 export const bizStatus = z
   .string()
-  // `abort` skips STATUS if the value is too long, because the value can be as long as the whole body.
+  // With `abort`, STATUS does not test very long values.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(MAX_LENGTH.payloadJson)
-  // Skips `isJson` if the value is too long, because the value can be as long as the whole body.
+  // Skips the slow `isJson` if the value is too long.
   .refine((value) => value.length > MAX_LENGTH.payloadJson || isJson(value), zodMessage(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 

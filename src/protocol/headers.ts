@@ -29,7 +29,7 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
  * Protects answers to unsigned requests against DNS rebinding. In this attack, the host name of a foreign page resolves
  * to this server, and the page reads the answers.
  *
- * @param header the Host header; a request without this header is accepted, because no browser sent the request
+ * @param header the Host header; browsers always send this header
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;

@@ -47,7 +47,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   };
 }
 
-/** Ignores the chunk with the first invalid byte and all later chunks; `end` reports the error. */
+/** `end` throws a PushError if the list is not valid UTF-8. */
 function createLineSplitter(takeLine: (line: string) => void) {
   // The decoder drops a byte order mark at the start of the list.
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -111,7 +111,6 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // `undefined` means invalid JSON: `JSON.parse` never returns this value.
     return undefined;
   }
 }

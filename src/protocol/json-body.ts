@@ -10,8 +10,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels number of JSON levels around the body of the push; MAX_JSON_DEPTH does not include these levels
- * @throws PushError INVALID_ENCODING or INVALID_JSON; VALIDATION_FAILED if the body has too many values or levels
+ * @param outerLevels number of JSON levels around the body, added to MAX_JSON_DEPTH
+ * @throws PushError INVALID_ENCODING, INVALID_JSON or VALIDATION_FAILED
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
   const text = decode(raw);
@@ -81,14 +81,14 @@ function parse(text: string): unknown {
 export const MAX_JSON_DEPTH = 32;
 /** Maximum number of objects and lists; the largest push without unknown fields has about 1,000. */
 export const MAX_BRACKETS = 2_500;
-/** Maximum number of commas; the largest query, a `matters/diff` of 1,000 lines, has 5,000. */
+/** Maximum number of commas; the largest query has 5,000. */
 export const MAX_COMMAS = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** Checks only the three limits above; `raw` can be invalid JSON. @param outerLevels as in `parseJsonBody` */
+/** Checks only MAX_JSON_DEPTH, MAX_BRACKETS and MAX_COMMAS; `raw` can be invalid JSON. */
 export function structureProblem(
   raw: Uint8Array,
   outerLevels = 0,
@@ -115,7 +115,7 @@ export function structureProblem(
 
 /**
  * @param from position of the opening quote
- * @returns position of the closing quote; if the string has none, a position at or after the end of `raw`
+ * @returns position of the closing quote; at least `raw.length` if there is no closing quote
  */
 export function endOfString(raw: Uint8Array, from: number): number {
   let at = from + 1;

@@ -10,7 +10,7 @@ export interface LocalDay {
   readonly end: number;
 }
 
-/** @returns undefined if the text is not a yyyy-MM-dd date, or the time zone skipped the date (Samoa: 2011-12-30) */
+/** @returns undefined for an invalid date, or a date that the time zone skipped (Samoa: 2011-12-30) */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
@@ -34,7 +34,7 @@ export function hourAt(instant: number, timeZone: string): number {
   return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
 }
 
-/** If clocks are set back to midnight, the day has two midnights. Returns the first one. */
+/** A day can have two midnights, because clocks can be set back. Returns the first midnight. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();
   return Math.min(...candidates.map((candidate) => candidate.toMillis()));

@@ -1,7 +1,4 @@
-/**
- * The fields of a push-log entry (contract 5.3). The database schema, the answer to push-logs/query, the OpenAPI
- * document and `matterctl log` use ENTRY_FIELDS.
- */
+/** The fields of a push-log entry (contract 5.3). */
 import { z } from 'zod';
 import type { FieldChange } from '../domain/changes';
 import { type Answer, instant, requestId, type ShapeOf } from './answer-shape';
@@ -133,11 +130,7 @@ export const ENTRY_FIELDS = {
     'The outcome of a successful push',
     '成功推送的结果',
   ),
-  reason: presentedField(
-    z.string().nullable(),
-    'The reason of a failed push',
-    '未成功推送的原因',
-  ),
+  reason: presentedField(z.string().nullable(), 'The reason of a failed push', '未成功推送的原因'),
   problems: presentedField(
     z.array(fieldError),
     'Problems of fields, at most 20',
@@ -199,15 +192,15 @@ export const ENTRY_FIELDS = {
   operator: operatorField(TEXT),
   /** Digest of client, operation, idempotency key and body. */
   idempotencyFingerprint: internalField(TEXT),
-  /** Copy of the reason in REFUSED and EXPIRED entries, for the index `failures`. */
+  /** Copy of the reason of a failed push, for the index `failures`. */
   failure: internalField(TEXT),
-  /** Only in entries of unauthenticated requests: when MongoDB removes the entry. */
+  /** Time at which MongoDB removes the entry of an unauthenticated request. */
   expireAt: internalField(INSTANT),
 } as const;
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
-/** Reuses the description of an entry field for a field of another schema. */
+/** The description of an entry field, for use in another schema. */
 export const asInEntry = (name: keyof EntryFields) => ({
   description: ENTRY_FIELDS[name].schema.description,
 });

@@ -121,7 +121,7 @@ export function logPageSchemas(causes: readonly string[]) {
           ),
         ),
       nextCursor: nextCursor(),
-      /** Present only on the first page, and only if the query names no request, batch, matter or key. */
+      /** Present only on the first page. */
       notRecorded: notRecorded().optional(),
       count: z
         .object({

@@ -22,7 +22,7 @@ export const changesPage = z
     matters: z
       .array(matterAnswer)
       .meta(describe('Matters, including deleted ones', '含已删除的事项')),
-    /** A page can be short or empty although more pages follow. */
+    /** Even an empty page can have a next page. */
     nextCursor: nextCursor(),
     examined: count()
       .optional()

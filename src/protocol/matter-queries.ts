@@ -16,8 +16,8 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Each parser throws PushError VALIDATION_FAILED if the body is invalid. `diff` yields after each line, because parsing
- * 1,000 lines at once would block the process.
+ * Each parser throws PushError VALIDATION_FAILED if the body is invalid. `diff` yields after each line, so that other
+ * requests can run.
  */
 export function createMatterQueryReaders(timeZone: string) {
   const { get, query, digest } = matterQuerySchemas(timeZone);
@@ -30,7 +30,7 @@ export function createMatterQueryReaders(timeZone: string) {
   };
 }
 
-/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the bodies */
+/** @param timeZone PORTAL_TIME_ZONE */
 export function matterQuerySchemas(timeZone: string) {
   return {
     get: getSchema,

@@ -149,7 +149,7 @@ export const matterView = z
   );
 export type MatterView = Answer<typeof matterView>;
 
-/** Answers omit these fields if the request was signed with a query key without access to bodies. */
+/** Query keys without access to bodies do not get these fields. */
 const TEXTS_OF_MATTER = { title: true, summary: true, content: true, payloadJson: true } as const;
 
 export const matterAnswer = matterView

@@ -35,8 +35,8 @@ export const partyRemovalBodySchema = z
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
 /**
- * Checks the length first: a list that is too long causes only one error. `unchecked` needs the input type of an
- * element, because a test compares the input types of schemas with the types of `@matter-push/client`.
+ * Checks the length first: a list that is too long causes only one error. Tests compare the input type with
+ * `@matter-push/client`.
  */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
@@ -93,7 +93,7 @@ export function checkRemovals(
   }
 }
 
-/** The `replaceParties` rule of `checkRemovals` as JSON Schema. JSON Schema cannot express the `parties` rule. */
+/** The `replaceParties` rule of `checkRemovals` as JSON Schema. */
 export const NO_REMOVAL_IF_REPLACED = {
   not: {
     properties: {

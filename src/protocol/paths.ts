@@ -10,11 +10,11 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** `operation` of a log entry if a whole batch was rejected or the line has no operation. */
+/** `operation` in the log entry of a rejected batch, or of a line without an operation. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** `operation` of a log entry if a whole resend was rejected. */
+/** `operation` in the log entry of a rejected resend. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';

@@ -30,7 +30,7 @@ export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
   ),
 );
 
-/** Checks the length first: a list that is too long causes only one error. */
+/** A list that is too long causes only one error, not an error for each element. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 

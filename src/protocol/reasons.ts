@@ -1,4 +1,4 @@
-/** The error reasons, on which client programs rely (contract 3.2 and 8). */
+/** The error reasons (contract 3.2 and 8). */
 import type { Text } from './language';
 
 interface ReasonText {
@@ -21,7 +21,6 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // The reason in an answer with the code 207. In addition, each failed line has a reason.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
@@ -37,8 +36,7 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because a correct client can cause this error: two requests with the same body in the same second have
-  // the same signature.
+  // Retryable, because two requests with the same body in the same second have the same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
@@ -168,7 +166,7 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/** Replaces a reason that only a newer version of the service knows. */
+/** Stands for a reason that this version of the service does not know. */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
 export function isReason(text: unknown): text is Reason {

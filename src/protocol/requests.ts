@@ -217,10 +217,7 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
     );
 }
 
-/**
- * Runs a rule if the fields in `names` are valid, so that the answer names all problems. By default, zod runs a rule
- * only if all fields are valid.
- */
+/** Runs a rule if the fields in `names` are valid. By default, zod runs a rule only if all fields are valid. */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&

@@ -16,7 +16,7 @@ export const MAX_VALUES = 20;
 const REQUEST_ID = /^[0-9a-f]{24}$/;
 /** `[]` stands for every element of a list. A name must begin with a letter, to exclude `__proto__`. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** `set` must not change this field: one value for the pushes of many matters would merge these matters. */
+/** `set` must not change this field, because the field identifies the matter. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z
@@ -66,7 +66,7 @@ const fieldValues = bounded(fieldValue, MAX_VALUES).check(({ value: set, issues 
   }
 });
 
-/** Rejects unknown fields. If a misspelt `dryRun` were ignored, the service would really send the pushes. */
+/** Rejects unknown fields, because the service must not ignore a misspelt `dryRun`. */
 export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(

@@ -1,11 +1,8 @@
-/**
- * JSON Schema that zod cannot generate for the OpenAPI document: defaults, and rules that combine several fields. At
- * run time, zod refinements check the rules.
- */
+/** JSON Schema that zod cannot generate: defaults, and rules that combine several fields. */
 
 /**
- * Schemas with a transform use this keyword, because zod omits their `default`. `openapi/json-schema.ts` renames the
- * keyword to `default`.
+ * Zod omits the keyword `default` of a schema with a transform. `openapi/json-schema.ts` renames this keyword to
+ * `default`.
  */
 export const ABSENT_MEANS = 'x-absent-means';
 

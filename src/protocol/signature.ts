@@ -17,7 +17,7 @@ export function isSignatureForm(value: string): boolean {
   return SIGNATURE.test(value);
 }
 
-/** @param signature must pass `isSignatureForm`, because a wrong length throws */
+/** @param signature must pass `isSignatureForm` */
 export function verify(
   secret: string,
   clientId: string,

@@ -201,7 +201,7 @@ export const bilingualErrors = {
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
     if (issue.code === 'invalid_type') return zodMessage(required);
-    // The text for a missing enum field contains the message of zod, because zod lists the accepted values.
+    // For an enum field, the message of zod lists the accepted values.
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },
 };

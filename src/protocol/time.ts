@@ -4,7 +4,7 @@
  */
 
 const DIGITS = /^\d{1,15}$/;
-/** A date such as 20261125 is rejected: as epoch seconds, it means a day in the 1970s. */
+/** A date such as 20261125 is rejected, because the digits could also be epoch seconds. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
 /** 14 digits are local time (yyyyMMddHHmmss). Epoch milliseconds have at most 13 digits until the year 2286. */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
@@ -14,7 +14,7 @@ const DATE_TIME =
 /** Excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March. */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** Smaller numbers are epoch seconds (until the year 5138). Other numbers are epoch milliseconds (from 1973). */
+/** Smaller numbers are epoch seconds; other numbers are epoch milliseconds. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
 /** The start of the year 0. */
@@ -22,7 +22,7 @@ const FIRST_INSTANT = -62_167_219_200_000;
 /** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
-/** JSON Schema of the accepted forms. The parser is more exact, because a pattern cannot check a calendar date. */
+/** JSON Schema of the accepted forms. The patterns cannot check whether a date exists. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
@@ -102,7 +102,6 @@ export function parseDateTime(text: string, timeZone: string): number | undefine
 export const formatLocal = (instant: number, timeZone: string): string =>
   new Date(localAt(instant, timeZone)).toISOString().replace(/(\.000)?Z$/, '');
 
-/** Local time if `parseDateTime` converts it back to `instant`; otherwise (after clocks were set back) UTC. */
 export function formatUnambiguous(instant: number, timeZone: string): string {
   const local = formatLocal(instant, timeZone);
   return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();

@@ -27,7 +27,7 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
- * @param isRejected true: the service rejects unused fields; false: the service ignores unused fields
+ * @param isRejected whether the service rejects unused fields
  * @param ofLine the names of the unknown fields of the batch line
  */
 export function unusedFields(

@@ -34,7 +34,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
               'The body of the push; errors name the same fields as for a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
-            // `meta` copies the `allOf` of the push body, but the document needs only a reference to this body.
+            // Prevents a copy of the push body's `allOf` in the document.
             allOf: undefined,
           }),
         }),

@@ -63,13 +63,10 @@ export interface AdmissionSettings {
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
-/**
- * Maximum signatures that Redis remembers for one client and minute. This is enough for 8,300 requests a second. The
- * reuse of further signatures is not detected.
- */
+/** Maximum signatures that Redis remembers for one client and minute. Reuse of further signatures is not detected. */
 const MAX_REMEMBERED = 500_000;
 
-/** Minimum milliseconds between the starts of two concurrent round trips. A longer time makes batches larger. */
+/** Minimum milliseconds between the starts of two concurrent round trips. */
 const HEAD_START = 20;
 
 interface AdmissionRequest {
@@ -80,7 +77,7 @@ interface AdmissionRequest {
 
 /**
  * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted only if the bucket is
- * empty. Such a batch fills the bucket above the capacity.
+ * empty.
  */
 export function createAdmit(
   redis: RedisConnection,

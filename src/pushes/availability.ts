@@ -19,7 +19,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   });
 }
 
-/** Does not replace a PushError of `call`, because its reason is more exact than the reason from `errorOf`. */
+/** Replaces every error of `call` except a PushError. */
 function available<T>(
   call: Promise<T>,
   timeout: number,

@@ -3,21 +3,18 @@
  * clients (contract 7.4, docs/notes/batch-window.md).
  */
 
-/**
- * Maximum batch lines of a client in flight while other clients send single pushes. `roomOf` uses the number of
- * these single pushes in flight if it exceeds WINDOW.
- */
+/** Maximum batch lines of a client in flight while other clients send few single pushes. */
 const WINDOW = 32;
-/** Parts that fit into the window: `web` records a part while workers apply the previous part. */
+/** Number of parts that fit into the window. */
 const PARTS = 2;
 /** Minimum lines of a part, except the last part of a batch. Smaller parts cost too many round trips. */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight. Without this limit, lines that wait for a
- * dead worker would block the next lines until the deadline of the batch.
+ * Milliseconds after which the lines of a part no longer count as in flight. A dead worker
+ * must not block the next lines.
  */
 const MAX_PART_TIME = 500;
-/** The window applies until other clients have had no single push in flight for this many milliseconds. */
+/** Milliseconds for which the window still applies after the last single push of another client. */
 const ACTIVE_TIME = 10_000;
 
 /** The next lines of a batch, which are recorded and queued together. */

@@ -9,7 +9,7 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
-  /** The invalid value that the change replaces; undefined: every invalid value of the field. */
+  /** The invalid value to replace; undefined: every invalid value of the field. */
   readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
@@ -33,7 +33,7 @@ export interface PlacedChange {
 const NULL_BYTES = 'null'.length;
 
 /**
- * Modifies `body`. Adds missing fields of existing objects, but no missing objects or list elements.
+ * Modifies `body`. Adds missing fields, but no missing objects or list elements.
  *
  * @throws PushError BODY_TOO_LARGE for the field `set`, if the changed body exceeds `maxBytes`
  */
@@ -69,10 +69,7 @@ const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
-/**
- * Puts `change` at the place, not `change.value`. Otherwise, a later change could modify `change.value`, which many
- * bodies share.
- */
+/** Stores `change` instead of `change.value`, because a later change must not modify the shared value. */
 function setPlace(
   body: object,
   place: string,

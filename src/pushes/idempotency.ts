@@ -4,7 +4,7 @@
  * - The *fingerprint* is a digest of client, operation, idempotency key and body.
  * - The *first attempt* is the earliest persisted push with the same fingerprint within REPLAY_WINDOW. The *prior
  *   result* is the result of the first attempt.
- * - A push *reuses* a key, and counts as a new push, if the first queued push with the key had a different body.
+ * - A push *reuses* a key if the first queued push with the key had a different body.
  */
 import { createHash } from 'node:crypto';
 import type { Reach } from '../concurrency/reach';
@@ -91,7 +91,7 @@ export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state
 
 /**
  * All resends of a failed push have the same fingerprint, so at most one resend takes effect. A resend of a successful
- * push has no fingerprint, so workers apply the resend as a new push.
+ * push is a new push without a fingerprint.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
@@ -102,7 +102,7 @@ export function resendFingerprint(logged: LogEntry): string | undefined {
  * Finds the prior results of pushes that a worker is about to apply. The `local` read includes results that the MongoDB
  * majority has not confirmed. Without these results, the worker could apply a push twice.
  *
- * @returns the results by fingerprint; undefined if a MongoDB election could still undo one of the results
+ * @returns the results by fingerprint; undefined if the majority has not confirmed all results
  */
 export async function findPriorResults(
   lookups: LogLookups,

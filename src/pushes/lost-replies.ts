@@ -25,13 +25,10 @@ const MIN_WAIT = 100;
 /** Milliseconds. */
 const RETRY_INTERVAL = 500;
 const MAX_BATCH = 500;
-/** Maximum pushes in `unconfirmed`. Workers later set the entries of further pushes to EXPIRED. */
+/** Maximum pushes in `unconfirmed`. */
 const MAX_UNCONFIRMED = 20_000;
 
-/**
- * Writes the final states of pushes that no worker has settled. If MongoDB does not confirm a write, the write is
- * retried in the background.
- */
+/** If MongoDB does not confirm a write, the write is retried in the background. */
 export class PushFinalizer {
   /** By request id. */
   private readonly unconfirmed = new Map<string, PushToSettle>();
@@ -55,20 +52,20 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds of the limit; the call waits at least MIN_WAIT
+   * @param until epoch milliseconds; the call waits at least MIN_WAIT
    * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
     const finalState = await databaseCall(this.batcher.add(push), left).catch(() => undefined);
     if (!finalState && this.unconfirmed.size < MAX_UNCONFIRMED) {
-      // If `push` has no `entry`, keeps the `entry` of an earlier call for the same push.
+      // Keeps the `entry` of an earlier call if `push` has no `entry`.
       this.unconfirmed.set(push.id, { ...this.unconfirmed.get(push.id), ...push });
     }
     return finalState;
   }
 
-  /** Retries up to MAX_BATCH pushes once more. Workers later set the entries of the other pushes to EXPIRED. */
+  /** Retries only up to MAX_BATCH pushes. Workers later set the remaining entries to EXPIRED. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();
@@ -93,10 +90,7 @@ export class PushFinalizer {
   }
 }
 
-/**
- * Settles all waiting pushes while Redis is unreachable, because no reply can arrive. If the database does not confirm
- * the final state of a push, the push keeps waiting.
- */
+/** Settles all waiting pushes while Redis is unreachable, because no reply can arrive. */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
   finalizer: PushFinalizer,
@@ -139,14 +133,14 @@ async function lookUpLostReplies(deps: LostReplyDependencies): Promise<void> {
   const { inbox, lookups, metrics = NO_METRICS } = deps;
   const waiting = inbox.waitingFor(LOOKUP_AGE);
   if (waiting.length === 0) return;
-  // Looks up a random slice, because the pushes of a slow worker could fill a fixed slice at every lookup.
+  // Looks up a random slice: a fixed slice could always contain the same slow pushes.
   const from = Math.floor(Math.random() * Math.max(0, waiting.length - MAX_LOOKUPS + 1));
   const ids = waiting.slice(from, from + MAX_LOOKUPS);
   for (const [id, settlement] of await lookups.settlements(ids)) {
     if (!settlement) continue;
     const sizeBefore = inbox.size;
     inbox.deliver(id, settlement);
-    // If the reply arrived during the lookup, `deliver` has no effect. This reply is not counted as lost.
+    // `deliver` has no effect if the reply has already arrived.
     if (inbox.size < sizeBefore) metrics.replyLost();
   }
 }

@@ -15,7 +15,7 @@ export interface PushEnded {
   readonly answer: PushAnswer;
   /** Number of lines with this answer; undefined for a single push, or if the lines were not read. */
   readonly lines: number | undefined;
-  /** True if the push has a log entry, or if `logRejection` received the push (rejections.ts). */
+  /** Whether the push log or `logRejection` (rejections.ts) has received the push. */
   readonly isRecorded: boolean;
 }
 

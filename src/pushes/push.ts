@@ -72,13 +72,13 @@ export interface EntrySource {
 export interface PushResult {
   /** Also the id of the log entry. */
   readonly requestId: string;
-  /** Undefined for a single push, and for a batch or resend that is rejected as a whole. */
+  /** Set only for lines of a batch or resend. */
   readonly line: number | undefined;
-  /** Undefined for an unreadable line, and for a batch or resend that is rejected as a whole. */
+  /** Undefined for an unreadable line, a rejected batch, or a rejected resend. */
   readonly operation: OperationName | undefined;
   readonly externalId: string | undefined;
   readonly answer: PushAnswer;
-  /** True if the push has a log entry, or if `logRejection` received the push (rejections.ts). */
+  /** True if the push has a log entry, or was passed to `logRejection` (rejections.ts). */
   readonly isRecorded: boolean;
 }
 
@@ -114,7 +114,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** Sets the fingerprint before the entry is written, because a later update of an indexed field is expensive. */
+/** The first write includes the fingerprint, because a later update of an indexed field is expensive. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -212,7 +212,7 @@ function withUnseen(
   return unseen && !hasWarning ? [...warnings, NO_ASSIGNEE] : warnings;
 }
 
-/** For each reason, the field that the answer names in `errors`. */
+/** Field names in the `errors` of the answer, by reason. */
 const FIELDS: Partial<Record<Reason, string>> = {
   EXTERNAL_ID_RESERVED: 'externalId',
   TOO_MANY_PARTIES: 'parties',

@@ -1,7 +1,4 @@
-/**
- * Entry point of `src/pushes/`, which processes pushes in the web process. The rest of the production code imports only
- * this file, `idempotency.ts` and `resend.ts`.
- */
+/** Entry point of `src/pushes/`: processes pushes in the web process. */
 import type { RedisConnection } from '../infra/redis/connect';
 import { createBodyParsers } from '../protocol/requests';
 import type { RedisKeys } from '../queue/keys';

@@ -49,7 +49,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** Even if the push log has lost the entry of a push, a worker can reply with one of these reasons. */
+/** Reasons of replies that may be absent in the push log. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -64,8 +64,7 @@ function isLogged(reply: Settlement | undefined): boolean {
 }
 
 /**
- * Writes the state of each reply that is not certainly logged (`isLogged`). For a push without a reply, writes EXPIRED.
- * If the push log already has a final state, `finalize` returns this state.
+ * Finalizes each push without a logged reply. If the push log already has a final state, `finalize` returns this state.
  */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
@@ -111,8 +110,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, the queue may contain the push, and a worker may apply the push. Therefore, the client gets
- * QUEUE_UNAVAILABLE only after the push log contains this reason.
+ * If `result` is an error, a worker may still apply the push. Therefore, the client gets QUEUE_UNAVAILABLE only after
+ * the push log contains this reason.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -59,7 +59,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Splitting the batch into lines can already have used up a time slice.
+  // Lets other requests run, because splitting the batch can take long.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -108,13 +108,13 @@ function repeatedKey(earlierLine: number): PushError {
   return new PushError('VALIDATION_FAILED', { errors });
 }
 
-/** @param maxProblems maximum problems in each PushError except UNKNOWN_USER; by default MAX_PROBLEMS */
+/** @param maxProblems maximum problems in each PushError except UNKNOWN_USER */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** After the errors have listed this many unknown users, each further error lists at most MAX_PROBLEMS users. */
+/** After this many unknown users, further errors list at most MAX_PROBLEMS users each. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
@@ -142,7 +142,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   };
 }
 
-/** Maximum usernames in one MongoDB query. A batch can contain hundreds of thousands of usernames. */
+/** Maximum usernames in one MongoDB query. */
 const MAX_NAMES = 2_000;
 
 async function findAllUnknownUsers(

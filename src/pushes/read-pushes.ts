@@ -67,7 +67,7 @@ async function readSingle(
 
 const NO_FINGERPRINT = () => undefined;
 
-/** Maximum bytes of a stored body of an unreadable batch. Many larger bodies could fill the database. */
+/** Maximum bytes of a stored body of an unreadable batch. */
 const MAX_UNREADABLE_BODY = 16 * 1024;
 
 function unreadableBatch(request: PushRequest, checked: PushError, timeout: number): Push {
@@ -76,10 +76,7 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
   return request.rawBody.length > MAX_UNREADABLE_BODY ? { ...push, body: undefined } : push;
 }
 
-/**
- * The pushes must not refer to the parsed JSON. Otherwise, the parsed JSON stays in memory while the batch waits for
- * replies.
- */
+/** The pushes must not keep the parsed JSON in memory. */
 async function readLines(
   deps: ReadDependencies,
   request: PushRequest,

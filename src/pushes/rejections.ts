@@ -28,15 +28,12 @@ import { externalIdIn } from './validate';
 const BURST = 100;
 /** Milliseconds between two entries of one client after the burst is used up. */
 const INTERVAL = 60_000;
-/**
- * Maximum bytes of a stored body. Anyone who knows a client id can cause rejections, and larger bodies could fill the
- * disk.
- */
+/** Maximum bytes of a stored body, so that attackers cannot fill the disk. */
 const MAX_BODY = 16 * 1024;
 
 /**
- * Maximum milliseconds of the random delay of a write. Only rejections of known clients are written. Without the delay,
- * slower answers would reveal which client ids exist.
+ * Maximum milliseconds of the random delay of a write. Without the delay, the duration of answers could reveal which
+ * client ids exist.
  */
 const SPREAD = 1_000;
 
@@ -45,7 +42,7 @@ export interface LoggedRejection {
   /** Called only if the rejection is recorded. */
   readonly entry: () => LogEntry;
   readonly body?: Uint8Array | undefined;
-  /** Counted as unrecorded if the entry is dropped; absent if the request was not a push. */
+  /** Absent if the request was not a push. */
   readonly push?: PushEnded | undefined;
 }
 
@@ -147,10 +144,7 @@ export interface RejectedRequest {
   readonly logged?: RequestFields;
 }
 
-/**
- * Records a failed authentication of a known client. @returns undefined if the client is unknown or the request is no
- * push
- */
+/** Records a failed authentication if the client is known. */
 export function recordRejection(
   logRejection: LogRejection,
   client: KnownClient | undefined,
@@ -164,7 +158,7 @@ export function recordRejection(
   const push: PushEnded | undefined = isPush
     ? { ...{ clientId, systemCode, operation, receivedAt, answer: error }, ...UNPARSED }
     : undefined;
-  // A large body must not stay in memory during the delay before the entry is written (SPREAD).
+  // A large body must not stay in memory during the delay (SPREAD).
   const body = digest ? undefined : rawBody;
   const source = { ...request, rawBody: body ?? EMPTY, caller: { clientId, systemCode } };
   const entry = () => unauthenticatedEntry(newEntry(source, 0), error, headers, receivedAt);

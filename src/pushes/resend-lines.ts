@@ -80,7 +80,6 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   if (reason) return { ...ids, answer: new PushError(reason) };
   // NOT_AUTHENTICATED and NOT_A_PUSH: the line keeps the answer PUSH_NOT_FOUND.
   if (by === undefined) return {};
-  // Without a settlement, the push `by` counts as queued.
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };
   const { systemCode = '', externalId = '', warnings = [] } = effect;

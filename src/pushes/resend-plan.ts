@@ -22,10 +22,7 @@ export interface StoredPush {
   readonly body: Uint8Array;
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
-  /**
-   * The body of `entry`; undefined if this body is not stored or not needed. All resends of a push derive a missing
-   * externalId from this body, so that all resends change the same matter.
-   */
+  /** The body of `entry`. All resends of a push derive a missing externalId from this body. */
   readonly firstBody: Uint8Array | undefined;
 }
 
@@ -84,7 +81,7 @@ export async function planResend(
 ): Promise<Planned[]> {
   const [sent, uses, later] = await Promise.all([
     lookups.resent(entries.map(positionOf)),
-    // Finds retries that took effect. A resend after such a retry could overwrite newer values of the matter.
+    // Finds retries that took effect.
     lookups.keyUses(entries),
     findLater(findMended, entries),
   ]);
@@ -152,11 +149,11 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // `sent` and `later` are read concurrently. A resend that ends during the reads may be only in `later`.
+  // A resend that ends during the reads may be only in `later`, not in `sent`.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
-    // A resend acts in the name of the client. So the client must have signed the push with a secret that may push.
+    // Only a push with a valid signature of the client may be resent.
     !isSigned(entry) && { why: 'NOT_AUTHENTICATED' },
     !isPush(entry) && { why: 'NOT_A_PUSH' },
     entry.state === 'QUEUED' && { why: 'STILL_QUEUED' },
@@ -198,7 +195,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // An unknown reason comes from a newer version of the service, and could mean a wrong signature.
+  // An unknown reason from a newer version could mean a wrong signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

@@ -54,7 +54,7 @@ export interface ResendAnswer {
 }
 
 /**
- * @param parse reads the body of the request; an invalid body is rejected and recorded like an unreadable batch
+ * @param parse reads the body of the request
  * @throws PushError only in a dry run; in a real resend, `ResendAnswer` contains the error
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
@@ -81,7 +81,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // `submit` counts the lines before the plan exists. So each request id counts as one empty line.
+    // `submit` counts these empty lines before the plan exists.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -102,8 +102,8 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
 }
 
 /**
- * Rejects a push if a conflicting push (same matter or idempotency key) was recorded after `planRequest`. Each
- * resend records its pushes before `recheck`, so at least one of two concurrent resends finds the conflict.
+ * Rejects a push if a conflicting push (same matter or idempotency key) was recorded after `planRequest`. Must run
+ * after the pushes are recorded, because concurrent resends must find each other.
  */
 async function recheck(
   deps: ClientResendDependencies,
@@ -124,10 +124,7 @@ async function recheck(
   );
 }
 
-/**
- * @returns undefined if `later` is a successful resend of the same push. The worker then answers with the result of
- *   `later`
- */
+/** @returns undefined if `later` is a successful resend of the same push */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
   return positionOf(later) === positionOf(entry) ? undefined : new PushError('RESOLVED_SINCE');
@@ -166,7 +163,7 @@ async function planRequest(
   });
 }
 
-/** A push of which the resend request names one or several attempts. */
+/** A push, and the attempts that the resend request names. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
@@ -174,7 +171,6 @@ interface Named {
   readonly attempt: LogEntry;
 }
 
-/** @returns a map from log entries, as arguments of `planResend`, to pushes */
 async function findNamed(
   lookups: LogLookups,
   { clientId, systemCode }: Caller,
@@ -184,7 +180,7 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push, so at most one resend takes effect.
+  // A resend of a resend counts as a resend of the original push.
   // `firstOf` contains the oldest found entry of each original push.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));

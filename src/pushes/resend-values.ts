@@ -25,10 +25,7 @@ export interface ValuesToSet {
   readonly maxBytes: number;
 }
 
-/**
- * Each round sets values and validates the changed bodies. One round is not enough, because unknown users are reported
- * only after all fields are valid.
- */
+/** Each round sets values and validates the changed bodies. The validation can then report further problems. */
 const MAX_ROUNDS = 30;
 const PROBLEMS_PER_ROUND = 500;
 
@@ -99,7 +96,7 @@ const changeFor = (value: unknown, changes: readonly BodyChange[]) =>
   changes.find(({ from }) => from !== undefined && from === value) ??
   changes.find(({ from }) => from === undefined);
 
-/** An UNKNOWN_USER error keeps all problems, because `checkBodies` has already limited the unknown users. */
+/** `checkBodies` has already limited the problems of an UNKNOWN_USER error. */
 function withFewProblems(checked: ValidPush | PushError): ValidPush | PushError {
   if (!(checked instanceof PushError) || checked.reason === 'UNKNOWN_USER') return checked;
   const { reason, errors = [], warnings } = checked;

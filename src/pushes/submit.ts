@@ -100,11 +100,9 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const { caller } = request;
   const count = Array.isArray(lines) ? lines.length : 1;
   const lineCount = lines && count;
-  // `checkReady` must come before `admit`: `admit` counts the request for the rate limit and remembers the signature. A
-  // request that `checkReady` rejects must not count.
+  // `checkReady` must precede `admit`, because `admit` counts the request for the rate limit.
   deps.checkReady();
-  // The batch window must count single pushes that `takePermit` rejects, so `enter` comes first. Otherwise, batches
-  // could use the capacity that load shedding frees for single pushes.
+  // `enter` must precede `takePermit`, because the batch window must also count rejected single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
@@ -189,7 +187,7 @@ interface PartContext {
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
   const { deps, submission, stages, access } = context;
-  // After half of the timeout, all remaining lines start at once, so that they can end before the deadline.
+  // After half of the timeout, all remaining lines start at once.
   const part = await access.take(remainingTime(deps, submission) - submission.timeout / 2);
   try {
     stages?.mark('admit');

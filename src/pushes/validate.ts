@@ -43,7 +43,7 @@ export interface BodyContext {
   readonly headerErrors: readonly Problem[];
   /** True: fields that the operation does not use are errors (header X-Strict-Fields). */
   readonly strictFields?: boolean;
-  /** Names of the fields of a batch line other than `op`, `body` and `key`. */
+  /** Names of unknown fields at the top level of a batch line. */
   readonly unknown?: readonly string[];
 }
 
@@ -224,7 +224,7 @@ export function checkUsers(
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
-/** Checks only `externalId`. @returns undefined if the body has no valid externalId */
+/** @returns undefined if the body has no valid externalId */
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 

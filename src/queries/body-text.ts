@@ -2,7 +2,7 @@
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @returns the body as it was sent; `base64:` and the encoded bytes if the body is not UTF-8; null for no body */
+/** @returns the text of the body; `base64:` and the encoded bytes if the body is not UTF-8 */
 export function bodyText(body: Uint8Array | undefined): string | null {
   if (!body) return null;
   try {

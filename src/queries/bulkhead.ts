@@ -5,7 +5,7 @@ export interface Bulkhead {
   /**
    * @param key identifies the caller
    * @returns a function that releases the slot; a second call has no effect
-   * @throws PushError TOO_MANY_QUERIES if all slots, or all slots of this caller, are taken
+   * @throws PushError TOO_MANY_QUERIES if no slot is free
    */
   acquire(key: string): () => void;
 }

@@ -12,7 +12,7 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Limits concurrent digests, because a digest can read all matters of a system. The key is the system. */
+/** Maximum concurrent digests, per system and in total. A digest can read all matters of a system. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 const MAX_BUCKETS = 100_000;
 

@@ -30,7 +30,7 @@ export interface BucketDigest {
   add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
   size(): number;
   total(): Digest;
-  /** Sorted by bizType, then by day. Null comes first; texts are in the order of UTF-16 units. */
+  /** Sorted by bizType, then by day. Null comes first. */
   buckets(): DigestBucket[];
 }
 

@@ -4,10 +4,7 @@ import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol
 import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
-/**
- * Failed pushes with the same externalId. Failed pushes without an externalId are grouped by idempotency key. A failed
- * push that has no externalId and no key forms a separate subject.
- */
+/** Failed pushes with the same externalId or idempotency key (`subjectOf`). */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
@@ -16,7 +13,7 @@ export interface FailedSubject {
 }
 
 const MAX_SAMPLES = 3;
-/** Limits the groups in an answer, because unknown field names can create any number of groups. */
+/** Maximum groups in an answer. */
 const MAX_GROUPS = 200;
 const LIST_PLACE = /\[\d+\]/g;
 
@@ -29,7 +26,7 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
-/** Rejected batches do not count, because the log does not show whether the caller sent the batch again. */
+/** Rejected batches do not count, because the log does not show their retries. */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
 
@@ -61,7 +58,7 @@ export function rowOf({ entries, mended }: FailedSubject, language: Language): F
   };
 }
 
-/** The cause of MATTER_NOT_FOUND is the last failed upsert, which should have created the matter. */
+/** The last failed upsert is the probable cause of MATTER_NOT_FOUND. */
 function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['cause'] {
   if (entries[0]?.result !== 'MATTER_NOT_FOUND') return null;
   const upsert = entries.find(({ operation }) => operation === 'upsert');

@@ -31,7 +31,7 @@ export interface LogQueryDependencies {
 }
 
 const COUNT_BOUND = 10_000;
-/** The position in a cursor: the request id of the last push that a page covers. */
+/** The position in a cursor is a request id. */
 const POSITION = /^[0-9a-f]{24}$/;
 
 /** A page can have fewer entries than `limit`, so only `nextCursor: null` marks the last page. */
@@ -95,8 +95,8 @@ const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis =>
 });
 
 /**
- * The diagnosis uses the secret of the client that sent the push, so only this client gets the diagnosis. Other
- * clients could use a diagnosis to guess the secret.
+ * Only the client that sent the push gets the diagnosis. Other clients could use a diagnosis to guess the secret of
+ * this client.
  */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,

@@ -19,7 +19,7 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
-/** All clients of a system get the same answer, but query keys with `noBodies` get no texts of matters. */
+/** All clients of a system get the same answer. */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
 const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
@@ -27,7 +27,6 @@ const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(
   answer: T,
 ) => (queryKey?.noBodies ? { ...answer, matters: answer.matters.map(withoutTexts) } : answer);
 
-/** @returns queries that throw PushError, for example SCOPE_NOT_ALLOWED if the query key may not use a field */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
   const get = createGetMatters(reader, timeZone);
@@ -39,7 +38,7 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
     query: async (signed: SystemQuery): Promise<ChangesPage> => {
       const asked = read.query(signed.body);
-      // A search by `titleContains` reveals words of titles, and this query key must not see titles.
+      // Query keys without access to titles must not search for words in titles.
       if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
         throw fieldNotAllowed('titleContains');
       }

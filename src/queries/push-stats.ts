@@ -57,7 +57,7 @@ export function createStatsQuery({
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
-    // If the read stopped at its limit, the answer begins with the first bucket that was counted as a whole.
+    // If the read stopped at its limit, the answer begins with the first complete bucket.
     const begin =
       read.cutAt === undefined ? window.from : nextOf(startOf(read.cutAt - 1), by, startOf);
     const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
@@ -105,7 +105,7 @@ function windowOf(
   return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };
 }
 
-/** A day has at most 25 hours, so 26 hours after the start of a day, the next day has begun. */
+/** Adds 26 hours to the start of a day, because a day can have 25 hours. */
 function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
   return startOf(start + lengthOf(by) + (by === 'day' ? 2 * HOUR : 0));
 }

@@ -68,7 +68,7 @@ export function createQueries(deps: QueriesDependencies): Queries {
   };
 }
 
-/** In milliseconds. Unlike wall time, processor time does not depend on other processes. */
+/** In milliseconds. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

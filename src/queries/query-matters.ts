@@ -7,10 +7,7 @@ import type { MatterView } from '../protocol/matter-view';
 import type { ChangePosition, MatterFilter, MatterReader } from '../storage/ledger';
 import { toMatterView, weightOf } from './presenters/matter';
 
-/**
- * Maximum milliseconds between the `updatedAt` of a change and the commit of the change. Queries do not see the change
- * before the commit.
- */
+/** Maximum milliseconds between the `updatedAt` and the commit of a change. */
 const COMMIT_LAG = 30_000;
 /** Maximum matters that `createReadChanges` reads for one page, including matters that do not match `bizType`. */
 const MAX_SCANNED = 5_000;
@@ -67,10 +64,7 @@ export function createQueryMatters(
   };
 }
 
-/**
- * @returns undefined if the query has only the conditions `updatedFrom`, `updatedTo` and `bizType`, in the default
- *   order
- */
+/** @returns undefined if the query needs no search */
 function searchOf(query: ChangesQuery) {
   const { externalIdPrefix, matterType, phase, bizStatus, username, titleContains } = query;
   const { newestFirst } = query;
@@ -105,8 +99,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
 }
 
 /**
- * The caller sends the watermark as `updatedFrom` of a later query. The watermark is usually COMMIT_LAG in the past, so
- * the later query finds the changes that are not committed yet.
+ * The caller sends the watermark as `updatedFrom` of a later query. COMMIT_LAG ensures that the later query
+ * misses no change.
  */
 function firstWatermark({ updatedFrom = 0, updatedTo }: ChangesQuery, now: number): number {
   return Math.max(updatedFrom, Math.min(updatedTo ?? now, now - COMMIT_LAG));

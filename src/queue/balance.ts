@@ -23,7 +23,7 @@ export function createSharing(worker: BalancedWorker, id: string) {
   let hasLeft = false;
   return {
     interval: SHARE_EVERY,
-    /** Undefined while the worker is paused or stopping, because the worker then takes no partitions. */
+    /** Undefined while the worker is paused or stopping. */
     ownedPartitions: () => (hasLeft || worker.isPaused() ? undefined : worker.load().partitions),
     onWorkers: (workers: ReadonlyMap<string, number>): void => {
       alive = workers;
@@ -46,14 +46,11 @@ export interface Share {
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
-/**
- * Workers release partitions only if the worker with the fewest partitions is far below the average. Far means: at
- * least TOLERANCE partitions, and at least the fraction TOLERATED_PART of the average.
- */
+/** Workers release partitions only if the worker with the fewest partitions is far below the average. */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
-/** `owned` maps the id of each live worker that takes partitions to the number of its partitions. */
+/** Keys of `owned` are worker ids; values are numbers of partitions. */
 export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   const ranks = [...owned].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);
@@ -96,10 +93,7 @@ export interface SweepOptions {
   readonly metrics: Metrics;
 }
 
-/**
- * Finds partitions that need a worker, and notifies `worker`. The sweep is necessary after a lost wake-up message, a
- * failed job, a failover of Redis, or a crash before a job was scheduled.
- */
+/** Notifies `worker` of partitions that need a worker, for example after a failed job. */
 export function startSweep(options: SweepOptions): PollLoop {
   const { partitions, worker, shards, id, alive, logger, metrics } = options;
   // One loop for each shard: an unavailable Cluster node must not delay the sweeps on the other nodes.

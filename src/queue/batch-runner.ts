@@ -1,7 +1,6 @@
 /**
  * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies,
- * and removes the pushes. A large batch costs only a little more than a small batch. Therefore, one batch covers many
- * partitions.
+ * and removes the pushes. One batch covers many partitions, because large batches cost less per push.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -13,11 +12,11 @@ import type { Reply } from './replies';
 
 /** Maximum milliseconds of one call of `processBatch`. After this time, the worker abandons the batch. */
 const PROCESSING_TIMEOUT = 8_000;
-/** Minimum milliseconds between the starts of two concurrent batches. A longer time enlarges the second batch. */
+/** Minimum milliseconds between the starts of two concurrent batches. */
 const HEAD_START = 50;
 /** While the database commits one batch, the worker can already read and compute the next batch. */
 export const CONCURRENT_BATCHES = 2;
-/** @throws if the batch failed; a later batch then reads the same pushes again */
+/** @throws if the batch failed */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
@@ -63,7 +62,7 @@ export class BatchRunner {
     });
   }
 
-  /** @throws the error of the batch, even if another partition of the batch caused the error */
+  /** @throws the error of the batch */
   async run(wanted: WantedPartition): Promise<RunResult> {
     const result = await this.batches.add(wanted);
     if (result instanceof Error) throw result;
@@ -83,10 +82,7 @@ export class BatchRunner {
     this.abandonment = new AbortController();
   }
 
-  /**
-   * If the last batch took longer than HEAD_START, a batch contains at most half of the held partitions. A concurrent
-   * batch can contain the other half.
-   */
+  /** Divides the held partitions between the concurrent batches if the last batch was slow. */
   private maxPartitions(held: number): number {
     const parts = this.lastBatchMs > HEAD_START ? CONCURRENT_BATCHES : 1;
     return Math.max(1, Math.ceil(held / parts));

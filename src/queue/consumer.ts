@@ -24,7 +24,7 @@ export {
 } from './records';
 export type { Reply } from './replies';
 
-/** Milliseconds without pushes after which a worker releases a partition. A shorter time would cause more new jobs. */
+/** Milliseconds without pushes after which a worker releases a partition. */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
 const RELEASE_EVERY = 500;
@@ -43,7 +43,7 @@ export class GroupWorker {
   private readonly held = new Map<number, HeldPartition>();
   /** The held partitions, and partitions whose last batch or release failed. */
   private readonly owned = new Set<number>();
-  /** By partition: the last job that this process received. The entry is deleted when the job ends. */
+  /** By partition: the last job that this process received. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly releasing: PollLoop;
   private isClosing = false;
@@ -101,15 +101,11 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // In the shards that `limit` returns, BullMQ notices the new limit only after an active job has ended. Therefore,
-    // the loop ends one job per shard.
+    // BullMQ may notice the new limit only after a job of the shard has ended.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
-  /**
-   * Abandons the running batches, releases all partitions, and takes no partitions until `resume`. The next owner of a
-   * partition first ends the open transactions of this worker.
-   */
+  /** Abandons the running batches, releases all partitions, and takes no partitions until `resume`. */
   async pause(): Promise<void> {
     this.paused = true;
     await this.workers.pause();
@@ -132,20 +128,16 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // `owned` can still contain partitions whose last batch or release failed. Without this release, a new push would
-    // notify only this worker, which no longer runs.
+    // `owned` can still contain partitions whose last batch or release failed.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
-  /**
-   * After a suspension of the process or an outage of Redis, the process can receive a second job of a held partition.
-   * The first job then ends, and only the second job continues.
-   */
+  /** After an outage, the process can receive a second job of a held partition. The first job then ends. */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
       if (this.lastJobs.get(partition) !== job) return;
-      // A paused worker schedules a new job for another worker. BullMQ starts the new job after this job has ended.
+      // A paused worker schedules a new job for another worker.
       if (this.paused) await this.options.jobs.schedule([partition]);
       else await this.hold(partition);
     };

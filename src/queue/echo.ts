@@ -8,16 +8,13 @@ import { probePrimary } from './probe';
 
 /** Milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
-/**
- * Number of missing test messages after which the subscriber reconnects. One missing message is not enough, because a
- * busy process can receive a message late.
- */
+/** Number of missing test messages after which the subscriber reconnects. */
 const MAX_MISSING = 2;
 /** A web process reads this message as an empty list of replies. Workers ignore this message. */
 export const TEST_MESSAGE = '[]';
 
 interface EchoSources {
-  /** For commands; reconnects when a replica rejects a write. */
+  /** Publishes the test messages. */
   readonly redis: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
@@ -28,8 +25,7 @@ interface EchoSources {
 
 /**
  * Publishes test messages to the channel of this process, and reconnects the subscriber if no message arrives. After a
- * failover, the subscriber can still be connected to the former primary. The former primary forwards no new messages
- * and reports no error.
+ * failover, the subscriber can still be connected to the former primary.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;

@@ -32,7 +32,7 @@ const processRecord = z.object({
   state: z.enum(['ready', 'draining']),
   /** Figures of the current work by name, for example the number of pushes in flight. */
   work: z.record(z.string(), z.number()),
-  /** By server, the last outage that the process has noticed. */
+  /** The last outage of each server. */
   outages: z.object({ mongodb: outage.optional(), redis: outage.optional() }),
   /** Only in a web process: RATE_LIMIT in pushes per second; 0: no limit. */
   defaultRate: z.number().optional(),
@@ -42,7 +42,7 @@ type ProcessRecord = z.infer<typeof processRecord>;
 export interface SeenProcess extends ProcessRecord {
   /** Milliseconds since the last heartbeat. */
   readonly silentMs: number;
-  /** Whether heartbeats are missing: the process may be dead, suspended, or unable to reach Redis. */
+  /** Whether heartbeats are missing. */
   readonly isSilent: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface SeenProcess extends ProcessRecord {
 const INTERVAL = 2_000;
 /** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
 const SILENT = 4.5 * INTERVAL;
-/** Milliseconds without a heartbeat after which a worker counts as dead. Other workers then take its partitions. */
+/** Milliseconds without a heartbeat after which a worker counts as dead. */
 export const WORKER_GONE = 2_000;
 /** Milliseconds for which Redis keeps the record of a process after its last heartbeat. */
 const FORGET = 600_000;
@@ -141,7 +141,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   lifecycle.onStop('heartbeat', async () => {
     if (!loop) return;
     await loop.stop();
-    // One transaction removes all entries, because a record without an entry in `processHeartbeats` does not expire.
+    // Must be one transaction: a record without an entry in `processHeartbeats` does not expire.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
     // If Redis is unavailable, the record expires later.
     await leave.exec().catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
  * A partition job is a BullMQ job that lets one worker own one partition. The job stays active while pushes arrive in
- * the partition. BullMQ stores at most one waiting job of the partition, and starts this job after the active job.
+ * the partition. Meanwhile, BullMQ stores at most one waiting job of the partition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -61,24 +61,21 @@ export function openJobQueues(
 /** Milliseconds until the lock of a job expires. */
 const LOCK_DURATION = 1_500;
 /**
- * Milliseconds between two checks for expired locks. LOCK_DURATION and STALLED_INTERVAL together must be less than 3 s,
- * the promised recovery time after the death of a worker.
+ * Milliseconds between two checks for expired locks. LOCK_DURATION + STALLED_INTERVAL must be less than the promised
+ * recovery time of 3 s.
  */
 const STALLED_INTERVAL = 500;
 /** Milliseconds until BullMQ retries after a lost connection; BullMQ's default is 15 s. */
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
-/** While a worker closes: milliseconds without an answer after which a ping of Redis fails. */
+/** While a worker closes: timeout of a ping of Redis, in milliseconds. */
 const PING_TIMEOUT = 500;
-/** Failed pings in a row after which a closing worker stops waiting for Redis. */
+/** A closing worker stops waiting for Redis after this many consecutive failed pings. */
 const PINGS_WITHOUT_REDIS = 3;
-/**
- * Maximum seconds for which a worker waits for the notice of a new job. Afterwards, the worker tries to fetch a job
- * without a notice.
- */
+/** Maximum seconds of one wait for a new job. */
 const MAX_WAIT = 2;
-/** In practice, no limit of active jobs: the number of concurrent batches limits the load of a worker. */
+/** In practice, no limit of active jobs. */
 const UNLIMITED = 100_000;
 
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
@@ -99,24 +96,20 @@ export interface JobWorkersOptions {
 
 /** A BullMQ worker with a faster recovery after a failover or a restart of Redis. */
 class PartitionWorker extends Worker<PartitionJobData> {
-  /** The lock of the last run of each job in this process, by job id. */
+  /** The last lock of each job in this process, by job id. */
   private readonly lastLocks = new Map<
     string,
     { readonly token: string; readonly since: number }
   >();
 
-  /**
-   * Maximum seconds of one wait for a job. BullMQ's default of 10 s exceeds `SILENCE_TIMEOUT`
-   * (infra/redis/connect.ts), after which ioredis reconnects.
-   */
+  /** BullMQ's default of 10 s exceeds `SILENCE_TIMEOUT` (infra/redis/connect.ts). */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
   }
 
   /**
-   * After an outage of Redis, a worker can receive a job that still runs in this process. BullMQ tracks locks by job
-   * id. Therefore, the end of the first run stops the renewal of the second run's lock. This method restarts the
-   * renewal.
+   * After an outage of Redis, a job can run twice at once in this process. When the first run ends, BullMQ stops
+   * renewing the lock of the job. This method restarts the renewal for the second run.
    */
   override async processJob(...args: Parameters<Worker<PartitionJobData>['processJob']>) {
     const [job, token] = args;
@@ -159,7 +152,7 @@ export class JobWorkers {
         concurrency: UNLIMITED,
         lockDuration: LOCK_DURATION,
         stalledInterval: STALLED_INTERVAL,
-        // In practice, no limit. A job stalls whenever its worker dies and must then run again.
+        // In practice, no limit: a stalled job must always run again.
         maxStalledCount: 1_000_000,
         drainDelay: MAX_WAIT,
         runRetryDelay: RETRY_DELAY,
@@ -171,8 +164,7 @@ export class JobWorkers {
 
   /**
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that had reached the old limit and are below the new limit. BullMQ does not notice that these
-   *   shards have free slots again
+   * @returns the shards that are no longer full. BullMQ does not notice the free slots
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -183,7 +175,7 @@ export class JobWorkers {
     });
   }
 
-  /** During a pause, a fetch that has already started can still return a job. */
+  /** A fetch that started before the pause can still return a job. */
   async pause(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
   }

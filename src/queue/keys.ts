@@ -84,9 +84,9 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
-    /** By partition, as `ownerText`: its owner, then earlier owners whose transactions can still be open. */
+    /** By partition: the owner, then earlier owners (`ownerText` in records.ts). */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
-    /** Absent in a new or emptied Redis, which does not know the owners of the partitions. */
+    /** Absent in a new or emptied Redis. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /** Exists for a short time after a worker has checked all partitions (commands/find-due-partitions.lua). */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
@@ -94,18 +94,18 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     wakeUpPrefix: `${tag}:rings:`,
     /** By worker id: the number of owned partitions. Contains only workers that take partitions. */
     workers: `${tag}:workers:${FORMAT}`,
-    /** By worker id: the time since which the database answers, and the time of this report (report-reach.lua). */
+    /** By worker id: the worker's last report about the database (report-reach.lua). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
     /**
-     * By signature: time and digest of the first request with this signature (`pushes/admission.lua`). Each minute of
-     * X-Timestamp has its own key.
+     * By signature: the first request with this signature (`pushes/admission.lua`). Each minute of X-Timestamp has its
+     * own key.
      */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
     /** `of`: the client id; or `<client id> <key id>` for a query key. */
     rate: (of: string) => `${tag}:rate:${of}`,
     workerNumber: (number: number) => `${tag}:worker:${number}`,
-    /** By process: the record that its last heartbeat wrote (heartbeat.ts). */
+    /** By process: the record of the last heartbeat (heartbeat.ts). */
     processes: `${tag}:processes`,
     processHeartbeats: `${tag}:process-heartbeats`,
     probe: `${tag}:probe`,

@@ -1,6 +1,6 @@
 /**
  * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not
- * enough, because a replica or a server at `maxmemory` answers a PING.
+ * enough, because a replica answers PING.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -24,7 +24,7 @@ export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Pro
   await redis.del(`${keys.probe}:nothing`);
 }
 
-/** Milliseconds between two checks whether the queue is paused. */
+/** Milliseconds between two checks for a pause. */
 const PAUSE_INTERVAL = 1_000;
 
 const PAUSED = 'the queue of partition jobs was paused with BullMQ, so workers get no jobs';
@@ -46,8 +46,8 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
 }
 
 /**
- * Checks periodically whether an operator has paused the queue of partition jobs with BullMQ's API or a dashboard. The
- * service itself never pauses this queue; `matterctl queue pause` pauses only the pushes of one client.
+ * Checks periodically whether an operator has paused the queue of partition jobs with BullMQ. The service itself never
+ * pauses this queue.
  */
 export function watchQueuePause(
   redis: RedisConnection,

@@ -16,8 +16,8 @@ export interface PushMessage {
   readonly idempotencyKey?: string;
   readonly idempotencyFingerprint?: string;
   /**
-   * For a line of a caller's batch: the request id of the earlier line of the same matter. If the earlier line failed
-   * with a retryable server error, this line is skipped.
+   * Request id of the previous line of the same matter in the caller's batch. If the previous line failed with a
+   * retryable server error, this push is skipped.
    */
   readonly previous?: string;
   /** The trace context of the web process, if TRACING is on. */
@@ -33,7 +33,7 @@ export interface WaitingPush extends PushMessage {
 
 export interface TimedPush {
   readonly push: PushMessage;
-  /** The result of `encodePush`; if absent, `createAppendPushes` encodes the push. */
+  /** The result of `encodePush`, if the push is already encoded. */
   readonly text?: string;
   /** Milliseconds from now; afterwards the push must not be applied. */
   readonly timeout: number;
@@ -51,7 +51,7 @@ export interface PartitionRecords {
   readonly pushes: readonly WaitingPush[];
   /** Bytes of these pushes, as Redis stores them. */
   readonly bytes: number;
-  /** Redis time of the read, epoch milliseconds. Each node of a Cluster has its own clock. */
+  /** Redis time of the read, epoch milliseconds. */
   readonly now: number;
 }
 
@@ -65,22 +65,19 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners of the partitions in this batch. Their transactions can still be open. The worker must end these
-   * transactions before the worker reads matters.
+   * Earlier owners of the partitions in this batch. Before reading matters, the worker must end the open transactions
+   * of these owners.
    */
   readonly fencedOwners: readonly string[];
   /**
-   * Shards in a new or emptied Redis, which does not know the earlier owners. The worker must first end the open
-   * transactions of all other workers, then call `noteOwnersKnown`, then apply the batch.
+   * Shards whose earlier owners are unknown. The worker must first end the open transactions of all other workers, then
+   * call `noteOwnersKnown`, then apply the batch.
    */
   readonly unknownShards: readonly number[];
-  /** Redis time of the read, epoch milliseconds; the latest time if the batch reads several shards. */
+  /** Latest Redis time of the reads, epoch milliseconds. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
-  /**
-   * For each partition that could not be read: `LOST` if this worker does not own the partition, otherwise the error of
-   * Redis.
-   */
+  /** Errors of partitions that could not be read. `LOST`: this worker does not own the partition. */
   readonly unread: ReadonlyMap<number, 'LOST' | Error>;
 }
 
@@ -118,8 +115,8 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * An owner of partitions: one run of a worker, and the database sessions in which the worker commits. With `sessions`,
- * the next owner of a partition can end open transactions.
+ * An owner of partitions: one run of a worker, and the database sessions in which the worker commits. The next owner of
+ * a partition uses `sessions` to end open transactions.
  */
 export interface Owner {
   /** Letters and digits only, because the Lua scripts match this id with `%w`. */

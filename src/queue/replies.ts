@@ -13,7 +13,7 @@ export interface Reply<S> {
   readonly settlement: S;
 }
 
-/** The last entry of each message has this id, and contains the time of sending instead of a settlement. */
+/** The last entry of each message has this id and contains the time of sending. */
 const SENT_AT = '';
 
 /** @param sentAt Redis time, epoch milliseconds */
@@ -32,10 +32,10 @@ export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number) {
 
 export interface ReplyInbox<S> {
   /**
-   * The caller must not wait for the same push in two calls at the same time.
+   * Concurrent calls must not contain the same id.
    *
    * @param timeout milliseconds
-   * @returns the settlements in the order of `ids`; undefined for each settlement that is missing after the timeout
+   * @returns the settlements in the order of `ids`; undefined: no settlement arrived in time
    */
   wait(
     ids: readonly string[],
@@ -68,7 +68,7 @@ export async function createReplyInbox<S>(
   subscriber.on('message', (_channel, payload) => {
     try {
       const replies: [string, S][] = JSON.parse(payload);
-      // If an entry is not iterable, `map` throws before the first reply is delivered.
+      // For a malformed entry, `map` throws before the first reply is delivered.
       deliver(replies.map(([id, settlement]) => [id, settlement]));
     } catch (error) {
       foldedLog(logger)(UNREADABLE, { error: String(error) });

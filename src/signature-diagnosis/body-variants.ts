@@ -10,21 +10,21 @@ export interface BodyVariant {
   /** Detail of the mistake, for the finding. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** True if only the form differs from the sent body. The finding then shows the difference. */
+  /** True if only the form differs from the sent body. */
   readonly hasSameContent: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
 
-/** Maximum bytes of the sent body. For a larger body, only the empty variant is made, to save time. */
+/** Maximum bytes of the sent body. A larger body gets only the empty variant. */
 const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Making a variant can take milliseconds. Therefore, a generator makes one variant at a time.
+ * Makes one variant at a time, because a variant can take milliseconds.
  *
- * @yields undefined if a variant has the same bytes as the sent body or as an earlier variant
+ * @yields undefined for a duplicate of the sent body or of an earlier variant
  */
 export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
@@ -136,7 +136,7 @@ const TRAILS = [0x40, 0xfe] as const;
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 
-/** Node.js has no encoder for GBK. Therefore, the decoder for GBK creates the table for encoding. */
+/** Node.js has no GBK encoder, so the table for encoding comes from the decoder. */
 export function toGbk(text: string): Buffer {
   gbk ??= gbkTable();
   const table = gbk;
@@ -157,7 +157,7 @@ function gbkTable(): Map<string, readonly number[]> {
   for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
     for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
   }
-  // A separate call for each of the 24,000 pairs would be slow and would delay other requests.
+  // Decodes all pairs in one call, because 24,000 calls would be slow.
   const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
   const chars = new TextDecoder('gbk').decode(bytes).split('\n');
   const table = new Map<string, readonly number[]>();

@@ -13,7 +13,7 @@ import { type CauseFinding, toFinding, unexplainedSoFar } from './causes';
 import { rejectedRequest, type SignatureRejection, search } from './search';
 import { timestampFinding } from './timestamps';
 
-/** @returns the diagnosis, if the request was rejected because of its signature or timestamp; otherwise undefined */
+/** @returns undefined for entries without a rejected signature or timestamp */
 export type DiagnoseEntry = (
   entry: LogEntry,
   body: Uint8Array | undefined,
@@ -37,14 +37,14 @@ export interface Bounds {
   readonly maxDigests?: number;
   /** Maximum milliseconds of work, measured by `clock`. */
   readonly time: number;
-  /** Monotonic, in milliseconds; the service uses the processor time of the process. */
+  /** Monotonic milliseconds, for example the processor time of the process. */
   readonly clock: Clock;
 }
 
 const MAX_DIGESTS = 20_000;
 /** Milliseconds of work between two pauses. */
 const SLICE = 2;
-/** Milliseconds of a pause. During a pause, the process serves other requests. */
+/** Milliseconds of a pause. */
 const PAUSE = 4;
 /** The probable form of a signature with a wrong length, by the number of characters. */
 const LENGTHS: Readonly<Record<number, string>> = {
@@ -84,10 +84,7 @@ export async function diagnoseInSlices(
   }
 }
 
-/**
- * `whole`: the search found the cause, or tried all mistakes. `most tried`: the search computed the maximum number of
- * digests.
- */
+/** `whole`: the search found the cause or tried all mistakes. `most tried`: the search reached `maxDigests`. */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
 /** Each call of the returned function searches for `slice` milliseconds. The last call returns the diagnosis. */

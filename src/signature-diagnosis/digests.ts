@@ -1,7 +1,4 @@
-/**
- * Algorithms and forms of signatures. A caller may have computed a signature with a wrong algorithm, or may have sent a
- * signature in a wrong form.
- */
+/** Right and wrong algorithms and text forms of signatures. */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
@@ -133,7 +130,7 @@ const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // In the next two forms, the caller decoded the bytes of the digest as UTF-8, although some bytes are not UTF-8.
+  // In the next two forms, the caller decoded the digest as UTF-8.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),

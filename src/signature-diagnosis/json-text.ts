@@ -16,7 +16,7 @@ export interface Layout {
   readonly comma: string;
   /** Indentation of one level; undefined: the whole JSON is on one line. */
   readonly indent?: string;
-  /** Formats like Jackson: no line breaks between list items, and a blank in empty lists and objects. */
+  /** Formats lists and empty objects like Jackson. */
   readonly inlineLists?: boolean;
 }
 
@@ -114,7 +114,7 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** A Java HashMap doubles the number of buckets if there are more than LOAD entries per bucket on average. */
+/** Maximum entries per bucket of a Java HashMap, on average. */
 const LOAD = 0.75;
 
 /** Orders members like a Java HashMap. */

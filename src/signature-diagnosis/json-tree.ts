@@ -9,7 +9,7 @@ export type JsonNode =
 
 export type JsonMember = readonly [name: string, value: JsonNode];
 
-/** Limits the nesting, because the indented text of a deeply nested body can have megabytes. */
+/** Maximum levels of nesting. */
 const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
@@ -40,7 +40,7 @@ export function parseTree(text: string): JsonNode | undefined {
     }
     return { kind: 'number', text: token };
   };
-  // If a name occurs twice, the member has the first position and the last value, as in most parsers.
+  // A repeated name has the first position and the last value, as in most parsers.
   const members = () => {
     const found = new Map<string, JsonNode>();
     while (!consumed('}')) {

@@ -26,7 +26,7 @@ import {
 
 const isWhole = (text: string) => /^-?\d+$/.test(text);
 
-/** Writes a number like JavaScript, and like Go with the type `any`: `1.0` becomes `1`. */
+/** Writes a number like JavaScript: `1.0` becomes `1`. */
 export const asDouble = (text: string): string => JSON.stringify(Number(text));
 
 /** Writes a number like `json.dumps` in Python. */

@@ -9,14 +9,11 @@ export interface KeyVariant {
   /** Detail of the mistake, shown after the explanation of `cause`. */
   readonly how?: string;
   readonly key: string | Buffer;
-  /**
-   * Value for the placeholder `{secret}` in `signing-texts.ts`. If `key` is not made from a secret, the value is the
-   * first stored secret.
-   */
+  /** Value for the placeholder `{secret}` in `signing-texts.ts`. */
   readonly secret: string;
   /** True: the search also combines this key with other mistakes. */
   readonly isCommon: boolean;
-  /** True: the search tries no other mistakes, because only the browser console uses query keys. */
+  /** True: the search does not combine this key with other mistakes. */
   readonly isQueryKey?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds a caller's mistakes in a signature. The search finds up to two mistakes in the computation of the digest, and
- * one mistake in the text form of the digest, for example base64.
+ * Finds a caller's mistakes in a signature: up to two mistakes in the computation of the digest, and one mistake in the
+ * text form of the digest.
  */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
@@ -41,7 +41,7 @@ export function* search(request: SignatureRejection, secrets: readonly StoredSec
   return undefined;
 }
 
-/** @returns undefined if the timestamp is unknown, or if the body is needed but unknown */
+/** @returns undefined if the timestamp or a required body is unknown */
 function digestOf(
   { clientId, sent, body: received, path }: SignatureRejection,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
@@ -84,7 +84,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** At most two mistakes, one per field. If `key` has no `cause`, `key` is a valid query key. */
+/** At most two mistakes, one per field. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -105,8 +105,8 @@ interface Kind {
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /**
- * Pairs of kinds, in the order of the search. `body` must be first in a pair: the search calls `common` of the second
- * kind for each mistake of the first kind, and `common` of `body` is slow.
+ * Pairs of kinds, in the order of the search. `body` must be first in a pair, so that the search computes the slow body
+ * variants only once for each pair.
  */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -123,7 +123,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 export interface Trials {
   /** The valid secrets. The search tries a deviation without `key` with each of these secrets. */
   readonly keys: readonly KeyVariant[];
-  /** Undefined stands for a skipped body variant: the sent body or an earlier variant has the same bytes. */
+  /** Undefined stands for a skipped body variant. */
   readonly deviations: Iterable<Deviation | undefined>;
 }
 
@@ -184,7 +184,6 @@ export interface SignatureRejection {
   readonly receivedAt: number;
 }
 
-/** @returns undefined if the request was not rejected because of its signature or timestamp */
 export function rejectedRequest(
   { clientId, operation, signature, receivedAt }: LogEntry,
   body: Uint8Array | undefined,

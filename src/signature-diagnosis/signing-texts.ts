@@ -140,7 +140,7 @@ function text(cause: Cause, template: string, isCommon: boolean): SigningText {
   return { cause, how: `"${how}"`, before, after, hasBody: template.includes(BODY), isCommon };
 }
 
-/** Replaces all placeholders in one pass, because a value can contain the text of a placeholder. */
+/** Uses one pass, because a value can contain a placeholder. */
 export function fillTemplate(template: string, signed: Signed): string {
   return template.replace(
     /\{(client|time|path|operation|secret)\}/g,

@@ -11,7 +11,7 @@ export interface TimeVariant {
   readonly isCommon: boolean;
 }
 
-/** Units smaller than seconds. The key is the number of digits of the current time in the unit. */
+/** Units smaller than seconds, by the number of digits of a current timestamp. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],

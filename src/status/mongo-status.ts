@@ -46,7 +46,7 @@ export class MongoStatusReader {
   #opened: Promise<Connection> | undefined;
   #found: { readonly at: number; readonly resendable: Resendable } | undefined;
 
-  /** @param source a URL to connect to, or an existing connection; `close` does not close an existing connection */
+  /** @param source a URL, or an existing connection that `close` does not close */
   constructor(source: string | Connection) {
     this.#source = source;
   }

@@ -46,7 +46,7 @@ export const isFailure = (result: string): boolean =>
 
 export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
-  // The window ends a minute after now, because the clocks of web processes can be ahead of the clock of this process.
+  // The window ends a minute after now, because the clocks of web processes can be ahead.
   const window = { from, to: now + MINUTE };
   const { counts } = await createPushCountReader(connection).read(window, 'minute');
   return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };

@@ -26,7 +26,7 @@ export class RedisStatusReader {
   #why = 'no answer';
 
   /**
-   * @param redis a connection from `connectFailFast`; `close` does not close this connection
+   * @param redis a connection from `connectFailFast`
    * @param readKeys called at every read, because the number of shards of the queue can change
    */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {

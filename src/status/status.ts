@@ -10,7 +10,7 @@ import type { RedisStatus, RedisStatusReader } from './redis-status';
 
 /** Milliseconds after which a server without an answer counts as unavailable. */
 const TIMEOUT = 5_000;
-/** Two processes report the same outage if the start times differ by less than this number of milliseconds. */
+/** Outages count as one outage if the start times differ by less than this number of milliseconds. */
 const SAME_OUTAGE = 5_000;
 
 type ReadResult<T> = { readonly facts: T } | { readonly error: string };
@@ -122,7 +122,7 @@ export interface ServerStatus {
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
   readonly role: string | null;
-  /** Null if no process has reported an outage, or if the reports in Redis cannot be read. */
+  /** Null if no outage is known. */
   readonly lastOutage: ServerOutage | null;
 }
 

@@ -27,7 +27,7 @@ export interface AuditFilter {
 export interface AuditTrail {
   /**
    * @returns a function that records the result of the action
-   * @throws the driver's error if the database has not confirmed the entry; the caller must then not start the action
+   * @throws the driver's error; the caller must then not start the action
    */
   begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
   /** Newest entry first. */
@@ -128,7 +128,7 @@ export interface EntryOptions {
 }
 
 /**
- * @param work makes the change and reports the result; if `work` fails, the entry contains the last reported result
+ * @param work makes the change and reports the result
  * @throws NoAuditTrailError if the entry cannot be written, or the error of `work`
  */
 export async function withAuditEntry<T>(

@@ -72,23 +72,16 @@ export interface KnownClient {
 export interface ClientDirectory {
   /** The result can be up to one second old. If the database is slow, the result can be up to five seconds old. */
   find(clientId: string): Promise<KnownClient | undefined>;
-  /**
-   * Reads the clients from the database, because the cache can lack a new client or a new secret. If calls are too
-   * frequent, `findFresh` does the same as `find`.
-   */
+  /** Like `find`, but reads the database unless calls are too frequent. */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of usable secrets and query keys of one client. Before `web` rejects a wrong signature, `web`
-   * computes at least this number of signatures. The duration of a rejection then does not reveal whether the client id
-   * exists.
+   * The largest number of usable secrets and query keys of one client. Each rejection of a signature computes at least
+   * this number of signatures, so that the duration does not reveal existing client ids.
    */
   maxSecretCount(): number;
 }
 
-/**
- * Each read loads all clients, not only the requested client. The duration of a lookup then does not reveal whether the
- * client id exists.
- */
+/** Each read loads all clients, so that the duration of a lookup does not reveal existing client ids. */
 export function createClientDirectory(
   connection: Connection,
   keyRing: KeyRing,
@@ -114,7 +107,7 @@ export function createClientDirectory(
       try {
         known.set(record._id, toKnownClient(record, open, now));
       } catch (error) {
-        // One invalid record, for example after a manual edit, must not make the other clients unknown.
+        // One invalid record must not make the other clients unknown.
         errors.set(record._id, String(error));
       }
     }
@@ -139,9 +132,7 @@ type OpenSecret = (
   clientId: string,
 ) => readonly UsableSecret[];
 
-/**
- * Caches decrypted secrets and failed decryptions, so that each read of the clients decrypts only new secrets.
- */
+/** Caches decrypted secrets and failed decryptions, so that each read of the clients decrypts only new secrets. */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {

@@ -16,7 +16,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of changed or deleted documents. With `dryRun`, the documents are only counted. */
+/** Numbers of changed or deleted documents. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -128,10 +128,7 @@ async function* findPastHandler(
   for await (const { _id } of cursor) yield _id;
 }
 
-/**
- * Increments `revision`, so that a worker cannot write a matter that it read before this update. The worker then reads
- * the matter again.
- */
+/** Increments `revision`, so that no worker overwrites this update. */
 async function erasePastHandler(
   collection: mongo.Collection<MatterRecord>,
   username: string,

@@ -1,7 +1,4 @@
-/**
- * Entry point of `storage/push-log/`. Production code outside `storage/` imports only this file and `request-id.ts`,
- * which does not load the database driver.
- */
+/** Entry point of `push-log/`. Production code outside `storage/` imports only this file and `request-id.ts`. */
 import type { Connection } from 'mongoose';
 import { nativeCollection } from '../infra/mongo';
 import { type Append, createAppend, type PushLogOptions } from './push-log/append';

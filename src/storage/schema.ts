@@ -26,7 +26,7 @@ const WATCH_EVERY = 10_000;
 const NOT_PREPARED =
   'the database is not prepared, so all pushes are rejected: run the release step';
 
-/** Returns after the first check of the indexes. @throws the driver's error if this check fails */
+/** Returns after the first check of the indexes. @throws the driver's error */
 export async function watchSchema(connection: Connection, logger: Logger): Promise<SchemaWatch> {
   let isPrepared = true;
   let next = 0;

@@ -1,10 +1,10 @@
 /**
  * Entry point of `storage/sessions/`: the pool of database sessions of a worker. If a worker dies, an open transaction
- * of this worker locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end such a
+ * of this worker locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end the
  * transaction earlier:
  *
  * - Redis stores the session ids of each partition owner (`src/queue/records.ts`). The next owner of the partition ends
- *   the transactions of these sessions before it commits. This mechanism fails if Redis loses its data.
+ *   the transactions of these sessions. This mechanism fails if Redis loses its data.
  * - Every worker writes its session ids and a heartbeat to MongoDB (`SessionHeartbeats`). If the heartbeat of a worker
  *   stops, other workers end the transactions of this worker.
  */
@@ -20,17 +20,14 @@ import {
   type Work,
 } from './sessions/pooled-session';
 
-/** A batch cannot commit: the session of the batch was retired after a timeout or a pause of the worker. */
+/** A batch cannot commit, because the pool has retired the session of the batch. */
 export class SessionReplaced extends Error {
   override readonly name = 'SessionReplaced';
 }
 
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 700;
-/**
- * Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions. MongoDB then ends the transactions
- * of these sessions after `transactionLifetimeLimitSeconds`.
- */
+/** Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions. */
 const MAX_RETIRED = 50;
 /** An id that no session has, to test whether MongoDB permits `killSessions`. */
 const NO_SESSION = '00000000000000000000000000000000';
@@ -42,7 +39,7 @@ const NOT_KILLED =
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Ids of sessions whose transactions the pool must still end, including sessions of earlier partition owners. */
+  /** Ids of sessions with transactions that the pool must still end. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
@@ -104,10 +101,7 @@ export class SessionPool {
       );
   }
 
-  /**
-   * Ends the open transactions of these sessions. Skips sessions of this pool, because `makeReady` handles them. If
-   * MongoDB is unavailable, the pool retries later.
-   */
+  /** Ends the open transactions of these sessions. Skips sessions of this pool, because `makeReady` handles them. */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
     const others = ids.filter((id) => !own.has(id));
@@ -152,8 +146,7 @@ export class SessionPool {
 
   private async maintain(): Promise<void> {
     await this.heartbeat();
-    // Tests `killSessions` when the process starts, so that a missing permission is logged before the first worker
-    // dies.
+    // Tests at the start of the process whether MongoDB permits `killSessions`.
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
@@ -163,7 +156,7 @@ export class SessionPool {
     await this.reapDeadProcesses();
   }
 
-  /** Writes run one at a time. Concurrent writes could replace a newer list of sessions with an older list. */
+  /** Writes run one at a time: an older list of sessions must not overwrite a newer list. */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {
       const pooled = [...this.pool.values()];

@@ -47,7 +47,7 @@ interface SettlingDependencies {
 export interface WebSettling {
   readonly queueAndWait: QueueAndWait;
   readonly inbox: ReplyInbox<Settlement>;
-  /** This process receives replies on the Redis channel with this name suffix. */
+  /** Suffix of the Redis channel on which this process receives replies. */
   readonly replyTo: string;
   readonly subscriber: RedisConnection;
   readonly finalizer: PushFinalizer;

@@ -103,7 +103,7 @@ export function longestWait(results: readonly { readonly answer: unknown }[]): n
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** If a line has failed, the answer has the code 207. @param retryAfter seconds */
+/** @param retryAfter seconds */
 export function setLineResults(
   state: RequestState,
   results: BatchResult[] | VerifiedLine[],

@@ -13,14 +13,11 @@ import { type LineGroups, onResponseEnd, startLines } from '../line-answer';
 import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
-/**
- * Limits concurrent requests, because a list of a million ids can take a hundred megabytes of memory. `perKey` limits
- * one client.
- */
+/** A list of a million ids can take a hundred megabytes of memory. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
-/** Unknown client ids have separate slots. Requests with unknown ids therefore cannot block known clients. */
+/** Requests with unknown client ids must not occupy the slots of known clients. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
-/** A client id that no client can have, because a request with an empty X-Client-Id is rejected. */
+/** No client has this id, because an empty X-Client-Id is rejected. */
 const NO_CLIENT = '';
 
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
@@ -45,7 +42,7 @@ export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.byte
 
 export interface OrphansRouteDependencies {
   readonly find: FindOrphans;
-  /** @throws PushError if the service is not ready to read the next group of lines */
+  /** @throws PushError if the service is not ready */
   readonly checkReady: () => void;
   readonly database: Pick<Reach, 'guard'>;
   /** Maximum milliseconds to read one group of lines. */

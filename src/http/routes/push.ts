@@ -93,7 +93,7 @@ export function requestOf(
   };
 }
 
-/** @param timeout milliseconds for the check */
+/** @param timeout in milliseconds */
 export function verifyRoute(checkBody: CheckBody, timeout: number): Middleware<RequestState> {
   return async ({ req, state }) => {
     const { operation, push } = readVerifyBody(state.rawBody);

@@ -11,7 +11,7 @@ import type { RequestState } from '../request';
 import { longestWait, renderLine, renderResult, setLineResults, throwIfRejected } from './batch';
 import { requestOf, storeEnded } from './push';
 
-/** @param bulkhead limits the concurrent requests, because each request loads up to BATCH_BODY_LIMIT bytes of bodies */
+/** @param bulkhead limits concurrent requests, because each request can load many bodies */
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;

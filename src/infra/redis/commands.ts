@@ -10,11 +10,9 @@ type Define = (name: string, definition: { readonly lua: string }) => void;
 type Call<R> = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<R>;
 
 /**
- * Registers the script `<name>.lua` with a connection. The texts of common.lua and of the shared files come before the
- * text of the script.
+ * Registers the script `<name>.lua` with a connection. Puts common.lua and the shared files before the script.
  *
  * @param folder `__dirname` of the caller
- * @param name in kebab case; ioredis gets the name in camel case
  * @param shared names of files in `folder`, without `.lua`
  */
 export function defineScript<R>(

@@ -26,20 +26,16 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
     back();
     for (const node of cluster.nodes()) connectNode(node);
   });
-  // ioredis emits `refresh` after a node has reported the slots of the Cluster, so the Cluster is reachable.
+  // The event `refresh` proves that the Cluster is reachable.
   cluster.on('refresh', back);
-  // ioredis can add a node in order to send a command to this node. `setImmediate` starts `connectNode` after the
-  // command, because ioredis rejects commands to a node that is connecting.
+  // `setImmediate` delays `connectNode`, because ioredis rejects commands to a node that is connecting.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
   return cluster;
 }
 
-/**
- * Connects to a node in advance. By default, ioredis connects at the first command for the node. Without an offline
- * queue, ioredis then rejects further commands until the connection is open.
- */
+/** Connects to a node in advance, because ioredis can reject commands while a connection is opening. */
 function connectNode(node: Redis): void {
   // The event `node error` reports a failure.
   if (node.status === 'wait') node.connect().catch(() => undefined);
@@ -83,17 +79,14 @@ export function collectFailures(redis: Redis | Cluster): () => string {
 }
 
 /**
- * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. If a host has several addresses
- * and all are unreachable, `error` has a code and no text.
+ * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. An error about a host with
+ * several addresses can have a code but no text.
  */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
 }
 
-/**
- * Works around a defect of ioredis: if the connection is closed during a refresh of the slots, ioredis continues to
- * refresh the slots until the process ends.
- */
+/** Works around a defect of ioredis: a closed Cluster connection can refresh its slots forever. */
 export class ClusterConnection extends Cluster {
   private isClosed = false;
 
@@ -118,10 +111,7 @@ export class ClusterConnection extends Cluster {
   }
 }
 
-/**
- * When BullMQ reconnects, BullMQ waits for the promise of `connect`. The class `Cluster` does not always settle this
- * promise, so a worker could wait forever.
- */
+/** BullMQ waits for the promise of `connect`, but the class `Cluster` does not always settle this promise. */
 export class BlockingCluster extends ClusterConnection {
   constructor(
     private readonly startNodes: ClusterNode[],
@@ -138,12 +128,7 @@ export class BlockingCluster extends ClusterConnection {
     return new BlockingCluster(nodes.length > 0 ? nodes : this.startNodes, all) as never;
   }
 
-  /**
-   * If the first node reports that the Cluster is failing, ioredis connects again, but never settles the promise of
-   * `super.connect()`.
-   *
-   * @throws Error if the connection failed and ioredis makes no further attempt
-   */
+  /** @throws Error if the connection failed and ioredis makes no further attempt */
   override async connect(): Promise<void> {
     const settled = whenSettled(this);
     try {
@@ -173,10 +158,7 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
   return { promise, forget };
 }
 
-/**
- * Works around a defect of ioredis: if a node disconnects after the Cluster has ended, ioredis changes the status of
- * the Cluster from `end` to `close`, and never back.
- */
+/** Works around a defect of ioredis: the status of an ended Cluster can become `close`. */
 function stayEnded(cluster: Cluster): void {
   let hasEnded = false;
   cluster.on('connecting', () => {

@@ -10,7 +10,7 @@ import {
 } from 'ioredis';
 import type { RedisAddress, RedisServer, RedisTls } from './url';
 
-/** Milliseconds in which a sentinel must return the primary, or a Cluster node must return the slots. */
+/** Maximum milliseconds for a lookup of the primary (sentinel) or of the slots (Cluster). */
 const LOOKUP_TIMEOUT = 1_000;
 /** Milliseconds between two reads of the slots of a Cluster. */
 const SLOTS_REFRESH_INTERVAL = 5_000;
@@ -35,7 +35,7 @@ export function serverOptions(address: RedisAddress): RedisOptions {
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: LOOKUP_TIMEOUT,
     sentinelRetryStrategy: reconnectDelay,
-    // Do not set `failoverDetector`: it makes ioredis stop reconnecting after a failover during a connection attempt.
+    // Do not set `failoverDetector`: this option can make ioredis stop reconnecting.
   };
 }
 
@@ -52,7 +52,7 @@ export function clusterOptions(
       clusterRetryStrategy: reconnectDelay,
       slotsRefreshTimeout: LOOKUP_TIMEOUT,
       slotsRefreshInterval: SLOTS_REFRESH_INTERVAL,
-      // ioredis must not resolve host names: certificates contain host names, and the address of a host can change.
+      // ioredis must not resolve host names, because TLS certificates contain the names.
       dnsLookup: (host, found) => found(null, host),
       enableOfflineQueue: retriesCommands,
       ...(retriesCommands ? RETRYING : FAILING_FAST),
@@ -117,7 +117,7 @@ function loginOptions({ username, password, tls }: RedisAddress): LoginOptions {
   };
 }
 
-/** @throws Error if a file cannot be read; the message names the option of REDIS_URL */
+/** @throws Error if a file cannot be read */
 function readTlsFiles({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     ...(caFile && { ca: readPem('tlsCAFile', caFile) }),

@@ -14,9 +14,7 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/**
- * Converts a duration such as `10s`, `5m`, `24h` or `30d` to milliseconds; a number without a unit is in milliseconds.
- */
+/** Converts a duration such as `10s`, `5m`, `24h` or `30d` to milliseconds. The default unit is ms. */
 export const durationSetting = (minMs: number, maxMs: number) =>
   z
     .string()
@@ -41,7 +39,7 @@ export const durationOrOffSetting = (minMs: number, maxMs: number) =>
     return z.NEVER;
   });
 
-/** `bizStatus` values that conclude a matter; DRAFT is not allowed, because a draft is never concluded. */
+/** `bizStatus` values that conclude a matter. */
 export const statuses = list.pipe(
   z
     .array(

@@ -10,7 +10,7 @@ import type { OperatorPage } from '../options';
 const HEAD_TIMEOUT = 5_000;
 /** Milliseconds for which a connection stays open between two requests. */
 const IDLE_TIMEOUT = 65_000;
-/** Milliseconds without traffic after which the server closes the connection of a running request. */
+/** Maximum milliseconds without traffic during a request. */
 const STALL_TIMEOUT = 10_000;
 const MAX_CONNECTIONS = 100;
 
@@ -48,8 +48,7 @@ export async function serveMetrics(
     withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Some health checkers close their sending side after the request. Without this option, Node.js would then close the
-  // connection before the answer.
+  // Some health checkers half-close the connection after the request, but need the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {

@@ -18,10 +18,7 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
   return { metrics: createMetrics(metricsRegistry, options), url, close };
 }
 
-/**
- * A server without an answer counts as unavailable after this many milliseconds. Must be shorter than the timeout of a
- * scraper, which is a few seconds.
- */
+/** Maximum milliseconds for each call to a server. Must be shorter than the timeout of a scraper. */
 const TIMEOUT = 1_000;
 
 /** Never fails: a metric whose value cannot be read is removed. */

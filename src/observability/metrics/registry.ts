@@ -5,9 +5,9 @@ import { endpointAt } from '../../protocol/endpoints';
 import { PushError } from '../../protocol/errors';
 import { GROUPED_CALLS, type Metrics, STAGES } from '../metrics';
 
-/** Upper bounds of the buckets for a stage, in seconds, up to the default PUSH_TIMEOUT. */
+/** Upper bounds of the buckets for a stage, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Upper bounds of the buckets for a request, in seconds, up to the default BATCH_TIMEOUT. */
+/** Upper bounds of the buckets for a request, in seconds. */
 const REQUEST_SECONDS = [...SECONDS, 20, 30];
 /** Upper bounds of the buckets of `batchPushes` and `batchSize`. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];

@@ -13,11 +13,11 @@ import { isRecorded } from './span-relations';
 /** Maximum open spans; further commands get no span. */
 const MAX_OPEN_SPANS = 5_000;
 
-/** @param client must be created with `monitorCommands` */
+/** @param client a client with the option `monitorCommands` */
 export function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // The driver emits the event in the trace context of the code that sends the command.
+    // The active context is the context of the code that sends the command.
     const parent = context.active();
     if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);

@@ -15,9 +15,9 @@ import { createTracing } from './spans';
 
 /** Maximum milliseconds to send the remaining spans when the process stops. */
 const FLUSH_TIMEOUT = 3_000;
-/** Maximum links of a span; the span of a batch has links to the traces of its pushes. */
+/** Maximum links of a span. */
 const MAX_LINKS = 500;
-/** Limits the length of a logged problem, because a collector can answer with a whole web page. */
+/** Maximum characters of a logged problem. */
 const MAX_PROBLEM = 200;
 
 export function startOpenTelemetry({ type, onProblem }: TracingOptions): RunningTracing {
@@ -71,7 +71,6 @@ const INTERVAL = 60_000;
 /**
  * Calls `report` at most once a minute.
  *
- * @param report receives `suppressed`: the number of unreported problems since the previous report
  * @param clock milliseconds of a monotonic clock
  */
 export function throttle(

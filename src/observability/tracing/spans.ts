@@ -22,7 +22,7 @@ import type {
 import { watchCommands } from './command-spans';
 import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
-/** @param tracer needs a registered provider; otherwise `context.active()` contains no span */
+/** @param tracer a tracer of a registered provider */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     logFields: () => {
@@ -32,8 +32,8 @@ export function createTracing(tracer: Tracer): Tracing {
     request: (method, route, headers) => startRequest(tracer, method, route, headers),
     here: () => context.active(),
     together: (name, points, work) => {
-      // If no point has a trace, `work` must not run in the active context of another request.
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
+      // The active context can belong to another request, so `work` runs in an empty context.
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
       return inSpan(tracer.startSpan(name, { attributes, links }, parent), parent, work);
@@ -109,7 +109,6 @@ async function traceBatch<R extends TracedReply>(
     for (const { id, settlement } of replies) recordResult(spans.get(id), settlement);
     return replies;
   } catch (error) {
-    // If the worker repeats the batch, the pushes get new spans.
     for (const span of spans.values()) recordFailure(span, error);
     throw error;
   } finally {

@@ -76,7 +76,7 @@ export interface QueryRow<Data> {
   readonly about: Bilingual;
   readonly body: {
     readonly name: string;
-    /** @param timeZone PORTAL_TIME_ZONE, for local date-times */
+    /** @param timeZone PORTAL_TIME_ZONE */
     readonly schema: (timeZone: string) => z.ZodType;
     readonly example: object;
   };
@@ -87,7 +87,7 @@ export interface QueryRow<Data> {
     readonly data: string;
     readonly example: Data;
   };
-  /** The named schemas of the answer in the OpenAPI document. `causes`: the codes of docs/signature-causes.md. */
+  /** The named schemas of the answer. `causes`: the codes in docs/signature-causes.md. */
   readonly schemas: (causes: readonly string[]) => Readonly<Record<string, z.ZodType>>;
   /** Reasons for rejections, in addition to the reasons of all queries. */
   readonly rejections?: readonly Reason[];

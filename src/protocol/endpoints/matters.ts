@@ -124,7 +124,7 @@ export const MATTER_QUERIES = {
       example: DIGEST_ANSWER,
     },
     schemas: () => ({ DigestBucket: digestBucket, MatterDigest: matterDigest }),
-    // A digest reads all matters of its window. This read can take longer than PUSH_TIMEOUT.
+    // A digest can take longer than PUSH_TIMEOUT.
     timeout: 60_000,
   }),
 } as const;

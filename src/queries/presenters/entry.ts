@@ -40,7 +40,7 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/** @param attempt counts the pushes with the same idempotency key from 1; undefined if unknown */
+/** @param attempt position among the pushes with the same idempotency key, from 1; undefined if unknown */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,

@@ -35,7 +35,7 @@ export function toMatterView(matter: Matter, timeZone: string): MatterView {
 
 const toIso = (instant: number) => new Date(instant).toISOString();
 
-/** Estimated characters of all short fields of a matter together. */
+/** Estimated total length of the short fields of a matter. */
 const FRAME = 1_000;
 const PARTY = 120;
 

@@ -19,7 +19,7 @@ export interface Doubt {
 
 /** How a spreadsheet shows a long number, for example `1.23E+17` or, with a decimal comma, `1,23E+17`. */
 const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
-/** A spreadsheet keeps this many leading digits of a long number, and replaces the other digits with zeros. */
+/** A spreadsheet replaces all digits after the first 15 with zeros. */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
 const ROUNDED = /^\d{15}0+$/;
@@ -43,7 +43,7 @@ export function createDoubtFinder(
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);
     if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', probableId: alike };
-    // `open` lacks concluded matters, so the ledger can have a matter with the id `plain`.
+    // The ledger can have a concluded matter with the id `plain`.
     if (plain !== id) return { kind: 'LOOK_ALIKE', probableId: plain };
     return seen.isDamaged(id)
       ? { kind: 'DAMAGED_ID', probableId: seen.probableIdOf(id) }
@@ -60,7 +60,7 @@ class SeenIds {
   readonly #byKeptDigits = new Map<string, string>();
   /** Length of the longest id with leading zeros. */
   #longestWithZeros = 0;
-  // A spreadsheet has probably removed leading zeros (`#haveLostZeros`) or rounded numbers (`#areRounded`) in the file.
+  // A spreadsheet has probably removed leading zeros or rounded numbers in the file.
   #haveLostZeros = false;
   #areRounded = false;
 

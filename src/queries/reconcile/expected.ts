@@ -1,6 +1,6 @@
 /**
- * Expected matters: the matters in a file of the source system. The console (`browser/console`) bundles this file, so
- * this file must run in a browser.
+ * Expected matters: the matters in a file of the source system. This module must run in a browser,
+ * because the console (`browser/console`) bundles this module.
  */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
@@ -9,7 +9,7 @@ import type { ExpectedFields } from '../compare';
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The fields of PUSHED_FIELDS in the line. `deadlineAt` has the form that the service accepts. */
+  /** The fields of PUSHED_FIELDS in the line. */
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;

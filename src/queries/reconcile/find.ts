@@ -74,10 +74,7 @@ export function doubtDifference(
   };
 }
 
-/**
- * Replaces `sourceUpdatedAt` with the time of the ledger if both times are equal within the precision of the file. For
- * example, the times in the file may have no seconds.
- */
+/** Takes `sourceUpdatedAt` from the ledger if both times are equal within the precision of the file. */
 export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefined): ExpectedMatter {
   if (matter.kind === 'folded') return matter;
   const { expected, precisions } = matter;

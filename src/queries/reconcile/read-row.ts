@@ -1,7 +1,4 @@
-/**
- * Reads and checks the fields of one line of a file. The console (`browser/console`) bundles this file, so this file
- * must run in a browser.
- */
+/** Reads and checks the fields of one line of a file. The console (`browser/console`) bundles this code. */
 import { ASSIGNEE } from '../../files/columns';
 import { readFileTime } from '../../files/times';
 import { isExternalId, isNothing, isStatus, isText, MAX_LENGTH } from '../../protocol/field-rules';
@@ -89,7 +86,7 @@ const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((it) => typeof it === 'string');
 
 interface Time {
-  /** Epoch milliseconds; null if the field is null; undefined if the line does not have the field. */
+  /** Epoch milliseconds; null or undefined for a missing value. */
   readonly at: number | null | undefined;
   /** The time in a form that the service accepts. */
   readonly text?: string;

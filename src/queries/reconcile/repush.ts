@@ -19,15 +19,14 @@ export interface RepushLine {
  * - NEWER_HERE: the matter is newer in the ledger than in the file.
  * - ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back.
  * - NEEDS_CONTENT: the file lacks fields that a push needs.
- * - DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id, and an upsert would create a second
- *   matter.
+ * - DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
 export interface RepushOptions {
   /**
-   * True also corrects matters that are newer in the ledger than in the file. The push then contains the time of the
-   * ledger, because a push with the older time of the file has no effect.
+   * Whether to correct matters that are newer in the ledger than in the file. The correcting push contains the time of
+   * the ledger.
    */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
@@ -85,8 +84,8 @@ interface RowCorrection {
 }
 
 /**
- * The push for a row without a title keeps the time of the ledger. With a newer time, the service would ignore delayed
- * pushes that have the missing fields.
+ * If the row has no title, the push keeps the time of the ledger. A newer time could make the service ignore delayed
+ * pushes.
  */
 function rowLine(
   row: Row,

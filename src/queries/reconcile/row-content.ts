@@ -39,7 +39,7 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 /**
  * @param theirs time of the file
  * @param ours time of the ledger
- * @param precision in milliseconds; 60,000 if `theirs` has no seconds
+ * @param precision milliseconds; 60,000 for a time without seconds
  * @returns `ours` if both times are equal within the precision, otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(
@@ -72,10 +72,7 @@ interface StatedParties {
   readonly replaces: boolean;
 }
 
-/**
- * The `assignees` of the row replace all ASSIGNEEs of the matter. Parties with other roles come from `parties` of the
- * row, or from the ledger if the row has no `parties`.
- */
+/** The `assignees` of the row replace all ASSIGNEEs of the matter. */
 export function statedParties(row: Row, stored: Matter | undefined): StatedParties | undefined {
   const { parties, replaceParties, removeParties: removals } = row.pushed;
   const named = Array.isArray(parties) ? parties.filter(isParty) : undefined;

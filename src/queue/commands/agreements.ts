@@ -22,7 +22,7 @@ function readLayout(text: string | null): QueueLayout | undefined {
 /**
  * Records the layout of this process. Replaces a recorded layout only if no push is queued and no process is alive.
  *
- * @throws Error that names the setting to correct, or the connection's error
+ * @throws Error that names the setting to correct
  */
 export async function agreeOnLayout(
   redis: RedisConnection,
@@ -43,7 +43,7 @@ export async function agreeOnLayout(
   if (recorded === layoutText(keys)) return;
   const others = layout && createRedisKeys(namespace, layout.shards, layout.partitions);
   if (others && (await isInUse(redis, others))) throw inUse(layout);
-  // Another process can have recorded a third layout since the first `agree`.
+  // Another process can have changed the recorded layout since the first `agree`.
   const now = await agree(recorded);
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
@@ -51,7 +51,7 @@ export async function agreeOnLayout(
 /**
  * Checks the recorded layout, for a process that only adds pushes.
  *
- * @throws Error that names the setting to correct, or the connection's error
+ * @throws Error that names the setting to correct
  */
 export async function requireLayout(
   redis: RedisConnection,
@@ -125,7 +125,7 @@ interface ClaimOptions {
 /**
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
- * @throws Error naming both databases if another database has a claim; or the error of Redis or MongoDB
+ * @throws Error that names both databases, if another database has a claim
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;

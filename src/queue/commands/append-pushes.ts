@@ -13,16 +13,13 @@ import { encodePush, type TimedPush } from '../records';
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;
-  /** PARTITION_BYTES. An empty partition also accepts one push that is larger than this limit. */
+  /** PARTITION_BYTES */
   readonly bytes: number;
 }
 
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
-/**
- * From this size on, a partition has a tally of its clients (client-tally.lua). The size is small, because the script
- * blocks Redis while it counts all pushes for a new tally.
- */
+/** From this size on, a partition has a tally of its clients (client-tally.lua). */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
@@ -32,8 +29,7 @@ const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_
  * of Redis is full (`isOutOfMemory`), the call fails and no push is appended.
  *
  * @param time the Redis time; used only if the queue has one shard
- * @returns a function. Its result contains `appended` (the result for each push) and `toSchedule` (the partitions that
- *   need a job)
+ * @returns a function. In its result, `toSchedule` contains the partitions that need a job
  */
 export function createAppendPushes(
   redis: RedisConnection,

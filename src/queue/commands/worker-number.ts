@@ -14,8 +14,8 @@ import type { RedisKeys } from '../keys';
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
 /**
- * Milliseconds from the end of a renewal to the next renewal. `startPollLoop` adds up to 50 %. The sum of 4,950 ms must
- * be less than the 5 s in docs/scaling.md.
+ * Minimum milliseconds between two renewals. `startPollLoop` adds up to 50 %. The sum must be less than 5 s
+ * (docs/scaling.md).
  */
 const RENEW_EVERY = 3_300;
 /** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
@@ -51,7 +51,7 @@ export async function leaseWorkerNumber(
   const token = randomUUID();
   const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
   const lease = async (number: number) => {
-    // The lease must end in this process before the lease ends in Redis. Therefore, `until` is computed first.
+    // Computed before the command, so that this process never uses an expired lease.
     const until = performance.now() + LEASE;
     return (await run([keys.workerNumber(number)], [token, LEASE])) === 1 && { number, until };
   };

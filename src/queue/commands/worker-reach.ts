@@ -18,9 +18,9 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Removes the report of this worker. Ignores other workers that take no partitions.
+     * Removes the report of this worker.
      *
-     * @param atLeastFor milliseconds for which the database must have answered all pings of the other worker
+     * @param atLeastFor milliseconds for which the database must have answered the other worker
      * @param within maximum age of the report of the other worker, milliseconds
      * @throws the connection's error
      */

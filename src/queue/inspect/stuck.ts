@@ -1,6 +1,6 @@
 /**
  * Finds stuck partitions: partitions that make no progress. `STUCK` lists the causes. One read is not enough, because a
- * healthy partition can briefly have no job, or a job without a lock.
+ * healthy partition can briefly look stuck.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from '../balance';
@@ -73,7 +73,7 @@ export function createStuckWatch(
 
 interface Suspect {
   readonly why: StuckPartition['why'];
-  /** Equal at two reads if the partition has made no progress between these reads. */
+  /** Does not change while the partition makes no progress. */
   readonly standstill: string;
 }
 

@@ -16,10 +16,7 @@ export { openJobQueues } from '../jobs';
 export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
   readonly jobId: string;
-  /**
-   * Milliseconds since the job was added (waiting) or since a worker took the job (active). The value is approximate,
-   * because the clocks of processes differ.
-   */
+  /** Milliseconds since the job was added (waiting) or since a worker took the job (active). */
   readonly forMs: number;
   readonly starts: number;
   /** How often a worker reclaimed the job because the lock of the job had expired. */
@@ -39,7 +36,7 @@ export interface PartitionView extends PartitionState {
 }
 
 export interface PushesView {
-  /** By group (all pushes of one matter), the group with the oldest push first. */
+  /** Sorted by the oldest push. A group has the pushes of one matter. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
   /** Partitions with more than `max` pushes. Only the first `max` pushes of each partition were counted. */
@@ -55,7 +52,7 @@ export interface QueueView {
 }
 
 const MAX_PUSHES = 10_000;
-/** Maximum jobs to read for each state and shard; a partition has at most one job in each state. */
+/** Maximum jobs to read for each state and shard. */
 const MAX_JOBS = 5_000;
 /** Pushes per command. The number is low, because pushes can be large. */
 const CHUNK = 250;

@@ -1,6 +1,6 @@
 /**
  * Counts waiting pushes by group (all pushes of one matter) and by client. This file must not load a database driver,
- * because every `matterctl` command loads this file at its start.
+ * because every `matterctl` command loads this file.
  */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';
@@ -23,7 +23,7 @@ export interface WaitingClient extends WaitingCount {
 
 export interface WaitingTally {
   add(partition: number, push: WaitingPush): void;
-  /** The group with the oldest push comes first; if ages are equal, the group with more pushes. */
+  /** The group with the oldest push comes first. */
   groups(): WaitingGroup[];
   /** Sorted like `groups`. */
   clients(): WaitingClient[];
@@ -46,7 +46,7 @@ export function createWaitingTally(now: number): WaitingTally {
   };
 }
 
-/** @returns at most `max` groups, the groups with the most pushes first */
+/** @returns the `max` groups with the most pushes */
 export function hottest(groups: readonly WaitingGroup[], max: number): WaitingGroup[] {
   return groups.toSorted((a, b) => b.waiting - a.waiting || byAge(a, b)).slice(0, max);
 }

@@ -19,7 +19,7 @@ import { readSecretUses } from './secret-uses';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,64}$/;
 const SYSTEM_CODE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** Answers and tables show the reason of a pause, so the reason must be a single line. */
+/** A single line of text. */
 const PAUSE_REASON = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
 
 export interface NewClient {
@@ -33,13 +33,13 @@ interface LastUse {
   readonly lastUsedAt: Date | null;
 }
 
-/** A client as operators see it. Operators see the ids and times of the secrets, but not the secrets. */
+/** A client without the sealed secrets. */
 export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
   /** Null: RATE_LIMIT and RATE_BURST apply. */
   readonly limit: RateOverride | null;
   readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & LastUse)[];
-  /** Includes expired keys. An expired key is kept for at least a day. */
+  /** Includes expired keys. */
   readonly queryKeys: readonly (Omit<QueryKey, 'sealed'> & LastUse)[];
 };
 
@@ -71,14 +71,10 @@ export interface ClientAdmin {
   /**
    * The replaced secret stays valid for `overlap` milliseconds. Any older secret becomes invalid immediately.
    *
-   * @throws DirectoryError if the client does not exist or is PUBLIC, or if another command changes the secrets of the
-   *   client at the same time
+   * @throws DirectoryError if the client does not exist or is PUBLIC, or if its secrets change concurrently
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
-  /**
-   * @throws DirectoryError if the client does not exist, is PUBLIC, has MAX_QUERY_KEYS valid keys already, or if `ttl`
-   *   is outside QUERY_KEY_TTL
-   */
+  /** @throws DirectoryError if the client cannot get another key, or if `ttl` is outside QUERY_KEY_TTL */
   addQueryKey(clientId: string, key: QueryKeyOptions): Promise<NewQueryKey>;
   /**
    * Revokes one query key, or all query keys of the client if `keyId` is absent.

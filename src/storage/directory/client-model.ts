@@ -10,7 +10,7 @@ export interface ClientSecret {
   /** The encrypted secret (`sealing.ts`). */
   sealed: string;
   createdAt: Date;
-  /** Set by the rotation that replaces this secret; null if the secret does not expire. */
+  /** Null until a rotation replaces this secret. */
   expiresAt: Date | null;
 }
 
@@ -42,7 +42,7 @@ export interface ClientRecord {
   enabled: boolean;
   /** At most two: the current secret, then the previous secret. */
   secrets: ClientSecret[];
-  /** Includes expired keys for at least a day, because the diagnosis of rejected signatures uses expired keys. */
+  /** Can include expired keys, for the diagnosis of rejected signatures. */
   queryKeys?: QueryKey[];
   /** Absent: RATE_LIMIT and RATE_BURST apply. */
   limit?: RateOverride;
@@ -139,7 +139,7 @@ export interface OwnRecord {
   readonly paused: ClientPause | undefined;
   /** Current secret first. */
   readonly secrets: readonly OwnSecret[];
-  /** Includes expired keys. An expired key is kept for at least a day. */
+  /** Can include expired keys. */
   readonly queryKeys: readonly OwnQueryKey[];
 }
 
@@ -155,7 +155,7 @@ export interface OwnSecret {
   readonly lastUsedAt: Date | null;
 }
 
-/** @returns undefined if the client was removed after its request was authenticated */
+/** @returns undefined if the client does not exist */
 export type FindOwnRecord = (clientId: string) => Promise<OwnRecord | undefined>;
 
 export function createFindOwnRecord(connection: Connection): FindOwnRecord {

@@ -3,9 +3,9 @@ import type { Connection } from 'mongoose';
 import { type ClientRecord, clientModel, DirectoryError, unknownClient } from './client-model';
 import { type KeyRing, mintSecret } from './sealing';
 
-/** Maximum valid query keys of a client. More keys would slow down the rejection of a wrong signature. */
+/** Maximum valid query keys of a client. */
 export const MAX_QUERY_KEYS = 10;
-/** Minimum milliseconds for which an expired query key is kept, for the diagnosis of rejected signatures. */
+/** Minimum milliseconds from the expiry of a query key to its deletion. */
 const EXPIRED_RETENTION = 86_400_000;
 /** Limits in milliseconds for the validity of a query key. */
 export const QUERY_KEY_TTL = { shortest: 60_000, longest: 30 * 86_400_000 } as const;

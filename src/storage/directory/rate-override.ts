@@ -3,7 +3,7 @@
  * only to connect to MongoDB.
  */
 
-/** If `rate` is absent, RATE_LIMIT applies; if `burst` is absent, RATE_BURST applies. */
+/** RATE_LIMIT and RATE_BURST are the defaults. */
 export interface RateOverride {
   /** Pushes per second; 0: no limit. */
   rate?: number;

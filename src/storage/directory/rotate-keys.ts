@@ -1,6 +1,6 @@
 /**
- * Rotates the secret of a client (contract 3.5). Also encrypts the secrets of all clients again ("reseals") with the
- * first key of SECRET_KEYS.
+ * Rotates the secret of a client (contract 3.5). Resealing encrypts the secrets of all clients with the first key of
+ * SECRET_KEYS.
  */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
@@ -63,10 +63,7 @@ export interface Resealed {
   /** Id of the first key of SECRET_KEYS. */
   readonly keyId: string;
   readonly resealed: number;
-  /**
-   * Number of valid secrets for each encryption key except `keyId`. If `left` is empty, operators can remove all keys
-   * except `keyId` from SECRET_KEYS.
-   */
+  /** Number of valid secrets that are not resealed, by encryption key. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -76,16 +73,10 @@ export interface ResealProgress {
   readonly total: number;
 }
 
-/**
- * Maximum passes over all clients. During a pass, a rotation can move or add secrets. The next pass encrypts these
- * secrets.
- */
+/** Maximum passes over all clients. Concurrent rotations make several passes necessary. */
 const MAX_PASSES = 3;
 
-/**
- * `resealSecrets` can be interrupted, repeated, and run during rotations. Expired secrets are included, because the
- * diagnosis of rejected signatures uses expired secrets.
- */
+/** Expired secrets are included for the diagnosis of rejected signatures. */
 export async function resealSecrets(
   connection: Connection,
   { keyRing, clock }: { readonly keyRing: KeyRing; readonly clock: Clock },
@@ -136,7 +127,7 @@ async function reseal(
 ): Promise<boolean> {
   const sealedAgain = sealAgain(keyRing, sealed, clientId);
   if (sealedAgain === undefined) return false;
-  // A concurrent rotation can move or remove the secret. The filter then matches no client, and nothing changes.
+  // A concurrent rotation can move or remove the secret.
   const { matchedCount } = await model.updateOne(
     { _id: clientId, [`${position}.id`]: id, [`${position}.sealed`]: sealed },
     { $set: { [`${position}.sealed`]: sealedAgain } },

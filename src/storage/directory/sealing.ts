@@ -1,6 +1,6 @@
 /**
  * Encrypts ("seals") the secrets of clients with AES-256-GCM and a key of SECRET_KEYS. This file must not import the
- * database driver, because `matterctl` loads the driver only to connect to MongoDB.
+ * database driver: `matterctl` loads the driver only when necessary.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -9,7 +9,7 @@ export interface KeyRing {
   readonly sealingKey: string;
   /** @returns `keyId.iv.tag.data`; `iv`, `tag` and `data` are in base64url */
   seal(plain: string, clientId: string): string;
-  /** @throws Error if the key ring lacks the encryption key, the text is damaged, or `seal` used another client id */
+  /** @throws Error if the key is missing, the text is damaged, or the client id is wrong */
   open(sealed: string, clientId: string): string;
 }
 
@@ -45,7 +45,7 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
   };
 }
 
-/** `secret` is the plain secret, which the caller must not store. */
+/** The caller must not store `secret`. */
 export function mintSecret(clientId: string, keyRing: KeyRing, now: number) {
   const secret = randomBytes(32).toString('base64url');
   const id = randomBytes(6).toString('hex');

@@ -35,7 +35,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // `note` may have replaced `use` during this write. The newer use must stay for the next write.
+      // A newer use must stay for the next write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };
@@ -62,7 +62,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
 
 /**
  * @param clientId restricts the uses to this client
- * @returns a function that returns the last use of a secret, or null if no use is recorded
+ * @returns a function that returns the last use of a secret, or null
  */
 export async function readSecretUses(connection: Connection, clientId?: string) {
   const ofClient = { _id: { $gte: `${clientId} `, $lt: `${clientId}!` } };

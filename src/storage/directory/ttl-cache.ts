@@ -16,8 +16,8 @@ export interface TtlCache<V> {
 /** Maximum number of loads that `getFresh` starts in quick succession. */
 const BURST = 5;
 /**
- * After BURST loads, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times the duration of the
- * last successful load, but at least SHORTEST_PAUSE and at most LONGEST_PAUSE milliseconds.
+ * After BURST loads, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times as long as the last
+ * successful load. Limits of a pause are in milliseconds.
  */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
@@ -26,8 +26,8 @@ const LONGEST_PAUSE = 5_000;
 /**
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
- * @param load loads the value. If `load` fails, waiting callers get the error, and the cache keeps the old value
- * @param ttl milliseconds from the start of a load until the value expires; replaced by a longer pause (PAUSE_FACTOR)
+ * @param load loads the value. After a failure, the cache keeps the old value
+ * @param ttl minimum lifetime of a value, in milliseconds from the start of its load
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

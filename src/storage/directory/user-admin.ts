@@ -40,7 +40,7 @@ export async function planImport(
   };
 }
 
-/** Creates, updates and enables users. @returns the numbers of new and of existing users */
+/** Creates, updates and enables users. */
 export async function importUsers(
   connection: Connection,
   users: readonly NewUser[],
@@ -63,8 +63,6 @@ export async function importUsers(
 const NAMES_PER_COMMAND = 10_000;
 
 /**
- * The service rejects a push that names a disabled user.
- *
  * @returns the number of changed users
  * @throws DirectoryError if a user does not exist; then no user is changed
  */

@@ -34,7 +34,7 @@ const MAX_NAMES = 1_000;
 
 /**
  * Finds enabled users whose usernames differ from `usernames` only in case or surrounding blanks. If the query fails,
- * for example because the index of `folded` is missing, the result is empty.
+ * the result is empty.
  *
  * @returns the suggested usernames, by unknown username
  */

@@ -13,7 +13,7 @@ const MAX_CACHED = 100_000;
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
-  /** Returns the usernames without an enabled portal user, in the given order and without duplicates. */
+  /** Returns the usernames that no enabled portal user has. */
   unknown(usernames: readonly string[]): Promise<string[]>;
   /** See `findSimilarUsers`. */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
@@ -21,10 +21,7 @@ export interface UserDirectory {
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
 
-/**
- * The method `unknown` uses the cache only for enabled users. Therefore, a push can name a user that an operator has
- * just created or enabled.
- */
+/** The method `unknown` uses the cache only for enabled users, so that new users are known immediately. */
 export function createUserDirectory(
   connection: Connection,
   clock: Clock,

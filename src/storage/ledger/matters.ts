@@ -24,7 +24,7 @@ export function toMatter(record: MatterRecord): Matter {
     bizStatus: record.bizStatus,
     phase: record.phase,
     priorityRank: record.priorityRank,
-    // A manual edit can remove these lists. A push can repair the document only if the document is readable.
+    // A manual edit can remove these lists.
     parties: record.parties ?? [],
     pastHandlers: record.pastHandlers ?? [],
     sourceUpdatedAt: instantOf(record.sourceUpdatedAt),
@@ -86,7 +86,7 @@ export function toRecord(matter: Matter): MatterRecord {
 
 const dateOf = (instant: number | null) => (instant === null ? null : new Date(instant));
 
-/** Compares lists by reference, because `decide` (`domain/decide.ts`) keeps the reference of an unchanged list. */
+/** Compares lists by reference, because `decide` (`domain/decide.ts`) does not copy an unchanged list. */
 export function changedFields(before: Matter, after: Matter): Partial<MatterRecord> {
   const changed: Record<string, unknown> = {};
   for (const field of Object.keys(after) as (keyof Matter)[]) {
@@ -144,7 +144,7 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// Lists of a portal user: to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copies (CC), notices (RECIPIENT).
+// The lists of a portal user: to-dos, done, copies and notices.
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },

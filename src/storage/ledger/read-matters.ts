@@ -13,7 +13,7 @@ import {
   type Window,
 } from './search-matters';
 
-/** `open` and `forDigest` leave out deleted matters. The other methods include deleted matters. */
+/** Only `open` and `forDigest` leave out deleted matters. */
 export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
   /** In the order of matter ids. */
@@ -27,9 +27,9 @@ export interface MatterReader {
   readonly search: SearchMatters;
   /** In no defined order. */
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
-  /** Matters that are OPEN or DRAFT and not deleted, in the order of the UTF-8 bytes of the external id. */
+  /** Matters that are OPEN or DRAFT, in the byte order of the external ids. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
-  /** In no defined order. @param window if set, limits the result to matters with a `sourceUpdatedAt` in this window */
+  /** In no defined order. @param window limits the `sourceUpdatedAt` of the matters */
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
@@ -105,7 +105,7 @@ type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator
 
 /** Milliseconds for the read of one index range (`rangesOf`). */
 const TIMEOUT = 10_000;
-/** Maximum matters in one batch of the cursor. Whole matters can be large. */
+/** Maximum matters in one batch of the cursor. */
 const WHOLE_BATCH_SIZE = 100;
 const CHANGES_INDEX = 'updates';
 
@@ -129,10 +129,7 @@ function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadC
 /** Maximum records that the driver decodes at once. Decoding blocks all other work of the process. */
 const BATCH_SIZE = 1_000;
 
-/**
- * @param timeout milliseconds for the whole read, including the time that the consumer takes
- * @throws Error if the read takes longer than `timeout`
- */
+/** @param timeout milliseconds for the whole read, including the time that the consumer takes */
 async function* timedRead<T>(
   cursor: mongo.FindCursor<T>,
   timeout: number,
@@ -195,7 +192,7 @@ function projectedOf<F extends keyof Matter>(fields: readonly F[]): Projected<Pi
   return {
     projection: { ...Object.fromEntries(stored.map((field) => [field, 1])), _id: withId ? 1 : 0 },
     toMatter: (record) => {
-      // A loop is faster than array methods, and this function runs for hundreds of thousands of records.
+      // A loop is faster than array methods.
       const values: Record<string, unknown> = withId ? { matterId: BigInt(record._id) } : {};
       for (const field of stored) {
         const value = record[field as keyof MatterRecord] ?? null;

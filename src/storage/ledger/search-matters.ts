@@ -41,17 +41,14 @@ export type SearchMatters = (
 ) => Promise<FoundPositions>;
 
 export interface SearchBounds {
-  /**
-   * Maximum matters that an index may select, and maximum matters per call of `lookUp`. In a search by title, `maxFew`
-   * replaces `maxChecked`.
-   */
+  /** Maximum matters that an index may select, and maximum matters per call of `lookUp`. */
   readonly maxFew: number;
   /** Maximum matters that `searchInOrder` checks. */
   readonly maxChecked: number;
 }
 
 const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
-/** Maximum matters in the first `lookUp` of `searchInOrder`. This number is usually enough for one page. */
+/** Maximum matters in the first `lookUp` of `searchInOrder`. */
 const FIRST_LOOKUP = 500;
 /** Maximum milliseconds of one MongoDB command. */
 const COMMAND_TIMEOUT = 10_000;
@@ -65,7 +62,6 @@ type Filter = mongo.Filter<MatterRecord>;
 type StoredPosition = Pick<MatterRecord, '_id' | 'updatedAt'>;
 const POSITION_FIELDS = { _id: 1, updatedAt: 1 } as const;
 
-/** The returned search throws an Error if a command exceeds COMMAND_TIMEOUT. */
 export function createSearchMatters(collection: Matters, bounds = BOUNDS): SearchMatters {
   return async (systemCode, filter, options) => {
     const condition = filterOf(systemCode, filter);
@@ -225,10 +221,7 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 /** The earliest instant that a Date can have. */
 export const EARLIEST = -8.64e15;
 
-/**
- * If `after` is set, there are two ranges. The first range contains the next matters with the same `updatedAt`. The
- * second range contains the matters with a later `updatedAt` (`newestFirst`: an earlier `updatedAt`).
- */
+/** If `after` is set, the first range contains the remaining matters with the same `updatedAt`. */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },
   newestFirst = false,

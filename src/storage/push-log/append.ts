@@ -46,11 +46,11 @@ const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
 /** Maximum total bytes of the bodies in one insert. This limit keeps inserts short. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push in bytes. With this weight, MAX_BYTES allows about MAX_BATCH pushes in an insert. */
+/** Minimum weight of a push in bytes. This weight limits an insert to about MAX_BATCH pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /** Minimum milliseconds between the starts of two concurrent inserts. The second insert collects pushes meanwhile. */
 const HEAD_START = 50;
-/** The retries must leave this share of a push's time limit to the queue and the worker. */
+/** Share of a push's time limit that is reserved for the queue and the worker. */
 const RESERVE = 0.2;
 const TOO_LATE = new Error('entry not inserted: the deadline of the push has passed');
 /** Milliseconds before the first retry. */
@@ -130,10 +130,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
   };
 }
 
-/**
- * QUEUED entries need no confirmation by a majority of the replica set. If a failover removes an entry, the commit of
- * the worker fails later.
- */
+/** QUEUED entries need no majority confirmation: if a failover removes an entry, the worker cannot commit. */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
 function bodyOf({
@@ -156,10 +153,7 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
   return deadlineAt.getTime() - RESERVE * (deadlineAt.getTime() - receivedAt.getTime());
 }
 
-/**
- * A QUEUED entry must not be inserted after its deadline, because the entry could stay QUEUED forever: `ExpireLost`
- * (`finalize.ts`) checks each range of ids only once.
- */
+/** A QUEUED entry must not be inserted after its deadline: the entry could stay QUEUED forever. */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 

@@ -20,7 +20,7 @@ const CONSOLE_KEY = 'console/';
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
-/** The idempotency key for all resends of a failed push. The common key prevents a second effect. */
+/** The idempotency key for all resends of a failed push. */
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
@@ -28,8 +28,7 @@ export const keyOfAttempts = (entry: FailedEntry) =>
  * Finds the latest attempt of a push without an externalId.
  *
  * @param entries the oldest first
- * @returns a function that maps an entry to its latest attempt. An entry with an externalId or without a key is mapped
- *   to itself
+ * @returns a function that maps an entry to its latest attempt
  */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
@@ -59,7 +58,7 @@ export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
 /**
  * Finds the first candidate that has resolved the failed push or can still resolve it.
  *
- * @param resendRequestId id of a resend request whose pushes do not count
+ * @param resendRequestId pushes of this resend request do not count
  */
 export function firstAfter(
   failed: FailedEntry,
@@ -73,7 +72,7 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A queued resend of the failed push can still fail. The resend counts only if `resendRequestId` is set, because
+    // A queued resend of the failed push counts only if `resendRequestId` is set, because
     // concurrent resends must find each other.
     const ownPosition = positionOf(candidate);
     const isLater =

@@ -31,7 +31,7 @@ export interface PushCounts {
 
 export interface PushCountsOptions {
   readonly logger: Logger;
-  /** Returns the start of the hour that contains `at`, in the time zone of the portal. Unit: epoch milliseconds. */
+  /** Start of the hour of `at` in the portal's time zone, epoch milliseconds. */
   readonly hourOf: (at: number) => number;
   /** Milliseconds between two writes. */
   readonly interval?: number;
@@ -125,7 +125,7 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The next write includes the failed counts of this command and the unsent counts.
+        // The next write includes the failed and the unsent counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

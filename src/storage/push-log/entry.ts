@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<StoredForm, unknown>> = {
   matterId: Schema.Types.BigInt,
 };
 
-/** The optional fields of an entry if `Optional` is true; the required fields if `Optional` is false. */
+/** `Optional` selects the optional or the required fields of an entry. */
 type StoredFields<Optional extends boolean> = {
   -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
     ? Name
@@ -40,14 +40,10 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
   /** The request id. Request ids sort by time of receipt (`request-id.ts`). */
   _id: Types.ObjectId;
   state: LogState;
-  /**
-   * Absent while the push is queued. Afterwards: the outcome of an accepted push, or the reason of a rejected or
-   * expired push.
-   */
+  /** The outcome or the reason; absent while the push is queued. */
   result?: string;
   /** The first 20 problems of a rejected request. */
   problems?: readonly Problem[];
-  /** Warnings about a push, including the first 20 unused fields. */
   warnings?: readonly LocalizedWarning[];
   /** Present if the request was rejected because of its signature or timestamp. */
   signature?: SentSignature;
@@ -94,10 +90,8 @@ export const RESENT_INDEX = 'resends';
 
 // Only entries of unauthenticated requests (`UNAUTHENTICATED_REASONS`) have the field `expireAt`.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// Searches (`log-filter.ts`) use the next four indexes. Each index ends with the id, so a search reads the entries in
-// the order of receipt.
+// Searches (`log-filter.ts`) use the next four indexes. The id at the end sorts the entries by receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
-// Only failed pushes are in this index, so successful pushes need no update of the index.
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
   { name: 'failures', partialFilterExpression: { failure: { $exists: true } } },
@@ -142,8 +136,7 @@ export function hashSignature(text: string): string {
   return createHash('sha256').update(plain).digest('hex');
 }
 
-// Bodies have a separate collection: bodies are deleted earlier than entries (PUSH_BODY_RETENTION), and large entries
-// slow down searches.
+// Bodies have a separate collection, because bodies are deleted earlier than entries (PUSH_BODY_RETENTION).
 
 export interface LoggedBody {
   _id: Types.ObjectId;
@@ -188,6 +181,6 @@ export function createBodies(connection: Connection): Bodies {
   };
 }
 
-/** The MongoDB driver returns binary data as `Binary` or `Buffer`, depending on the configuration of the driver. */
+/** The MongoDB driver returns binary data as `Binary` or `Buffer`. */
 export const storedBytes = (body: Buffer | mongo.Binary) =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer);

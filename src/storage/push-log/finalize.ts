@@ -23,15 +23,14 @@ interface EntrySettler {
  * Writes the final states of pushes whose entries are QUEUED, and then reads the final states of all pushes. If a
  * failover of MongoDB has removed an entry, `Finalize` inserts `PushToSettle.entry` with the final state.
  *
- * @returns the final states in the order of `pushes`; undefined if the final state is unknown, for example because a
- *   transaction locks the entry
+ * @returns the final states in the order of `pushes`; undefined if the final state is unknown
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
   by: Omit<Settling, 'session' | 'timeout'>,
 ) => Promise<(Settlement | undefined)[]>;
 
-/** Maximum milliseconds of one command, including the confirmation by the majority. */
+/** Maximum milliseconds of one command. */
 const COMMAND_TIMEOUT = 500;
 /** `settleEach` runs MAX_CONCURRENT commands at a time, and starts none after RETRY_ALONE_TIMEOUT milliseconds. */
 const MAX_CONCURRENT = 8;
@@ -111,12 +110,11 @@ async function settleEach(
 }
 
 // A push is lost if `web` crashes before it queues the push, or if Redis loses data. The log entry then stays QUEUED.
-// An index of states would slow down every settlement, so `ExpireLost` reads ranges of ids.
+// `ExpireLost` reads ranges of ids, because an index of states is expensive.
 
 /**
- * Expires the QUEUED entries of all pushes whose time of receipt is below `before` (epoch milliseconds of the Redis
- * clock). The deadlines of these pushes must have passed. Each call continues at the mark that the workers share
- * (`Progress`).
+ * Expires the QUEUED entries of pushes that were received before `before` (epoch milliseconds of the Redis clock). The
+ * deadlines of these pushes must have passed. Each call continues at the mark that the workers share (`Progress`).
  *
  * @param stopping if aborted, the call ends early
  * @returns the number of expired entries
@@ -179,11 +177,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
 
 const BEGINNING = new Types.ObjectId(firstIdAt(0));
 
-/**
- * If the Redis clock was set back, `to` is before `from`, and the mark moves back.
- *
- * @returns false if another worker has moved the mark meanwhile
- */
+/** @returns false if another worker has moved the mark meanwhile */
 async function moveMark(
   progress: mongo.Collection<Progress>,
   from: Types.ObjectId,

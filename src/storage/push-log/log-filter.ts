@@ -10,10 +10,7 @@ export interface LogFilter {
   readonly clientId?: string | undefined;
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
-  /**
-   * Request id of a batch, 24 hex digits. Selects the lines of the batch. If the whole batch was rejected, selects the
-   * entry of the batch.
-   */
+  /** Request id of a batch, 24 hex digits. Selects the lines of the batch, or the entry of a rejected batch. */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
@@ -35,11 +32,11 @@ interface IndexUse {
   readonly name: string;
   /** The conditions that MongoDB checks, in addition to the range of ids. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that need no further check after the read. */
+  /** The fields of the filter that `indexFields` covers. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/** Ignores `from`, `to` and `requestId`: these fields already limit the ids that a search reads. */
+/** Ignores `from`, `to` and `requestId`, because a search already selects by id. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
@@ -55,10 +52,7 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
   return hasManyPushes(operation) ? String(_id) : undefined;
 }
 
-/**
- * Whether the entry is a batch that was rejected as a whole. A rejected batch never counts as still failed, because
- * the log does not show whether the caller sent it again.
- */
+/** Whether the entry is a batch that was rejected as a whole. */
 export const isRejectedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
   hasManyPushes(operation) && batchId === undefined;
 
@@ -68,10 +62,7 @@ export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
 
 export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
-/**
- * Chooses the index that a search passes as a hint. Without the hint, MongoDB sometimes chooses another index and reads
- * much of the log.
- */
+/** Chooses the index for the hint of a search. Without a hint, MongoDB sometimes chooses a slow index. */
 export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
@@ -83,9 +74,9 @@ export function indexUse(filter: LogFilter): IndexUse {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes need no index of their own: outcomes are frequent, so a search fills a page quickly.
+  // Outcomes are frequent, so a search fills a page quickly without an index of outcomes.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // MongoDB returns the entries in the order of their ids, although `$in` lists several reasons.
+  // Despite `$in`, MongoDB returns the entries in the order of their ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }

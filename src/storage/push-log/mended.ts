@@ -15,8 +15,8 @@ import {
 import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry';
 
 /**
- * @param failed contains failed pushes of one system, or pushes that a resend request is about to queue
- * @param resendRequestId pushes of this resend request do not count as later pushes
+ * @param failed pushes of one system
+ * @param resendRequestId excludes the pushes of this resend request
  * @returns the resolving push, by request id of the failed push
  */
 export type FindMended = (
@@ -43,14 +43,14 @@ const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as 
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** If a command finds this many more pushes than values, separate commands read the pushes of each value. */
+/** The limit of a command for several values is the number of values plus this number. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
 const MAX_CONCURRENT = 20;
 const TIMEOUT = 10_000;
 
-/** @param pending if set, later pushes that are still queued count too */
+/** @param pending includes pushes that are still queued */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;
@@ -63,7 +63,7 @@ export function createFindMended(connection: Connection, pending?: 'pending'): F
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
       const id = String(entry._id);
-      // A replayed push changed nothing, so a replayed push does not resolve other pushes of the matter.
+      // A replayed push did not change the matter.
       const ofMatter = ofMatters.get(entry.externalId ?? '') ?? [];
       const persisted = ofMatter.filter(({ state }) => state !== 'REPLAYED');
       const ofKey = ofKeys.get(keyOfAttempts(entry)) ?? [];
@@ -83,7 +83,7 @@ interface LaterReads {
   readonly field: LinkField;
 }
 
-/** @returns pushes by value of `field`; some of these pushes can be older than the failed push */
+/** @returns pushes by value of `field` */
 async function laterPushes(
   reads: LaterReads,
   failed: readonly FailedEntry[],

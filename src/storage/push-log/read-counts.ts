@@ -59,8 +59,8 @@ export function countModel(connection: Connection): Model<PushCountRecord> {
 export interface CountQuery {
   readonly systemCode?: string;
   /**
-   * Start of the window, epoch milliseconds. The end `to` is exclusive. A query by minute selects the minutes that
-   * begin in the window. A query by hour selects the hours that overlap the window.
+   * Start of the window, epoch milliseconds. The end `to` is exclusive. A query by hour selects the hours that overlap
+   * the window.
    */
   readonly from: number;
   readonly to: number;
@@ -82,7 +82,7 @@ export interface PeriodCount extends CountValues {
 export interface PeriodCounts {
   /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
-  /** Epoch milliseconds from which `counts` is complete; undefined if no counts were cut off. */
+  /** Start of the complete hours, epoch milliseconds; undefined if all hours are complete. */
   readonly cutAt: number | undefined;
 }
 
@@ -94,7 +94,7 @@ export interface PushCountReader {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MAX_DOCUMENTS = 50_000;
-/** Lower than MAX_DOCUMENTS, because documents with the counts of minutes are large. */
+/** Documents with the counts of minutes are large. */
 const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 const TIMEOUT = 10_000;
 
@@ -136,7 +136,7 @@ export function createPushCountReader(
   };
 }
 
-/** Selects every hour that overlaps the window, because a minute of this hour can begin in the window. */
+/** Selects every hour that overlaps the window. */
 function filterOf({ systemCode, from, to, operation, results }: CountQuery) {
   const filter: mongo.Filter<PushCountRecord> = {
     ...(systemCode !== undefined && { systemCode }),

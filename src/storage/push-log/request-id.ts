@@ -16,10 +16,7 @@ const LAST_SECOND = 0xffff_ffff;
 export interface IdSource {
   /** @param receivedAt epoch milliseconds */
   ofRequest(receivedAt: number): string;
-  /**
-   * Creates ascending ids for the lines of a batch. A line id differs from `batchId` only in the counter, so
-   * `idsOfSameOrigin` includes all lines.
-   */
+  /** Creates ascending ids for the lines of a batch. A line id differs from `batchId` only in the counter. */
   ofLines(batchId: string, count: number): string[];
 }
 
@@ -28,7 +25,7 @@ export function createIdSource(ahead: () => number = () => 0): IdSource {
   const processPart = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
   const nextCounter = (count: number) => {
-    // The ids of one call must ascend, so a call that would overflow the counter begins at 0.
+    // Restarts at 0 before an overflow, because the ids of one call must ascend.
     const first = counter + count < COUNTER_END ? counter + 1 : 0;
     counter = first + count - 1;
     return first;

@@ -12,7 +12,7 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Set if no user sees the matter in a to-do list: it is an open TODO without an ASSIGNEE. */
+      /** Set if the matter is an open TODO without an ASSIGNEE. */
       readonly unseen?: true;
     }
   | {
@@ -100,11 +100,9 @@ export interface Settling {
 }
 
 /**
- * Settles the entries that are still queued. If `by.session` is set, the write belongs to the transaction of this
- * session.
+ * Settles the entries that are still queued. In a transaction, the caller must abort if an entry was not settled.
  *
- * @returns the number of settled entries. In a transaction, the caller must abort if fewer entries than pushes were
- *   settled
+ * @returns the number of settled entries
  */
 export type SettleEntries = (pushes: readonly PushToSettle[], by: Settling) => Promise<number>;
 

@@ -49,8 +49,7 @@ export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // `startTransaction` throws if the session already has an active transaction. The call is outside of the `try`,
-  // because `catch` must not abort the active transaction.
+  // If `startTransaction` fails, `catch` must not abort the transaction that is already active.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -63,8 +62,8 @@ export async function inTransaction<T>(
 }
 
 /**
- * Ends the open transactions of sessions of any process. Some editions of MongoDB (Atlas M0 and Flex) reject the
- * command `killSessions` (docs/reliability.md, "What remains").
+ * Ends the open transactions of the sessions. Some editions of MongoDB reject `killSessions` (docs/reliability.md,
+ * "What remains").
  *
  * @param ids session ids, hex
  * @returns false if MongoDB rejects the command
@@ -147,7 +146,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** If this read is the first command of a new transaction, it ends the previous transaction of the session. */
+  /** The first command of a new transaction ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
