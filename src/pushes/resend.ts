@@ -40,7 +40,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   /** Identifies one run of the command. Each run applies a push at most once. */
   readonly runId: string;
   readonly operator: string;
-  /** --again: applies a push without a key even if an earlier resend of the push took effect. */
+  /** --again: repeats a resend that took effect, if the push has no idempotency key. */
   readonly again: boolean;
 }
 
@@ -89,7 +89,7 @@ function operatorFingerprint(
 export interface SelectDependencies extends PlanDependencies {
   /** --again: selects an entry even if it was resent before, or if a later push resolved it. */
   readonly again: boolean;
-  /** True if the operator named the entries by request id. Then resends and replayed retries are not skipped. */
+  /** True if the operator named the entries by request id. Entries of resends and of retries are then selected too. */
   readonly byId: boolean;
 }
 

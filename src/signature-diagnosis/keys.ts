@@ -13,7 +13,7 @@ export interface KeyVariant {
   readonly secret: string;
   /** True: the search also combines this key with other mistakes. */
   readonly isCommon: boolean;
-  /** True: the search does not combine this key with other mistakes. */
+  /** The search does not combine a query key with mistakes. */
   readonly isQueryKey?: boolean;
 }
 

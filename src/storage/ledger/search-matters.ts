@@ -52,9 +52,9 @@ const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
 const FIRST_LOOKUP = 500;
 /** Maximum milliseconds of one MongoDB command. */
 const COMMAND_TIMEOUT = 10_000;
-/** Milliseconds after which `searchInOrder` starts no further call of `lookUp`. */
+/** Milliseconds after which `searchInOrder` begins no further round. */
 const SEARCH_TIME = 4_000;
-/** An id has at most 128 UTF-16 units. `prefix + END_OF_PREFIX` therefore sorts after all ids with this prefix. */
+/** `prefix + END_OF_PREFIX` sorts after all ids with this prefix. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
 
 type Matters = mongo.Collection<MatterRecord>;

@@ -84,7 +84,7 @@ function storedTypes() {
 }
 
 export const KEY_INDEX = 'idempotency_keys';
-/** Only queued and persisted pushes have a fingerprint. */
+/** Only entries in the states QUEUED and PERSISTED have a fingerprint. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 export const RESENT_INDEX = 'resends';
 
