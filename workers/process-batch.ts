@@ -88,8 +88,8 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
 }
 
 /**
- * Ends open transactions of earlier partition owners and of abandoned batches. Such a transaction could change a matter
- * that this batch reads but does not change. The guards of `commitPlan` do not detect this change.
+ * Ends open transactions of earlier partition owners and of abandoned batches. The guards of `commitPlan` do not detect
+ * all changes by these transactions.
  */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
@@ -111,8 +111,8 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error; the
- *   transaction may have been committed despite an outage error (`isOutage`)
+ * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error; after an
+ *   outage error (`isOutage`), the transaction may have been committed
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -133,8 +133,7 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results must be read after the matters. Otherwise, this batch could miss a result that is committed
-  // between the two reads.
+  // The prior results must be read after the matters, because a result can be committed between the two reads.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -162,10 +161,8 @@ function planOrFail(
 
 /**
  * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
- * entry must be QUEUED. The guard of the entries ensures that no push is applied twice.
- *
- * A new partition owner can apply later pushes before `load`. The guards do not detect this, so the transaction also
- * checks the ownership.
+ * entry must be QUEUED. The guards do not detect that a new partition owner applied later pushes before `load`.
+ * Therefore the transaction also checks the ownership.
  */
 async function commitPlan(
   deps: BatchDependencies,

@@ -15,10 +15,7 @@ export interface BatcherOptions<I, O> {
   readonly weight?: { readonly of: (item: I) => number; readonly max: number };
   /** Maximum concurrent batches. */
   readonly maxRunning: number;
-  /**
-   * Minimum milliseconds between the starts of two batches (default 0). A longer minimum makes batches larger. If
-   * no batch runs, the minimum does not apply.
-   */
+  /** Minimum milliseconds between the starts of two batches (default 0). Applies only while a batch runs. */
   readonly headStart?: number | undefined;
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */
@@ -26,7 +23,7 @@ export interface BatcherOptions<I, O> {
 }
 
 export interface Batcher<I, O> {
-  /** Callers must limit the number of waiting items, because the batcher has no limit. */
+  /** The batcher does not limit the number of waiting items. */
   add(item: I): Promise<O>;
 }
 
@@ -64,7 +61,7 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     const { headStart = 0 } = this.options;
     const left = this.running === 0 ? 0 : this.beganAt + headStart - performance.now();
     if (left > 0) this.headStartTimer = setTimeout(this.flush, left);
-    // `setImmediate` runs after the I/O callbacks of this event-loop turn, so the batch includes all items of the turn.
+    // With `setImmediate`, the batch includes all items of this event-loop turn.
     else setImmediate(this.flush);
   }
 

@@ -7,9 +7,8 @@ export type Clock = () => number;
 export const systemClock: Clock = Date.now;
 
 /**
- * @param ms milliseconds; a negative value counts as 0
+ * @param ms milliseconds
  * @param onFailure converts an error of `call`
- * @throws the error of `onTimeout` after `ms` milliseconds, or the error of `onFailure`
  */
 export function withTimeout<T>(
   call: Promise<T>,
@@ -38,7 +37,7 @@ export interface PollLoop {
 }
 
 /**
- * @param interval minimum milliseconds between runs; up to 50 % is added at random, to spread the load
+ * @param interval minimum milliseconds between two runs; the loop adds up to 50 % at random
  * @param onError called for each failed run; the loop continues
  */
 export function startPollLoop(

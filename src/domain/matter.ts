@@ -71,7 +71,7 @@ export interface Matter extends MatterContent {
   readonly phase: Phase;
   readonly priorityRank: number;
   readonly parties: readonly Party[];
-  /** Usernames of former ASSIGNEEs. The matter stays in the "done" list of these users. */
+  /** Usernames of former ASSIGNEEs. */
   readonly pastHandlers: readonly string[];
   /** The newest `sourceUpdatedAt` that was applied; null if no push had a `sourceUpdatedAt`. */
   readonly sourceUpdatedAt: number | null;
@@ -102,8 +102,8 @@ export function phaseOf(
 }
 
 /**
- * Returns the key of a group. A group contains all pushes for one matter; a worker applies the pushes of a group in
- * order (contract 6.3). The parameters must not contain line feeds.
+ * Returns the key of a group. A group contains all pushes for one matter. Workers apply these pushes in order (contract
+ * 6.3). The parameters must not contain line feeds.
  */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;

@@ -13,8 +13,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * The text of an invalid cell stays unchanged, so that the validation later rejects it. An external id keeps its
- * surrounding blanks, because these blanks are part of the id.
+ * Invalid cells stay unchanged, because the validation later rejects these cells.
  *
  * @returns undefined if a cell beyond the last column is not empty
  */

@@ -91,10 +91,9 @@ export type Mapped =
   | { readonly mapping: Mapping; readonly problem?: undefined }
   | { readonly problem: string; readonly mapping?: undefined };
 
-/** The user states this word instead of a field, to ignore a column. */
 export const IGNORED = 'ignore';
 
-/** The field (or IGNORED) that the user states for the column `name`. */
+/** The user states `field` or IGNORED for the column `name`. */
 export type GivenColumn = readonly [field: string, name: string];
 
 /** The columns in `given` override the guessed mapping. */

@@ -14,7 +14,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
     const began = performance.now();
     const stages = createStageTimes();
     ctx.state.stages = stages;
-    // Waits for the end of the response, because an answer of many lines ends after the handler has returned.
+    // An answer of many lines ends after the handler has returned.
     ctx.res.once('close', () => {
       const { requestId, clientId, ended, lineCounts } = ctx.state;
       const line = {
@@ -39,7 +39,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
 
 export function koaTrace(tracing: Tracing): Middleware<RequestState> {
   return async (ctx, next) => {
-    // Unknown paths are not traced, because clients could create any number of span names.
+    // Unknown paths are not traced, to limit the number of span names.
     if (!endpointAt(ctx.path)) return next();
     const request = tracing.request(ctx.method, ctx.path, traceHeaders(ctx.req.rawHeaders));
     ctx.state.traceId = request.traceId;

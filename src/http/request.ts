@@ -14,7 +14,7 @@ import type { StartedLines } from './line-answer';
 export type RequestContext = ParameterizedContext<RequestState>;
 
 export interface RequestState {
-  /** Set by koaRequest; the authentication replaces this id when the whole request has arrived. */
+  /** Set by koaRequest and replaced by the authentication. */
   requestId: string;
   /** Set by koaRequest: the start of the handling of the request, epoch milliseconds. */
   arrivedAt: number;
@@ -35,7 +35,7 @@ export interface RequestState {
   data?: unknown;
   /** Set by the route in addition to `data` if lines of a batch failed. */
   partial?: PartialFailure;
-  /** Set by the routes of batches and resends, for the log line and the push counts. */
+  /** Set by the routes of batches and resends. */
   lineCounts?: { readonly total: number; readonly failed: number };
   /** Set by the route instead of `data`: an answer that may not fit in memory. */
   lines?: StartedLines;
@@ -56,7 +56,7 @@ export interface RequestState {
 export interface PartialFailure {
   /** Whether a retry can succeed for at least one failed line. */
   readonly isRetryable: boolean;
-  /** The longest Retry-After of the retryable lines, in seconds; absent if no retryable line has a Retry-After. */
+  /** The longest Retry-After of the retryable lines, in seconds. */
   readonly retryAfter?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory. Above a limit, further lines
- * are dropped and counted.
+ * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory. Above MAX_WAITING bytes, new
+ * lines are dropped and counted.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
@@ -50,10 +50,7 @@ function droppedLine(dropped: number): string {
   return `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped, msg })}\n`;
 }
 
-/**
- * Characters that must not reach a terminal. The zero-width joiner and non-joiner are allowed, because some words and
- * emoji contain them.
- */
+/** Characters that must not reach a terminal. The zero-width joiner and non-joiner are allowed. */
 export const UNPRINTABLE = /(?!\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Replaces unprintable characters with JSON escapes such as `\u001b`. */

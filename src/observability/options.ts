@@ -53,9 +53,9 @@ export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
   /**
-   * Called for failed exports and for warnings of OpenTelemetry, at most once a minute for each kind.
+   * Called at most once a minute for each kind of problem.
    *
-   * @param suppressed number of unreported problems of this kind since the previous call
+   * @param suppressed number of unreported problems of the same kind
    */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }

@@ -40,10 +40,8 @@ export function toJsonSchemas<Name extends string>(
 }
 
 /**
- * `bounded` (`protocol/query-body.ts`) creates a pipe of two schemas: a list of any elements, then a list with an
- * element schema. zod converts only the first schema, so `override` adds the element schema.
- *
- * @returns the element schema of the pipe; undefined if `schema` is not a pipe of this kind
+ * zod converts only the first schema of a pipe. Therefore `override` adds the element schema of a pipe that `bounded`
+ * (`protocol/query-body.ts`) creates.
  */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;

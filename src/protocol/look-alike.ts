@@ -10,7 +10,7 @@ const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
 export interface InvisibleCharacter {
-  /** Counts Unicode characters, from 1. */
+  /** Number of the Unicode character, from 1. */
   readonly position: number;
   /** For example `U+3000`. */
   readonly codePoint: string;

@@ -87,12 +87,7 @@ export interface ApplyDependencies {
   readonly metrics?: Metrics;
 }
 
-/**
- * If a log entry is too large or cannot be encoded, the push gets the answer OPERATION_FAILED. If the write fails for
- * another reason, the push gets the answer DATABASE_UNAVAILABLE.
- *
- * @param timeout milliseconds
- */
+/** @param timeout milliseconds */
 export async function recordPushes(
   deps: ApplyDependencies,
   pushes: readonly Push[],
@@ -117,14 +112,13 @@ export async function recordPushes(
     const finalizeAll = () => {
       for (const { entry } of pushes) finalizeEntry(deps, entry, error.reason);
     };
-    // After a timeout, the write can still add QUEUED entries. Therefore the entries are finalized only when the write
-    // has ended.
+    // After a timeout, the write can still add QUEUED entries, so `finalizeAll` runs after the write.
     void written.then(finalizeAll, finalizeAll);
   }
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** A failed append can still have written the entry, and this entry must not stay QUEUED. */
+/** A failed append can have written the entry. This entry must not stay QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -138,10 +132,7 @@ function finalizeEntry(
 export class LineOrder {
   /** For each externalId, the request id of the last queued line. */
   readonly last = new Map<string, string>();
-  /**
-   * The externalIds of lines that failed with a retryable error before they were queued. Later lines with the same
-   * externalId are skipped (contract 7.2).
-   */
+  /** Later lines with these externalIds are skipped (contract 7.2). */
   readonly failed = new Set<string>();
 }
 
@@ -153,8 +144,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues each valid push that has no answer yet, and sets the answer. If the externalId is in `order.failed`, rejects the
- * push instead.
+ * Queues valid pushes that have no answer yet, and sets the answers. Rejects pushes whose externalId is in
+ * `order.failed`.
  *
  * @returns the number of queued pushes
  */

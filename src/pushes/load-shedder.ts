@@ -26,12 +26,9 @@ export interface LoadShedderOptions {
 /** The lowest limit. This value is low, because all web processes together must not overload a slow database. */
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
-/**
- * Time constant of the measured rate of processed pushes, milliseconds. With a shorter time, the rate falls too much
- * during the takeover from a dead worker.
- */
+/** Time constant of the measured rate of processed pushes, milliseconds. */
 const MEMORY = 3_000;
-/** Minimum milliseconds over which the rate is computed: the rate over a shorter time is not reliable. */
+/** The rate is computed over at least this many milliseconds. */
 const MIN_BUSY = 500;
 
 interface InFlight {
@@ -47,15 +44,12 @@ export class LoadShedder {
   private pushes = 0;
   private readonly byClient = new Map<string, number>();
   private processed = 0;
-  /** Milliseconds in which requests were in flight, with a lower weight for earlier times (MEMORY). */
+  /** Milliseconds with requests in flight. Earlier times have a lower weight (MEMORY). */
   private busy = 0;
   private measuredAt: number;
   /** While pushes pile up, the limit is the number of pushes that workers process in `maxWait` milliseconds. */
   private readonly maxWait: number;
-  /**
-   * While the oldest push in flight is younger than `latencyFloor` milliseconds, pushes do not pile up, and the limit
-   * is MAX_IN_FLIGHT.
-   */
+  /** Pushes pile up if the oldest push in flight is at least this many milliseconds old. */
   private readonly latencyFloor: number;
 
   constructor(private readonly options: LoadShedderOptions) {

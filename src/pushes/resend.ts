@@ -73,10 +73,7 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
   };
 }
 
-/**
- * If the answer to a resend is lost, the run sends the push again. The fingerprint then prevents a second effect.
- * `ofRun` contains the id of the run, so a later run can apply the push again.
- */
+/** With this fingerprint, a run applies each push at most once. */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
   logged: LogEntry,
@@ -87,7 +84,7 @@ function operatorFingerprint(
 }
 
 export interface SelectDependencies extends PlanDependencies {
-  /** --again: selects an entry even if it was resent before, or if a later push resolved it. */
+  /** --again: does not skip entries that were resent or resolved. */
   readonly again: boolean;
   /** True if the operator named the entries by request id. Entries of resends and of retries are then selected too. */
   readonly byId: boolean;

@@ -23,7 +23,6 @@ export type LedgerValues = Pick<
   'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'
 >;
 
-/** @returns the differences in the order of `MatterDifference` */
 export function compareWithLedger(
   expected: ExpectedFields,
   stored: LedgerValues | undefined,

@@ -10,7 +10,7 @@ export function isCountable(filter: LogFilter): boolean {
   return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
-/** The window begins at a whole minute, because the counts are kept by minute. */
+/** The window begins at a whole minute, because each count covers one minute. */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();

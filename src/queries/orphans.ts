@@ -16,7 +16,7 @@ export type FindOrphans = (
   hasTitles: boolean,
 ) => AsyncGenerator<readonly OrphanView[], OrphanCount>;
 
-/** Matters to read for one group. A group must be read within the time limit of the HTTP route. */
+/** Number of matters that are read for one group of orphans. */
 const GROUP_SIZE = 500;
 
 export function createFindOrphans(reader: Pick<MatterReader, 'open'>): FindOrphans {

@@ -1,7 +1,4 @@
-/**
- * The signed queries `clients/me` (data about the sending client) and `users/check` (whether users exist and are
- * enabled).
- */
+/** The signed queries `clients/me` (data about the sending client) and `users/check` (states of users). */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import { PushError } from '../protocol/errors';

@@ -20,17 +20,14 @@ export { createPartitionJobs, type PartitionJobs } from './jobs';
 export type { PushMessage } from './records';
 export { createReplyInbox, type ReplyInbox } from './replies';
 
-/**
- * `APPENDED`: the push is queued. An Error: it is unknown whether the push is queued. All other values: the push is not
- * queued, because a limit was reached.
- */
+/** `APPENDED`: the push is queued. An Error: the push may be queued. All other values: the push is not queued. */
 export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
 export interface GroupQueue {
   /**
    * The pushes of one group keep their order, also across several calls.
    *
-   * @param timeout milliseconds from now; afterwards the pushes must not be applied
+   * @param timeout milliseconds; afterwards the pushes must not be applied
    * @returns the result for each push, in the same order; the promise never rejects
    */
   enqueue(pushes: readonly PushMessage[], timeout: number): Promise<Enqueued[]>;
@@ -64,7 +61,7 @@ export interface GroupQueueOptions {
  */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push in bytes. With this minimum, MAX_BYTES also limits the number of pushes to MAX_APPEND. */
+/** Each push counts as at least this many bytes, so MAX_BYTES allows at most MAX_APPEND pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
 interface Queued {
@@ -81,8 +78,8 @@ const NO_RESULT = new Error('no result from the queue for this push');
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
-  // `maxRunning: 1` keeps the order in which this web process accepted the pushes. Each shard has its own batcher,
-  // because an unavailable Cluster node must not delay appends on available nodes.
+  // `maxRunning: 1` keeps the order of the pushes. Each shard has a batcher, because an unavailable shard must not
+  // delay appends to other shards.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),

@@ -31,14 +31,14 @@ export interface Ledger {
   /**
    * Writes a change only if the matter still has the revision of `before`.
    *
-   * @returns the number of written changes; if a change was not written, the caller must not commit the transaction
+   * @returns the number of written changes; the caller must commit only if all changes were written
    * @throws the driver's duplicate key error if another process has created one of the new matters
    */
   write(changes: readonly MatterChange[], session: mongo.ClientSession): Promise<number>;
 }
 
 export function createLedger(connection: Connection): Ledger {
-  // The native collection is faster, because Mongoose converts values even if they have the stored types.
+  // The native collection is faster than the Mongoose model.
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {
@@ -76,7 +76,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   const { matterId: _id, revision, systemCode, externalId } = before;
   return {
     updateOne: {
-      // If the collection is sharded by system and external id, these two fields limit the update to one shard.
+      // In a sharded collection, `systemCode` and `externalId` limit the update to one shard.
       filter: { _id, revision, systemCode, externalId },
       // Without the hint, the query planner of MongoDB compares the indexes for each update.
       hint: '_id_',
@@ -93,9 +93,7 @@ const MAX_SEQUENCE = (1 << Number(SEQUENCE_BITS)) - 1;
 
 export const MAX_WORKERS = 1 << Number(WORKER_BITS);
 
-/**
- * @param workerNumber returns the leased number of this process, 0 to MAX_WORKERS - 1; throws if the lease is lost
- */
+/** @param workerNumber returns the leased number of this process; throws if the lease is lost */
 export function createSnowflakes(workerNumber: () => number, clock: Clock): () => bigint {
   let last = 0;
   let sequence = 0;

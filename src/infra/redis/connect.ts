@@ -24,8 +24,8 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * The process reconnects if Redis does not answer for this many milliseconds, because a network can drop a connection
- * silently. Must exceed the longest blocking command of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
+ * The process reconnects if Redis does not answer for this many milliseconds. Must exceed the longest blocking command
+ * of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
 /** Milliseconds between two pings of the subscriber. An unanswered ping reveals a dropped connection. */
@@ -50,7 +50,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** @param commands the connection that supplies the addresses of a Cluster's nodes */
+/** @param commands supplies the addresses of the nodes of a Cluster */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {
@@ -84,7 +84,7 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
 
 /**
  * With this prefix, scripts of BullMQ run even if the memory of Redis is full (see `allow_at_maxmemory` in common.lua).
- * Workers need these scripts to free memory. The prefix requires that each script has a key.
+ * Workers need these scripts to free memory.
  */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
@@ -105,7 +105,7 @@ const nodesOf = (redis: RedisConnection | undefined) =>
     ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
     : [];
 
-/** @throws Error if the connection is not ready within `timeout` ms; the message contains the last failure */
+/** @throws Error if the connection is not ready within `timeout` milliseconds */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   const endCollection = collectFailures(redis);
   try {

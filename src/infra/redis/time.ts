@@ -10,7 +10,7 @@ export interface RedisTime {
 
 /** `now` does not use timestamps older than this many milliseconds, because clocks drift. */
 const MAX_EXTRAPOLATION = 60_000;
-/** `aheadOf` ignores differences below this many milliseconds: a slow answer of Redis can cause them. */
+/** `aheadOf` ignores differences below this many milliseconds. */
 const SYNCHRONIZED = 5_000;
 
 /** @param monotonic returns monotonic milliseconds */
@@ -23,7 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // `stamp` is too old by the delay of the answer. A `stamp` above the extrapolated time is more exact.
+    // The delay of the answer makes `stamp` too low, so the higher time is more exact.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

@@ -9,7 +9,7 @@ interface UnsafeSetting {
   readonly advice: string;
 }
 
-/** Skips a primary whose settings cannot be read, for example because the Redis user has no permission for INFO. */
+/** Skips a primary whose settings cannot be read. */
 export async function warnOfUnsafeSettings(
   redis: RedisConnection,
   url: string,

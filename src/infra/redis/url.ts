@@ -19,7 +19,7 @@ interface Credentials {
 }
 
 export interface RedisAddress extends Credentials {
-  /** Determines what `servers` contains: the one server, the sentinels, or startup nodes of the Cluster. */
+  /** With `sentinel`, `servers` contains the sentinels. */
   readonly form: 'single' | 'sentinel' | 'cluster';
   readonly servers: readonly RedisServer[];
   readonly db: number;
@@ -127,7 +127,7 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/** Accepts `/db` or no path. A Sentinel URL without `sentinelMasterId` needs `/group/db` or `/group`. */
+/** Reads `/db`. In a Sentinel URL without `sentinelMasterId`, the path begins with `/group`. */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;

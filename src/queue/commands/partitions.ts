@@ -1,7 +1,7 @@
 /**
- * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. At the first read of a
- * partition, the worker becomes its owner. The ownership ends when the worker releases the partition or another worker
- * takes the partition.
+ * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. The first read makes a worker
+ * the owner of the partition. The ownership ends when the worker releases the partition or another worker takes the
+ * partition.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -22,7 +22,6 @@ import { createAppendPushes, type PartitionLimits } from './append-pushes';
 
 export type Partitions = ReturnType<typeof createPartitions>;
 
-/** @param time the Redis time; used only if the queue has one shard */
 export function createPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -61,7 +60,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** A batch has at most `limit` pushes, but may always have one push of each partition. */
+    /** `limit`: maximum pushes of the batch. One push of each partition is always allowed. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -97,8 +96,8 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes the pushes of the batch. Another worker or a failover can already have
- * removed some of these pushes from a partition. In this case, the script removes nothing from the partition.
+ * Publishes the replies of a batch, then removes the pushes of the batch. Removes nothing from a partition in which
+ * pushes of the batch are missing.
  *
  * @returns for each partition the number of remaining pushes, or the error of its shard
  */
@@ -157,10 +156,7 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/**
- * A new or emptied Redis does not know the earlier owners of partitions. Before the call, the caller must therefore
- * end the open transactions of all other workers.
- */
+/** Before the call, the caller must end the open transactions of all other workers. */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
   return async (shards: readonly number[]): Promise<void> => {
@@ -169,8 +165,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * `IDLE` releases only partitions without pushes. After `FAILED`, the next owner of a partition with pushes first ends
- * the open transactions of this worker.
+ * `IDLE` releases only partitions without pushes. After `FAILED`, the next owner first ends the open transactions of
+ * this worker if the partition has pushes.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
@@ -206,8 +202,8 @@ const OVERDUE_OF_OTHERS = 2_000;
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * In SWEEP_ALL_EVERY milliseconds, at most one call checks all partitions of the shard. All other calls check only the
- * partitions of the calling worker.
+ * Checks all partitions of the shard at most once per SWEEP_ALL_EVERY. Otherwise, checks only the partitions of the
+ * calling worker.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');

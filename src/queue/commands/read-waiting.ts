@@ -14,10 +14,10 @@ export interface PartitionState {
   readonly oldestId: string | null;
 }
 
-/** @returns all partitions of all shards, sorted by number. @throws the connection's error */
+/** Returns all partitions of all shards, sorted by number. */
 export type ReadWaiting = () => Promise<PartitionState[]>;
 
-/** `header` is the item header of the oldest push, or empty if the partition is empty. */
+/** `header` is the item header of the oldest push. */
 type Answer = [now: number, found: [partition: number, pushes: number, header: string][]];
 
 export function createReadWaiting(redis: RedisConnection, keys: RedisKeys): ReadWaiting {

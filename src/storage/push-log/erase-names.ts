@@ -11,7 +11,7 @@ export interface NameErasure {
   readonly dryRun: boolean;
 }
 
-/** The texts in these lists can contain usernames, for example in suggestions (`TEXTS.unknownUser`). */
+/** The texts in these lists can contain usernames. */
 const TEXT_LISTS = ['problems', 'warnings'] as const;
 type TextList = (typeof TEXT_LISTS)[number];
 const NAME_LISTS = ['added', 'removed', 'unread'] as const;
@@ -71,8 +71,7 @@ async function eraseFromChanges(
 type Texts = Pick<Problem, 'message' | 'english'>;
 
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // In each text, usernames follow the first colon. A word before the colon can equal a username, and must not be
-  // replaced.
+  // In each text, usernames follow the first colon. The words before the colon must not change.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
   const ids: Types.ObjectId[] = [];
@@ -89,7 +88,7 @@ function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn 
   return { ids, texts };
 }
 
-/** Replaces single texts, not the whole list, because a worker can add a warning to the list meanwhile. */
+/** Does not replace the whole list, because a worker can add a warning at the same time. */
 async function replaceTexts(
   collection: Entries,
   ids: Types.ObjectId[],

@@ -5,10 +5,7 @@ import { nativeCollection } from '../../infra/mongo';
 import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry';
 import { type Settlement, settlementOf } from './settlement';
 
-/**
- * For this many milliseconds after the first push, a retry with the same key and body gets the result of the first push
- * (contract 5.1).
- */
+/** A retry within this many milliseconds gets the result of the first push (contract 5.1). */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
 /** Reads only writes that the majority has confirmed. A failover of MongoDB can undo all other writes. */
@@ -25,8 +22,8 @@ const PRIOR_ENTRY_FIELDS = {
 
 export interface LogLookups {
   /**
-   * Final states by request id. An id without an entry is absent. The final state is undefined while the push is
-   * queued, or while the majority has not confirmed the final state.
+   * Final states by request id. An id without an entry is absent. The value is undefined if the majority has not
+   * confirmed a final state.
    */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
@@ -125,8 +122,8 @@ export type KeyUse = Pick<
 >;
 
 /**
- * Finds the uses of keys. If the keys of a system have very many uses (EXTRA_USES), the result contains only the first
- * USES_PER_KEY pushes with each key.
+ * Finds the uses of keys. If there are very many uses (EXTRA_USES), finds only the first USES_PER_KEY pushes with each
+ * key.
  */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
@@ -140,10 +137,7 @@ export interface KeyUses {
 }
 
 const USES_PER_KEY = 100;
-/**
- * If the uses outnumber the keys by this many, each key is read with its own command. The usual cause is a client that
- * sends all pushes with the same key.
- */
+/** If there are this many more uses than keys, a separate command reads the uses of each key. */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads for one system. The limit leaves connections for other work. */
 const MAX_CONCURRENT = 20;

@@ -1,7 +1,4 @@
-/**
- * Searches the push log. Each page and each count checks a limited number of entries, so the cost does not grow with
- * the log.
- */
+/** Searches the push log. Each page and each count checks a limited number of entries. */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
 import { entryModel, type LogEntry } from './entry';
@@ -35,18 +32,13 @@ export interface PageOptions extends ReadOrder {
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
-  /**
-   * Checks at most `bound` entries for a covered filter (`isCovered`), and at most MAX_CHECKED entries for other
-   * filters. `exact` is false if entries remain.
-   */
+  /** Checks at most `bound` entries if the filter is covered (`isCovered`). `exact`: all entries were checked. */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
 /** Maximum entries that a page or count checks if the filter is not covered (`isCovered`). */
 const MAX_CHECKED = 5_000;
-/**
- * Maximum entries that one command reads. COUNT_CHUNK is larger, because a count reads only a few fields of each entry.
- */
+/** Maximum entries that one command reads. */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /** Minimum size of the first chunk of a page if some entries may not match the filter. */

@@ -53,9 +53,7 @@ async function setRetention(
   } else await collection.createIndex({ [field]: 1 }, { name: RETENTION, expireAfterSeconds });
 }
 
-/**
- * `statuses`: CONCLUDED_STATUSES of the last run that derived the phases. `runs`: number of runs with these statuses.
- */
+/** `runs` counts the runs that derived the phases from `statuses`. */
 interface Derived {
   readonly _id: string;
   readonly statuses: readonly string[];
@@ -64,8 +62,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases again. After the first run, old
- * processes can still write phases by the old statuses. The second run corrects these phases.
+ * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases again. The second run corrects
+ * phases that old processes wrote after the first run.
  */
 const RUNS = 2;
 
