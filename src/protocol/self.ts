@@ -36,7 +36,7 @@ export const secretView = z
       .nullable()
       .meta(
         describe(
-          'When the secret was last used, updated within a minute; null: never',
+          'Time of the last use, up to a minute late; null: never used',
           '最后使用时间，一分钟内更新；null 表示从未使用',
         ),
       ),
@@ -176,7 +176,7 @@ export const clientSelf = z
       .nullable()
       .meta(
         describe(
-          'Present if pushes of the client are rejected with CLIENT_PAUSED; null: not paused',
+          'Set while pushes of the client are rejected with CLIENT_PAUSED; null: not paused',
           '推送已被暂停（返回 CLIENT_PAUSED）；null 表示未暂停',
         ),
       ),
@@ -184,7 +184,7 @@ export const clientSelf = z
       .array(secretView)
       .meta(
         describe(
-          'Ids and times of the secrets, without the secrets themselves; the current one first',
+          'Ids and times of the secrets, the current secret first',
           '密钥信息（不含密钥本身），当前密钥在前',
         ),
       ),
@@ -192,7 +192,7 @@ export const clientSelf = z
       .array(queryKeyView)
       .meta(
         describe(
-          'Query keys, with which people use the console in a browser',
+          'Query keys for the console in a browser',
           '供浏览器使用的查询密钥，独立于 client_secret',
         ),
       ),

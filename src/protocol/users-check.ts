@@ -10,7 +10,7 @@ const MAX_USERNAMES = 1_000;
 export const usersCheckSchema = z
   .object({
     usernames: bounded(fields.username, MAX_USERNAMES).meta(
-      describe('Login names that a push is going to contain', '推送中将要使用的登录名'),
+      describe('Login names to check', '推送中将要使用的登录名'),
     ),
   })
   .meta(describe('Login names', '登录名列表'));
