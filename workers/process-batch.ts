@@ -87,10 +87,7 @@ function repliesTo({ records }: Batch, states: FinalStates): Reply<Settlement>[]
   });
 }
 
-/**
- * Ends open transactions of earlier partition owners and of abandoned batches. The guards of `commitPlan` do not detect
- * all changes by these transactions.
- */
+/** Ends open transactions of earlier partition owners and of abandoned batches. */
 async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Promise<void> {
   const { sessions, partitions, logger } = deps;
   const { unknownShards, fencedOwners, records } = batch;
@@ -133,7 +130,7 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // The prior results must be read after the matters, because a result can be committed between the two reads.
+  // Must follow the read of the matters. In the other order, this read could miss an effect that the matters contain.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -160,9 +157,8 @@ function planOrFail(
 }
 
 /**
- * Writes matters and entries in one transaction with two guards: each matter must have the loaded revision, and each
- * entry must be QUEUED. The guards do not detect that a new partition owner applied later pushes before `load`.
- * Therefore the transaction also checks the ownership.
+ * Writes matters and entries in one transaction with three guards: each matter must have the loaded revision, each
+ * entry must be QUEUED, and the worker must still own the partitions.
  */
 async function commitPlan(
   deps: BatchDependencies,

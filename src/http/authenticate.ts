@@ -112,7 +112,7 @@ export function setCaller(
  * For requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the number of pushes that the rate limit counts for a request
+ * @param pushesOf returns how much of the rate limit a request uses
  * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(

@@ -99,7 +99,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'Seconds before a retry: the maximum of all retryable lines; absent if no line requires a wait',
+    'Seconds before a retry: the longest wait of all lines; absent if no line requires a wait',
     '各行 Retry-After 中的最大值（秒）；没有可重试的行时不返回',
   ]),
   schema: { type: 'integer', minimum: 1 },

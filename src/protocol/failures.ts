@@ -52,13 +52,13 @@ const totals = {
   pushes: count().meta(describe('Failed pushes', '失败的推送数')),
   matters: count().meta(
     describe(
-      'Number of matters with failed pushes. Pushes without a matter count once per idempotency key, or one by one',
+      'Number of matters with failed pushes. Pushes without a matter count once per idempotency key. Without a key, each push counts',
       '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
     ),
   ),
   stillFailed: count().meta(
     describe(
-      'Number of `matters` whose last failure is not mended. Batches rejected as a whole do not count',
+      'Number of matters whose last failure is not mended. Batches rejected as a whole do not count',
       '其中之后没有成功推送的数量，不含被整体拒绝的批次',
     ),
   ),
@@ -119,7 +119,7 @@ export const mended = z
       .string()
       .meta(
         describe(
-          'The outcome of the mending push. STALE_IGNORED mends a failure too: the ledger then has newer data',
+          'The outcome of the mending push. STALE_IGNORED mends a failure too, because the ledger already has newer data',
           '推送结果，含 STALE_IGNORED（台账中已有更新的数据）',
         ),
       ),

@@ -56,9 +56,8 @@ export interface AdmissionSettings {
 /**
  * How long Redis remembers a signature, in milliseconds: 1,200 s and a margin of one minute.
  *
- * - A web process accepts a timestamp if it differs from the clock of the web process by at most 300 s.
- * - The clock of a web process can be up to 300 s fast or slow.
- * - Together, the web processes can accept a signature for 1,200 s.
+ * - A web process accepts a timestamp from 300 s before to 300 s after its own time: during 600 s.
+ * - The clocks of two web processes can differ by 600 s, because each clock can be 300 s fast or slow.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
@@ -76,8 +75,8 @@ interface AdmissionRequest {
 }
 
 /**
- * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted only if the bucket is
- * empty.
+ * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted only if the full burst
+ * is available.
  */
 export function createAdmit(
   redis: RedisConnection,

@@ -90,8 +90,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /**
- * All resends of a failed push have the same fingerprint, so at most one resend takes effect. A resend of a successful
- * push is a new push without a fingerprint.
+ * All resends of a failed push have the same fingerprint, so at most one resend takes effect. Undefined for a
+ * successful push.
  */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;

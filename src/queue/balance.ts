@@ -46,7 +46,7 @@ export interface Share {
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
-/** Workers release partitions only if the worker with the fewest partitions is far below the average. */
+/** Workers release partitions only if a worker has clearly fewer partitions than the average. */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 

@@ -87,7 +87,10 @@ export async function diagnoseInSlices(
 /** `whole`: the search found the cause or tried all mistakes. `most tried`: the search reached `maxDigests`. */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** Each call of the returned function searches for `slice` milliseconds. The last call returns the diagnosis. */
+/**
+ * Each call of the returned function continues the search for at most `slice` milliseconds. The last call returns the
+ * diagnosis.
+ */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

@@ -51,9 +51,7 @@ export async function rotateSecret(
     { $set: { secrets: [stored, ...retiring] } },
   );
   if (matchedCount === 0) {
-    throw new DirectoryError(
-      `client ${clientId} has new secrets: another command changed them; try again`,
-    );
+    throw new DirectoryError(`client ${clientId} was changed by another command; try again`);
   }
   const oldLastUsedAt = current ? lastUseOf(clientId, current.id) : null;
   return { secret, secretId: stored.id, oldEndsAt, oldLastUsedAt };
@@ -76,7 +74,7 @@ export interface ResealProgress {
 /** Maximum passes over all clients. Concurrent rotations make several passes necessary. */
 const MAX_PASSES = 3;
 
-/** Expired secrets are included for the diagnosis of rejected signatures. */
+/** Reseals valid and expired secrets. The diagnosis of rejected signatures needs the expired secrets. */
 export async function resealSecrets(
   connection: Connection,
   { keyRing, clock }: { readonly keyRing: KeyRing; readonly clock: Clock },

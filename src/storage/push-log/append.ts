@@ -44,9 +44,9 @@ interface PendingPush extends UnloggedPush {
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
-/** Maximum total bytes of the bodies in one insert. This limit keeps inserts short. */
+/** Approximate maximum bytes of the bodies in one insert. This limit keeps inserts short. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Minimum weight of a push in bytes. This weight limits an insert to about MAX_BATCH pushes. */
+/** A push with a smaller body counts as this many bytes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
 /** Minimum milliseconds between the starts of two concurrent inserts. The second insert collects pushes meanwhile. */
 const HEAD_START = 50;
@@ -130,7 +130,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
   };
 }
 
-/** QUEUED entries need no majority confirmation: if a failover removes an entry, the worker cannot commit. */
+/** QUEUED entries need no majority confirmation: if a failover removes the entry, the worker cannot apply the push. */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
 function bodyOf({

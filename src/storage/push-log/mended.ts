@@ -43,14 +43,14 @@ const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as 
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** The limit of a command for several values is the number of values plus this number. */
+/** A command for several values reads at most one push for each value, and this many more. */
 const EXTRA_PUSHES = 4_000;
 /** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
 const MAX_CONCURRENT = 20;
 const TIMEOUT = 10_000;
 
-/** @param pending includes pushes that are still queued */
+/** @param pending includes later pushes that are still queued */
 export function createFindMended(connection: Connection, pending?: 'pending'): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const states = pending ? [...SUCCEEDED, 'QUEUED' as const] : SUCCEEDED;

@@ -106,8 +106,14 @@ test('a body of an element that failed is sent again as it was', async () => {
 });
 
 test.each([
-  ['broken', `[${upsert('W-1')},${upsert('W-2')}`, 400, 'INVALID_JSON', /line 3$/],
-  ['with garbage after it', `[${upsert('W-1')}]${upsert('W-2')}`, 400, 'INVALID_JSON', /line 2$/],
+  ['broken', `[${upsert('W-1')},${upsert('W-2')}`, 400, 'INVALID_JSON', /element 3,/],
+  [
+    'with garbage after it',
+    `[${upsert('W-1')}]${upsert('W-2')}`,
+    400,
+    'INVALID_JSON',
+    /element 2,/,
+  ],
   ['empty', '[]', 400, 'EMPTY_BATCH', undefined],
   [
     'not UTF-8',
