@@ -1,6 +1,6 @@
 /**
- * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. The first read makes a worker
- * the owner of the partition. The ownership ends when the worker releases the partition or another worker takes the
+ * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker becomes
+ * the owner of the partition by its first read. The ownership ends when the worker releases the partition or another worker takes the
  * partition.
  */
 
@@ -55,12 +55,12 @@ type ReadAnswer = [
   areOwnersKnown: number,
 ];
 
-/** Reads the first pushes of some partitions. If `isTaken` is true, the worker becomes the owner of the partition. */
+/** Reads the first pushes of some partitions. With `WantedPartition.isTaken`, the worker becomes the owner. */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** `limit`: maximum pushes of the batch. One push of each partition is always allowed. */
+    /** `limit`: maximum pushes of the batch. The limit permits one push of each partition. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -165,8 +165,8 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * `IDLE` releases only partitions without pushes. After `FAILED`, the next owner first ends the open transactions of
- * this worker if the partition has pushes.
+ * `IDLE` releases only partitions without pushes. `FAILED` makes the next owner end the open transactions of this
+ * worker.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
