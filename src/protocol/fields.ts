@@ -82,7 +82,7 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 
 export const bizStatus = z
   .string()
-  // With `abort`, STATUS does not test very long values.
+  // `abort` prevents that the pattern tests very long values.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));

@@ -24,7 +24,7 @@ const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
 
 const FILTER = describe(
   'One name, or a list of names of which one must match. An entry must match all filters. `outcome` and `reason` cannot be combined.',
-  '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
+  '单个名称，或名称列表（满足其一即可）。日志须满足所有筛选条件；outcome 与 reason 不能同时使用。',
 );
 
 /** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
@@ -54,8 +54,8 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key also resolves the failure. So does a successful resend of the failed push. A resend of an earlier push does not resolve the failure. Batches that were rejected as a whole are not included.',
-          '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入其重发；重发视同原推送。不含被整体拒绝的批次。',
+          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key also resolves the failure. So does a successful resend of the failed push. A resend of a push that is older than the failed push does not. Batches that were rejected as a whole are not included.',
+          '为 true 时只返回至今未补救的失败。以下情形视为已补救：同一事项之后有推送落库；同一 client、操作、幂等键之后有推送成功；该失败推送的重发成功。更早推送的重发不算补救。不含被整体拒绝的批次。',
         ),
       ),
       state: nullIsAbsent(z.enum(LOG_STATES)).meta(asInEntry('state')),

@@ -52,7 +52,7 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds; the call waits at least MIN_WAIT
+   * @param until epoch milliseconds; the timeout is at least MIN_WAIT
    * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {

@@ -49,7 +49,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** Reasons of replies that may be absent in the push log. */
+/** For a reply with one of these reasons, the push log may lack the final state. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',

@@ -90,9 +90,9 @@ export class GroupWorker {
   }
 
   /**
-   * Releases `count` partitions, the longest idle partitions first.
+   * Releases `count` partitions, beginning with those that have been idle for the longest time.
    *
-   * @param max limit of owned partitions; undefined: no limit
+   * @param max limit of held partitions; undefined: no limit
    */
   adjustShare(count: number, max?: number): void {
     const byIdleness = [...this.held].sort(([, a], [, b]) => b.idleTime() - a.idleTime());
@@ -173,7 +173,7 @@ export class GroupWorker {
     if (waiting.length > 0) await jobs.schedule(waiting);
   }
 
-  /** If an idle partition has pushes, a wake-up message was probably lost. This method then starts a batch. */
+  /** Releases idle partitions without pushes. Starts a batch for an idle partition that has pushes. */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;
     const idle = [...this.held]

@@ -121,7 +121,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets. The search tries a deviation without `key` with each of these secrets. */
+  /** The valid secrets. If a deviation has no `key`, the search tries each of these secrets. */
   readonly keys: readonly KeyVariant[];
   /** Undefined stands for a skipped body variant. */
   readonly deviations: Iterable<Deviation | undefined>;

@@ -63,7 +63,7 @@ export class SessionPool {
     );
   }
 
-  /** Session id of the batch with this index, hex. The first call starts the session. */
+  /** Session id for one of the concurrent batches, hex. The first call for an `index` starts the session. */
   readonly idOf = (index: number): string => {
     const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
     this.pool.set(index, pooled);

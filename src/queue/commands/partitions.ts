@@ -1,7 +1,7 @@
 /**
- * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker becomes
- * the owner of the partition by its first read. The ownership ends when the worker releases the partition or another worker takes the
- * partition.
+ * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker becomes the owner of
+ * the partition by its first read. The ownership ends when the worker releases the partition or another worker takes
+ * the partition.
  */
 
 import { defineScript } from '../../infra/redis/commands';

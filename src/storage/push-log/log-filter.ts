@@ -36,7 +36,7 @@ interface IndexUse {
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/** Ignores `from`, `to` and `requestId`, because a search already selects by id. */
+/** Ignores `from`, `to` and `requestId`: a search selects a range of ids, which sort by time. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
@@ -83,7 +83,7 @@ export function indexUse(filter: LogFilter): IndexUse {
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether all entries that MongoDB returns match the filter. */
+/** Whether the index fields contain all conditions of the filter, so that `matchesFilter` is unnecessary. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>
