@@ -90,7 +90,7 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-/** Number of secrets of a client during a rotation. */
+/** Minimum secrets to try: during a rotation, a client has two secrets. */
 const MIN_SECRETS = 2;
 
 /**

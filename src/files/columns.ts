@@ -93,7 +93,7 @@ export type Mapped =
 
 export const IGNORED = 'ignore';
 
-/** The user states `field` or IGNORED for the column `name`. */
+/** The name of a column, and the field (or IGNORED) that the user states for this column. */
 export type GivenColumn = readonly [field: string, name: string];
 
 /** The columns in `given` override the guessed mapping. */

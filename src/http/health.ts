@@ -112,7 +112,7 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // Redis accepts this probe even at `maxmemory`, so the process stays ready.
+  // Redis accepts this probe even if its memory is full. The process must stay ready then.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({

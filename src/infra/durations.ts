@@ -30,7 +30,7 @@ export function percentile(durations: Durations, share: number): number | undefi
   return undefined;
 }
 
-/** The scale is logarithmic, but linear in bucket 0. */
+/** Milliseconds at a position in a bucket. `fraction`: from 0, the start of the bucket, to 1, its end. */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 

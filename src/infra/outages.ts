@@ -14,7 +14,7 @@ export interface Outage {
 }
 
 export interface Outages {
-  /** @param connection name of the connection, for example `subscriber` */
+  /** @param connection for example `subscriber` or `pings` */
   lost(server: ServerName, connection: string, error: string): void;
   back(server: ServerName, connection: string): void;
   /** True from the start of an outage until its end is logged. */

@@ -81,7 +81,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // `submit` counts these empty lines before the plan exists.
+    // Before the plan exists, `submit` needs one placeholder for each request id, to count the pushes.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -163,7 +163,7 @@ async function planRequest(
   });
 }
 
-/** A push, and the attempts that the resend request names. */
+/** The attempts of one push that the resend request names. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
@@ -180,8 +180,7 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push.
-  // `firstOf` contains the oldest found entry of each original push.
+  // A resend of a resend counts as a resend of the original push. `firstOf`: the oldest found entry for each original.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   const latestOf = latestAttempts([...firstOf.values()].reverse());
@@ -221,7 +220,7 @@ function pushesOf(
       receivedAt,
       logged: { ...logged, ...batch, resentFrom },
     };
-    // The fingerprint must not depend on `ResendBody.set`, so that at most one resend takes effect.
+    // All resends of a push must have the same fingerprint, even if `ResendBody.set` differs.
     const fingerprintOf = () => resendFingerprint(entry);
     return newPush(source, { checked, operation, externalId, fingerprintOf }, timeout);
   });
