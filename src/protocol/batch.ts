@@ -43,7 +43,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           }),
           key: batchLine.shape.key.meta(
             describe(
-              'The idempotency key of this push. Default: `<X-Idempotency-Key of the batch>/<line number>`. Within a batch, each key may occur once per op.',
+              'The idempotency key of this push. Default: `<X-Idempotency-Key of the batch>/<line number>`; without this header, no key. Within a batch, each key may occur once per op.',
               '本行的幂等键；未填时为“批次的 X-Idempotency-Key/行号”（批次有该请求头时）。同一批次内同一操作的键不能重复。',
             ),
           ),
@@ -93,7 +93,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'At most 20 problems of the line. This limit does not apply to unknown users. Paths of fields are relative to `body`.',
+        'At most 20 problems of the line. Unknown users are exempt until the batch has about 10,000. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),

@@ -90,7 +90,7 @@ export class GroupWorker {
   }
 
   /**
-   * Releases `count` partitions, beginning with those that have been idle for the longest time.
+   * Releases the `count` partitions that have been idle for the longest time.
    *
    * @param max limit of held partitions; undefined: no limit
    */
