@@ -1,6 +1,6 @@
 /** What the chaos runs of tests have in common. */
 import type { Rule } from '../../tools/chaos/check/evidence';
-import { type ChaosOptions, runChaos } from '../../tools/chaos/run';
+import { type ChaosOptions, isAccepted, runChaos } from '../../tools/chaos/run';
 import { projectRoot } from '../../tools/local/project';
 
 export const CROWD: Omit<ChaosOptions, 'duration' | 'seed'> = {
@@ -39,6 +39,8 @@ const LIMIT = 900_000;
  * the service no more often.
  */
 const PAUSE = 30;
+/** So many accepted pushes show the promises. A slow machine needs longer for them than the faults last. */
+const MIN_ACCEPTED = 101;
 /**
  * Rules about durations. Other load on the machine breaks them, so only `npm run chaos` checks them. Tests see
  * that the service recovers because it leaves nothing behind in Redis and in the log.
@@ -53,16 +55,15 @@ export function testPromises(runs: readonly (readonly [where: string, how: How])
     async (_where, how) => {
       const say = (text: string) =>
         text.startsWith('The logs') && process.stderr.write(`${text}\n`);
-      const options = { ...CROWD, pause: PAUSE, ...how, say };
+      const options = { ...CROWD, pause: PAUSE, minAccepted: MIN_ACCEPTED, ...how, say };
       const result = await runChaos({ ...options, signal: within(LIMIT) });
       expect(result.violations.filter(({ rule }) => !OF_TIME.includes(rule))).toEqual([]);
       expect(result.crashes).toEqual([]);
       const kinds = new Set(result.history.faults.map(({ kind }) => kind));
       expect(how.mix?.kinds.filter((kind) => !kinds.has(kind))).toEqual([]);
-      const accepted = result.history.attempts.filter(
-        ({ end }) => end.kind === 'answered' && end.code === 0,
+      expect(result.history.attempts.filter(isAccepted).length).toBeGreaterThanOrEqual(
+        MIN_ACCEPTED,
       );
-      expect(accepted.length).toBeGreaterThan(100);
     },
     LIMIT,
   );

@@ -29,6 +29,8 @@ export interface ChaosOptions {
   readonly seed: string;
   /** Milliseconds in which faults happen. */
   readonly duration: number;
+  /** The callers continue after `duration` until the service has accepted so many pushes; 0 if absent. */
+  readonly minAccepted?: number;
   readonly callers: number;
   /** Milliseconds between two pushes of a caller; 0 if absent. */
   readonly pause?: number;
@@ -68,6 +70,8 @@ const WARM_UP = 2_000;
 const RECOVERY = 10_000;
 const SERVED = 3_000;
 const PROGRESS = 10_000;
+/** Milliseconds between two counts of the accepted pushes. */
+const COUNT_INTERVAL = 500;
 const KEYS = { hotKeys: 6, coldKeys: 4_000 };
 
 /** @throws Error if the harness itself fails, for example because a server does not restart */
@@ -152,6 +156,9 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     );
     const calm = RECOVERY + longestTimeout(cluster.config) + SERVED;
     await sleep(calm, undefined, { signal });
+    while (attempts.filter(isAccepted).length < (options.minAccepted ?? 0)) {
+      await sleep(COUNT_INTERVAL, undefined, { signal });
+    }
     stop.abort();
     await callers;
     options.signal?.throwIfAborted();
@@ -162,6 +169,8 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     await watch.stop();
   }
 }
+
+export const isAccepted = ({ end }: PushAttempt) => end.kind === 'answered' && end.code === 0;
 
 /** The service has recovered after the last retryable rejection or broken connection. */
 function lastTrouble(attempts: readonly PushAttempt[], since: number): number {
