@@ -11,11 +11,11 @@ const INTERVAL = 200;
 /** Timeout of a ping, milliseconds. A long timeout delays the takeover (docs/architecture.md: Recovery). */
 const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
-/** Minimum milliseconds of failing pings before a pause, so that a connection reset causes no pause. */
+/** Minimum milliseconds of failing pings before a pause. A connection reset takes less time. */
 const FAILING_TO_PAUSE = 1_000;
 /** Maximum age of another worker's report, milliseconds. */
 const MAX_REPORT_AGE = 2_000;
-/** After this many milliseconds without a pause, the next pause counts as a first pause. */
+/** After this many milliseconds without a pause, `CutOff.wait` starts at 0 again. */
 const CALM_TIME = 60_000;
 /** `CutOff.wait` in the second pause, milliseconds. Each further pause doubles `wait` up to MAX_WAIT. */
 const FIRST_WAIT = 2_000;

@@ -1,4 +1,4 @@
-/** Classifies the errors of a batch: the whole batch fails, or groups of pushes are retried or rejected. */
+/** Classifies the errors of a batch. */
 
 import { isCausedByDocument, isConflict, isOutage } from '../src/infra/driver-errors';
 import { LeaseLost } from '../src/queue/commands/worker-number';
@@ -14,15 +14,11 @@ export class PlanFailed extends Error {
   override readonly name = 'PlanFailed';
 }
 
-/**
- * Redis does not confirm that this worker still owns the partitions of the batch. The batch must stop, because another
- * worker may own the partitions.
- */
+/** Redis does not confirm that this worker still owns the partitions of the batch. */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
-/** Whether the whole batch fails. */
 export function failsWholeBatch(error: unknown): boolean {
   const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
   return isLost || error instanceof SessionReplaced || isOutage(error);

@@ -91,7 +91,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
   }, sharing);
   lifecycle.onStop('sharing of partitions', async () => {
     sharing.leave();
-    // After this heartbeat, the other workers can immediately take over the partitions of this worker.
+    // This heartbeat lets other workers take over the partitions immediately.
     await heartbeat.beat().catch(() => undefined);
   });
   const reach = createWorkerReach(redis, keys, id);
@@ -108,7 +108,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
 interface BatchParts {
   readonly workerNumber: WorkerNumber;
   readonly sessions: SessionPool;
-  /** Called after each batch without an error. */
+  /** Called after each successful batch. */
   readonly onDone: () => void;
 }
 

@@ -108,8 +108,7 @@ async function endEarlierTransactions(deps: BatchDependencies, batch: Batch): Pr
 /**
  * Applies some groups of the batch in one transaction.
  *
- * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error; after an
- *   outage error (`isOutage`), the transaction may have been committed
+ * @throws CommitConflict, PlanFailed, LeaseLost, PartitionsLost, SessionReplaced, or the driver's error
  */
 async function loadPlanCommit(
   deps: BatchDependencies,
@@ -130,7 +129,7 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // Must follow the read of the matters. In the other order, this read could miss an effect that the matters contain.
+  // Must follow the read of the matters: prior results must not be older than the matters.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(
@@ -181,7 +180,6 @@ async function commitPlan(
   deps.metrics.stage('commit', began);
 }
 
-/** @returns undefined if Redis confirms that the worker still owns the partitions */
 function checkOwnership(
   { partitions }: BatchDependencies,
   batch: Batch,

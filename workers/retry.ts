@@ -29,7 +29,7 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
-/** Maximum groups that are given up together after a contention error. `apply` first halves larger sets. */
+/** Maximum groups that are given up together after a contention error. */
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
 
@@ -51,12 +51,12 @@ const RETRY_TIME_FACTOR = 8;
 const MAX_RETRY_TIME = 5_000;
 
 interface RetryContext extends ApplyGroupsDependencies {
-  /** Whether the time for the retries of all groups is over. The first call starts this time. */
+  /** The first call starts the time for the retries of all groups. */
   readonly isTimeOver: () => boolean;
   readonly givenUp: GivenUp[];
 }
 
-/** @throws an error for which `failsWholeBatch` is true; the results of some pushes are then unknown */
+/** @throws an error for which `failsWholeBatch` is true */
 export async function applyGroups(
   deps: ApplyGroupsDependencies,
   groups: readonly Group[],
@@ -122,12 +122,7 @@ function isGivenUp(
   );
 }
 
-/**
- * A worker that lost its partitions must not retry, because the new owner may have applied later pushes of the same
- * matters.
- *
- * @throws `error` if the whole batch must fail; PartitionsLost if Redis does not confirm the ownership
- */
+/** A worker that lost its partitions must not retry, because the new owner may have applied later pushes. */
 async function throwIfBatchFails(
   { metrics, checkOwnership }: RetryContext,
   error: unknown,

@@ -10,12 +10,12 @@ import { PushError } from '../src/protocol/errors';
 import type { Batch, WaitingPush } from '../src/queue/consumer';
 import type { LogLookups, PushToSettle, Settlement } from '../src/storage/push-log';
 
-/** Final states by request id; undefined if unknown, for example because an open transaction locks the entry. */
+/** Final states by request id; undefined: unknown. */
 export type FinalStates = ReadonlyMap<string, Settlement | undefined>;
 
 export interface FinalizeDependencies {
   readonly lookups: LogLookups;
-  /** Keeps the final state of settled pushes. */
+  /** Does not change settled pushes. */
   readonly finalize: (pushes: readonly PushToSettle[]) => Promise<FinalStates>;
 }
 
@@ -25,7 +25,6 @@ export interface Separated {
   readonly states: FinalStates;
 }
 
-/** Final state of an unsettled line that is missing in the partition. */
 const NOT_IN_PARTITION = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 const UNAVAILABLE = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
@@ -35,7 +34,7 @@ export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // Compares times of one Redis shard, because the clocks of two shards can differ.
+  // The clocks of two Redis shards can differ.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -65,8 +64,7 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes the given-up pushes, and then the lines behind these pushes. The first step finds the pushes that an
- * earlier partition owner has already applied.
+ * Finalizes the given-up pushes, and then the lines behind these pushes.
  *
  * @param pushes in queue order within each matter
  */
@@ -87,8 +85,10 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Lines behind a line with a retryable failure are rejected as SKIPPED (contract 7.2). Lines behind a line with an
- * unknown final state are rejected as UNAVAILABLE.
+ * Rejects the lines behind an earlier line:
+ *
+ * - SKIPPED: the earlier line has a retryable failure (contract 7.2).
+ * - UNAVAILABLE: the final state of the earlier line is unknown.
  *
  * @param pushes in queue order within each matter
  */
@@ -124,8 +124,7 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 }
 
 /**
- * Rejects the lines behind a failed line that is not in `pushes`. An unsettled line outside this batch is rejected
- * first.
+ * Rejects the lines behind a failed line that is not in `pushes`.
  *
  * @param lateStates the final states of the late pushes of this batch
  */
@@ -144,7 +143,7 @@ async function splitBehindEarlier(
   return splitBehindFailed(pushes, new Map([...lateStates, ...found, ...ended]));
 }
 
-/** Separates all pushes of a matter that an open transaction can still change. */
+/** Separates the pushes if an open transaction can still change the matter. */
 function splitBehindLocked(
   late: readonly WaitingPush[],
   states: FinalStates,

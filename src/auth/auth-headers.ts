@@ -10,7 +10,7 @@ export interface AuthHeaders {
   readonly signature: string;
 }
 
-/** @throws PushError HMAC_HEADERS_MISSING if X-Client-Id, X-Timestamp or X-Signature is missing, empty or duplicate */
+/** @throws PushError HMAC_HEADERS_MISSING if a header is missing, empty or duplicate */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
   const clientId = onlyValue(rawHeaders, 'x-client-id');
   const timestamp = onlyValue(rawHeaders, 'x-timestamp');
@@ -25,7 +25,7 @@ function onlyValue(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 /**
- * Does not use Node's `headersDistinct`, because a header named `__proto__` can make `headersDistinct` throw.
+ * Node's `headersDistinct` must not be used, because a header named `__proto__` can cause an exception.
  *
  * @param rawHeaders alternating names and values of headers
  * @param name a lower-case header name

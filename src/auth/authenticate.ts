@@ -41,17 +41,13 @@ export interface AuthenticationTerms {
   readonly minSecrets?: number;
 }
 
-/** `client` is the client that X-Client-Id names; undefined if the client id is unknown. */
+/** `client` is undefined if the client id is unknown. */
 export type Identification = { readonly client: KnownClient | undefined } & (
   | { readonly caller: Caller; readonly error?: never }
   | { readonly caller?: never; readonly error: PushError }
 );
 
-/**
- * Calls `lookUp` again after the hashing of a large body, because the client can change during the hashing.
- *
- * @param lookUp finds the client that X-Client-Id names
- */
+/** Calls `lookUp` again after the hashing of a large body, because the client may have changed. */
 export async function authenticate(
   lookUp: () => Promise<KnownClient | undefined>,
   body: SignedBody,
@@ -93,11 +89,7 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
 /** Minimum secrets to try: during a rotation, a client has two secrets. */
 const MIN_SECRETS = 2;
 
-/**
- * Adds dummy secrets to the usable secrets. The duration of a rejection must not reveal whether the client exists.
- *
- * @param minSecrets minimum length of the result
- */
+/** Adds dummy secrets. The duration of a rejection must not reveal whether the client exists. */
 export function secretsToTry(
   client: KnownClient | undefined,
   now: number,
@@ -153,7 +145,7 @@ export interface SignedBody {
   digest(): BodyDigest | undefined;
 }
 
-/** Call `findSigner` only after `checkHeaders` has accepted `headers`. */
+/** Call `findSigner` only after `checkHeaders` has accepted the headers. */
 export function createSignedBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,
@@ -170,7 +162,7 @@ export function createSignedBody(
   const findSigner = async (secrets: readonly Secret[]) => {
     if (isLarge && !digest) {
       await slice.next();
-      // The body is hashed for unknown clients too: the duration of a rejection must not reveal which clients exist.
+      // The duration must not reveal whether the client exists, so the body is always hashed.
       const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
       digest = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
     }

@@ -1,4 +1,4 @@
-/** Group commit: collects the items of several `add` calls into a batch, and passes the batch to one call of `run`. */
+/** Group commit: passes the items of several `add` calls to one call of `run`. */
 
 /** The methods of `Tracing` that a batch needs. A point is a position in a trace. */
 interface BatchTracing {
@@ -15,7 +15,7 @@ export interface BatcherOptions<I, O> {
   readonly weight?: { readonly of: (item: I) => number; readonly max: number };
   /** Maximum concurrent batches. */
   readonly maxRunning: number;
-  /** Minimum milliseconds between the starts of two batches (default 0). Applies only while a batch runs. */
+  /** Minimum milliseconds between the starts of two concurrent batches (default 0). */
   readonly headStart?: number | undefined;
   readonly tracing?: BatchTracing | undefined;
   /** Name of the span of a batch. */

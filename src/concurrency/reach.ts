@@ -4,11 +4,11 @@ import { type PollLoop, startPollLoop } from './timing';
 export interface PingState {
   /** Number of failed pings since the last answered ping. */
   readonly failures: number;
-  /** Start of the first ping that `failures` counts, by `performance.now()`; undefined if `failures` is 0. */
+  /** Start of the first ping counted in `failures` (`performance.now()`); undefined if `failures` is 0. */
   readonly failingSince: number | undefined;
-  /** Start of the current series of successful pings, by `performance.now()`; undefined if the last ping failed. */
+  /** All pings since this time succeeded (`performance.now()`); undefined if the last ping failed. */
   readonly answeredSince: number | undefined;
-  /** Start of the last ping, by `performance.now()`. */
+  /** Start of the last ping (`performance.now()`). */
   readonly lastBegan: number;
   /** Error of the last ping; empty if this ping succeeded. */
   readonly error: string;
@@ -101,7 +101,7 @@ function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 export interface Reach {
   isLost(): boolean;
-  /** @throws the error of the call, or an Error as soon as the server is lost */
+  /** @throws an Error as soon as the server is lost */
   guard<T>(call: Promise<T>): Promise<T>;
 }
 

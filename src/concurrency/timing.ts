@@ -6,10 +6,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = Date.now;
 
-/**
- * @param ms milliseconds
- * @param onFailure converts an error of `call`
- */
+/** @param onFailure converts an error of `call` */
 export function withTimeout<T>(
   call: Promise<T>,
   ms: number,
@@ -37,7 +34,7 @@ export interface PollLoop {
 }
 
 /**
- * @param interval minimum milliseconds between two runs; the loop adds up to 50 % at random
+ * @param interval minimum milliseconds between two runs
  * @param onError called for each failed run; the loop continues
  */
 export function startPollLoop(

@@ -7,8 +7,8 @@ export const LONGEST_SLICE = 10;
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Pauses a long computation between slices, so that requests can run. Only one paused computation continues per turn of
- * the event loop.
+ * Pauses a long computation between slices, so that requests can run. In each turn of the event loop, only one
+ * computation continues.
  */
 export class TimeSlice {
   private began = performance.now();
@@ -24,7 +24,6 @@ export class TimeSlice {
   }
 }
 
-/** A slice can end only when the generator yields. */
 export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   const slice = new TimeSlice();
   let step = steps.next();

@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
   readonly to?: string | boolean | null;
-  /** Each of `added`, `removed` and `unread` lists at most MAX_PARTIES_SHOWN parties, as `ROLE username`. */
+  /** At most MAX_PARTIES_SHOWN parties, as `ROLE username`. */
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   /** Parties for which the matter became unread again. */
@@ -31,7 +31,7 @@ const MAX_PARTIES_SHOWN = 20;
 export function changesOf(before: Matter | undefined, after: Matter): FieldChange[] {
   const isChanged = (field: keyof Matter) =>
     before ? before[field] !== after[field] : after[field] !== null && after[field] !== false;
-  // The loops are several times faster than `filter`, and a worker runs this code for each push.
+  // The loops are several times faster than `filter`.
   const changes: FieldChange[] = [];
   for (const field of VALUED) {
     if (!isChanged(field)) continue;

@@ -19,7 +19,7 @@ export interface FoldResult {
   readonly decision: Decision;
   readonly before: Matter | undefined;
   readonly changed: boolean;
-  /** Result of the earlier push, if this push is a duplicate. A duplicate is not applied. */
+  /** Set only for a duplicate: the result of the earlier push. */
   readonly duplicateOf?: PriorResult;
 }
 

@@ -34,7 +34,7 @@ export type ContentField =
   | 'title'
   | 'parties';
 
-/** @param formatLocal formats an instant (epoch milliseconds) as a local date-time in the portal's time zone */
+/** @param formatLocal converts epoch milliseconds to local time in the portal's time zone */
 export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
   const content = CONTENT_FIELDS.map((field) => [field, matter[field]]);
@@ -57,7 +57,7 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
-    // A missing field counts as null, because a manually edited MongoDB document can lack fields.
+    // A manually edited MongoDB document can lack fields.
     (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),
   );
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];

@@ -73,13 +73,13 @@ export interface Matter extends MatterContent {
   readonly parties: readonly Party[];
   /** Usernames of former ASSIGNEEs. */
   readonly pastHandlers: readonly string[];
-  /** The newest `sourceUpdatedAt` that was applied; null if no push had a `sourceUpdatedAt`. */
+  /** The newest `sourceUpdatedAt` that was applied. */
   readonly sourceUpdatedAt: number | null;
   readonly deleted: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** For optimistic locking: a write fails if the stored revision has changed since the matter was read. */
+  /** For optimistic locking. */
   readonly revision: number;
 }
 
@@ -101,10 +101,7 @@ export function phaseOf(
   return concluded.has(bizStatus) ? 'CONCLUDED' : 'OPEN';
 }
 
-/**
- * Returns the key of a group. A group contains all pushes for one matter. Workers apply these pushes in order (contract
- * 6.3). The parameters must not contain line feeds.
- */
+/** The key of a group: all pushes of one matter (contract 6.3). The parameters must not contain line feeds. */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;
 }

@@ -70,7 +70,7 @@ export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[]
   return keepIfSame(parties, after, isSameParty);
 }
 
-/** Returns the old list if both lists are equal, because `applyChanges` (decide.ts) compares fields by identity. */
+/** Keeps the object of an unchanged list, because `applyChanges` (decide.ts) compares fields by identity. */
 function keepIfSame<T>(
   before: readonly T[],
   after: readonly T[],

@@ -13,7 +13,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Invalid cells stay unchanged, because the validation later rejects these cells.
+ * Invalid cells stay unchanged.
  *
  * @returns undefined if a cell beyond the last column is not empty
  */

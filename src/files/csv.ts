@@ -1,6 +1,6 @@
-/** Reads and writes CSV files of spreadsheets. Uses no Node API, because the page /console imports this file too. */
+/** Reads and writes CSV files of spreadsheets. Uses no Node API, because the console imports this file. */
 const [QUOTE, LF, CR] = [34, 10, 13];
-/** Maximum size of a record: the number of characters plus the number of cells. */
+/** Maximum characters of a record, including separators. */
 const MAX_RECORD = 4 * 1024 * 1024;
 /** Number of characters that are enough to detect the separator. */
 const HEAD = 65_536;
@@ -33,12 +33,9 @@ export interface CsvRecord {
   readonly line: number;
 }
 
-/**
- * Detects the separator: comma, semicolon or tab. A first line such as `sep=|` overrides the detection. Skips empty
- * records.
- */
+/** Detects the separator: comma, semicolon or tab. A first line such as `sep=|` overrides the detection. */
 export class CsvReader {
-  /** Text received before the separator is detected; undefined afterwards. */
+  /** The received text, until the separator is known. */
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
@@ -47,7 +44,7 @@ export class CsvReader {
   #size = 0;
   /** Whether the next character is inside quotes. */
   #isOpen = false;
-  /** Number of characters of the cell that were in quotes; undefined if there were no quotes. */
+  /** Number of quoted characters at the start of the cell; undefined without quotes. */
   #quoted: number | undefined;
   #line = 1;
   #firstLine = 1;
@@ -183,15 +180,15 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Matches a text that a spreadsheet could treat as a formula. A formula can run commands. Spreadsheets ignore blanks
- * before formulas and accept full-width signs.
+ * Matches a text that a spreadsheet could run as a formula. Spreadsheets ignore blanks before formulas and accept
+ * full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
-/** Matches a separator or line break before a formula sign. Some spreadsheets ignore quotes and start a new cell. */
+/** Matches a separator or line break before a formula sign. Some spreadsheets ignore quotes. */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
-/** An apostrophe before a formula makes the spreadsheet treat the formula as text. */
+/** Spreadsheets treat a formula after an apostrophe as text. */
 export function csvCell(text: string): string {
   const harmless = text.replace(INNER, "$&'");
   const safe = FORMULA.test(text) ? `'${harmless}` : harmless;

@@ -1,7 +1,4 @@
-/**
- * Detects the encoding of a text file (contract 9). A doubtful file is rejected, because a wrong guess corrupts
- * names. Uses no Node API, because the page /console imports this file.
- */
+/** Detects the encoding of a text file (contract 9). Uses no Node API, because the page /console imports this file. */
 
 /** Each call reads the file from its first byte. */
 export type ReadBytes = () => AsyncIterable<Uint8Array>;
@@ -23,7 +20,7 @@ export interface EncodingProblem {
   /** The line that the user should check, from 1. */
   readonly line: number;
   readonly encoding: string;
-  /** The decoded start of this line if `why` is `doubtful`; otherwise empty. */
+  /** Only for `doubtful`: the decoded start of the line. */
   readonly sample: string;
 }
 
@@ -50,7 +47,7 @@ export async function detectEncoding(read: ReadBytes, given?: string): Promise<D
     if (line === undefined) return { encoding: named };
     return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
   }
-  // Many NUL bytes mean UTF-16, in which every ASCII character has a NUL byte.
+  // In UTF-16, every ASCII character has a NUL byte.
   if (start.filter((byte) => byte === 0).length * 10 > start.length) {
     return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
   }
@@ -184,7 +181,7 @@ class Utf8Scan {
   }
 }
 
-/** A text with many rare characters is probably not GBK: Chinese texts mostly use the first level of GB2312. */
+/** A text with many rare characters is probably not GBK. */
 class GbkScan {
   #all = 0;
   /** Characters that Chinese texts rarely contain, for example Greek letters. */

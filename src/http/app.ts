@@ -1,7 +1,4 @@
-/**
- * Creates the Koa app from the endpoint table. The entry points of `src/http/` are this file, `server.ts`, `health.ts`,
- * `documents.ts` and `pages.ts`.
- */
+/** Creates the Koa app from the endpoint table. */
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Reach } from '../concurrency/reach';

@@ -12,7 +12,7 @@ import { UPLOAD_TIMEOUT } from '../protocol/endpoints';
 import { PushError } from '../protocol/errors';
 import type { RequestState } from './request';
 
-/** Maximum total bytes of all uploads. The same limit applies separately to the requests in slots. */
+/** Maximum total bytes of all uploads, and maximum total bytes of all requests in slots. */
 export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 /** Maximum milliseconds to discard the rest of a rejected body. */
 const DISCARD_TIMEOUT = 2_000;
@@ -91,7 +91,7 @@ function unsupportedEncoding(sent: string): PushError {
   });
 }
 
-/** Call this before the answer is sent: a client that is still sending often loses the answer. */
+/** Must be called before the answer is sent. Otherwise a client that is still sending can lose the answer. */
 export async function discardRest(req: IncomingMessage): Promise<void> {
   if (req.complete) return;
   req.resume();
@@ -103,19 +103,18 @@ export interface CountedRequest {
   received(bytes: number): void;
   /** @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
-  /** Releases the slot, or stops counting the upload. Must be called exactly once. */
+  /** Must be called exactly once. */
   end(): void;
 }
 
 export interface InFlight {
-  /** Counts the request as an upload, and disconnects the oldest upload if there are too many uploads. */
+  /** Counts the request as an upload. */
   begin(req: IncomingMessage): CountedRequest;
 }
 
 /**
  * @param max MAX_IN_FLIGHT: the number of slots, and the maximum number of uploads
  * @param report called with the number of occupied slots at each change
- * @param maxBytes see IN_FLIGHT_BYTES
  */
 export function createInFlight(
   max: number,
@@ -157,8 +156,7 @@ export function createInFlight(
 }
 
 /**
- * Above a limit, the oldest upload is disconnected. Most bodies arrive within milliseconds, so the oldest upload is
- * probably slow.
+ * Disconnects the oldest upload if the uploads exceed a limit.
  *
  * @param bytes maximum bytes of all uploads together
  */

@@ -15,7 +15,7 @@ export interface PlainDocument {
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 
-/** Documents of fewer bytes are not compressed, because they fit into one packet. */
+/** Documents of fewer bytes are not compressed. */
 const MIN_GZIPPED = 1_024;
 
 interface DocumentAnswer {
@@ -50,7 +50,7 @@ function encodedFor(document: PlainDocument, accepted: string): Encoded {
   const known = gzipped.get(document);
   if (known) return known;
   const bytes = gzipSync(document.bytes, { level: 9 });
-  // A strong ETag identifies the exact bytes, so each encoding needs its own ETag.
+  // Each encoding needs a different ETag.
   const compressed: Encoded = {
     bytes,
     etag: document.etag.replace(/"$/, '-gzip"'),
@@ -104,7 +104,6 @@ export const PAGE_HEADERS = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  // `no-cache` makes the browser check at each load whether its copy is current.
   'Cache-Control': 'no-cache',
 };
 /** Matches file names with a hash of the content. */

@@ -15,7 +15,7 @@ import type { SchemaWatch } from '../storage/schema';
 
 /** Maximum milliseconds for a ping of a health check. */
 const PING_TIMEOUT = 2_000;
-/** Milliseconds for which a ping result is reused, to limit the pings that health checks cause. */
+/** Milliseconds for which a ping result is reused. */
 const CACHE_TTL = 250;
 
 const PAUSED = new Error('the queue of partition jobs is paused: run matterctl queue unpause');
@@ -39,7 +39,7 @@ export interface HealthSources {
   readonly isQueueUp: () => boolean;
   /** Whether MongoDB has all indexes of the service. */
   readonly isPrepared: () => boolean;
-  /** Whether an operator has paused the BullMQ queue. Workers get no jobs from a paused queue. */
+  /** Whether an operator has paused the BullMQ queue. */
   readonly isQueuePaused: () => boolean;
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -103,7 +103,7 @@ interface Servers {
  * Watches MongoDB and Redis, and ends the requests that wait for an unreachable server.
  *
  * @param subscriber the Redis connection that receives replies
- * @param endWaiting tries to answer the requests that wait for replies; called repeatedly while Redis is unreachable
+ * @param endWaiting tries to answer the requests that wait for replies
  */
 export function watchServers(
   servers: Servers,
@@ -112,7 +112,7 @@ export function watchServers(
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
   const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
-  // Redis accepts this probe even if its memory is full. The process must stay ready then.
+  // Redis accepts this probe even if its memory is full.
   const probeQueue = () => probePrimary(redis, keys);
   const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({
@@ -137,7 +137,7 @@ function watchServer(
     ping,
     onLost: (error) => {
       outages.lost(server, 'pings', error);
-      logger.warn({ server, error }, 'server unreachable, answering the requests that wait for it');
+      logger.warn({ server, error }, 'server unreachable, answering the waiting requests');
     },
     onBack: () => outages.back(server, 'pings'),
     whileLost,

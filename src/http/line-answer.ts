@@ -9,7 +9,7 @@ const STALL_TIMEOUT = 30_000;
 /** Yields groups of lines, and returns `data` of the envelope. */
 export type LineGroups = AsyncGenerator<readonly unknown[], unknown>;
 
-/** `startLines` reads the first group before the answer begins, so that an early error gives a normal error answer. */
+/** `startLines` reads the first group before the answer begins. */
 export interface StartedLines {
   readonly first: IteratorResult<readonly unknown[], unknown>;
   readonly rest: LineGroups;
@@ -20,11 +20,7 @@ export interface LastLine {
   failure(error: unknown): Envelope;
 }
 
-/**
- * Closes the generator when the response ends for any reason.
- *
- * @throws the error of the generator, if the generator fails before its first group
- */
+/** Closes the generator when the response ends. */
 export async function startLines(res: ServerResponse, rest: LineGroups): Promise<StartedLines> {
   const first = await rest.next();
   onResponseEnd(res, () => {
@@ -34,8 +30,8 @@ export async function startLines(res: ServerResponse, rest: LineGroups): Promise
 }
 
 /**
- * Calls `end` once, when the response is sent or its connection closes. A pipelined HTTP response can lack the
- * `close` event, so the function also listens to the socket.
+ * Calls `end` once, when the response is sent or its connection closes. Some pipelined HTTP responses emit no `close`
+ * event, but their socket does.
  */
 export function onResponseEnd(res: ServerResponse, end: () => void): void {
   const { socket } = res.req;
@@ -52,7 +48,6 @@ export function onResponseEnd(res: ServerResponse, end: () => void): void {
   socket.once('close', endOnce);
 }
 
-/** The returned stream reads lines only as fast as the client reads the answer. */
 export function writeLines(
   res: ServerResponse,
   lines: StartedLines,

@@ -27,8 +27,6 @@ export interface MalformedRequestOptions {
 /**
  * Waits until all earlier requests of the connection are answered. Then answers the malformed request and closes the
  * connection.
- *
- * @param unanswered the responses of the connection that are not sent yet
  */
 export function answerMalformedRequest(
   socket: Duplex,
@@ -40,7 +38,7 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // The error answer replaces the response to a request with a malformed body.
+  // If the body is malformed, the error answer replaces the handler's response.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -72,7 +70,7 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Without this pause, each chunk would restart the timer of STALL_TIMEOUT (server.ts).
+    // Paused input does not restart the timer of STALL_TIMEOUT (server.ts).
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop.
- * Delayed requests run together, so that their pushes can share a Redis batch.
+ * Delayed requests run together and can share a Redis batch.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';

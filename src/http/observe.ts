@@ -14,7 +14,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
     const began = performance.now();
     const stages = createStageTimes();
     ctx.state.stages = stages;
-    // An answer of many lines ends after the handler has returned.
+    // The answer can end after the handler has returned.
     ctx.res.once('close', () => {
       const { requestId, clientId, ended, lineCounts } = ctx.state;
       const line = {
@@ -23,7 +23,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
         path: ctx.path.slice(0, MAX_PATH),
         clientId,
         status: ctx.res.statusCode,
-        /** False if the connection closed before the whole answer was sent. */
+        /** Whether the whole answer was sent. */
         answered: ctx.res.writableFinished,
         outcome: ended?.outcome,
         lines: lineCounts,
@@ -51,14 +51,14 @@ export function koaTrace(tracing: Tracing): Middleware<RequestState> {
     try {
       await request.run(next);
     } finally {
-      // An answer of many lines ends after the handler has returned.
+      // The answer can end after the handler has returned.
       if (ctx.res.closed) end();
       else ctx.res.once('close', end);
     }
   };
 }
 
-/** A duplicate `traceparent` is ambiguous and ignored. */
+/** Ignores the trace headers if `traceparent` occurs twice. */
 function traceHeaders(rawHeaders: readonly string[]) {
   const [traceparent, ...duplicates] = headerValues(rawHeaders, 'traceparent');
   if (traceparent === undefined || duplicates.length > 0) return {};

@@ -46,9 +46,9 @@ const EXAMPLES = [
   ...['Program.cs', 'Send.csproj', 'vectors.json'],
 ];
 
-/** The demo client (DOCS_DEMO). The page /docs fills the id and the secret of this client into a form. */
+/** The demo client (DOCS_DEMO). The page /docs fills a form with the credentials of this client. */
 interface Demo {
-  /** Path of the file with the credentials. tools/local/prepare-data.ts writes this file. */
+  /** Path of the file with the credentials. */
   readonly file: string;
   /** Accepted host names, in addition to localhost and IP addresses. */
   readonly ownNames: readonly string[];
@@ -72,7 +72,7 @@ export function readDocsFiles(root: string, demo?: Demo): PageFiles {
 export const readConsoleFiles = (root: string): PageFiles =>
   readPage(path.join(root, BUNDLED, 'console'), CONSOLE_PATH);
 
-/** The script of the page requests demo.json only if the page has the attribute `data-demo`. */
+/** The attribute `data-demo` makes the page request demo.json. */
 function demoFiles(page: PlainDocument, { file, ownNames }: Demo): [string, PlainDocument][] {
   const html = Buffer.from(String(page.bytes).replace('<html ', '<html data-demo '));
   const { clientId, secret } = JSON.parse(readFileSync(file, 'utf8'));

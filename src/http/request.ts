@@ -14,9 +14,9 @@ import type { StartedLines } from './line-answer';
 export type RequestContext = ParameterizedContext<RequestState>;
 
 export interface RequestState {
-  /** Set by koaRequest and replaced by the authentication. */
+  /** Set by koaRequest. The authentication replaces the id. */
   requestId: string;
-  /** Set by koaRequest: the start of the handling of the request, epoch milliseconds. */
+  /** Set by koaRequest. Epoch milliseconds. */
   arrivedAt: number;
   language: Language;
   /** Set by koaRawBody. Emptied before the answer is sent. */
@@ -33,7 +33,7 @@ export interface RequestState {
   rate?: RateState | undefined;
   /** Set by the route: `data` of the envelope. */
   data?: unknown;
-  /** Set by the route in addition to `data` if lines of a batch failed. */
+  /** Set by the route if lines of a batch failed. */
   partial?: PartialFailure;
   /** Set by the routes of batches and resends. */
   lineCounts?: { readonly total: number; readonly failed: number };
@@ -80,7 +80,7 @@ const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * @param header Accept-Language (RFC 9110, 12.5.4)
- * @returns the accepted language with the highest weight; Chinese if there is none
+ * @returns the accepted language with the highest weight; Chinese by default
  */
 export function languageOf(header: string | undefined): Language {
   const [fallback] = LANGUAGES;

@@ -1,4 +1,4 @@
-/** The HTTP server: every wait for a client has a deadline, and malformed or ambiguous requests are rejected. */
+/** The HTTP server. Every wait for a client has a deadline. */
 import {
   createServer,
   type IncomingMessage,
@@ -134,7 +134,7 @@ function createHttpServer(
     responses.add(res);
     res.once('close', () => responses.delete(res));
     run(() => {
-      // The connection can fail while `run` delays the request. The body would then never arrive.
+      // The connection can fail while `run` delays the request.
       if (!req.destroyed) handler(req, res);
     });
   };
@@ -142,11 +142,11 @@ function createHttpServer(
   const run = collectRequests(server);
   // A client may close its sending side after the request. With this option, Node still sends the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // 0 means no limit. Above a limit, Node silently drops headers. A check could then miss a duplicate header.
+  // 0 means no limit. Above a limit, Node silently drops headers.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => reject(socket, error));
   server.on('connect', (_req, socket) => answerConnect(socket, () => reject(socket)));
-  // Without this listener, Node would answer an unknown `Expect` header with 417 and no envelope.
+  // Node's own answer to an unknown `Expect` header has no envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
     // Node calls this listener after KEEP_ALIVE_TIMEOUT for idle connections, otherwise after STALL_TIMEOUT.
@@ -161,7 +161,7 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Prevents request smuggling: a proxy and this server must agree on the target and the end of each request. Removes
- * scheme and host from `req.url`, because Koa parses the host, and the host may be invalid.
+ * scheme and host from `req.url`, because the host may be invalid.
  *
  * @returns whether the head is unambiguous
  */
@@ -182,8 +182,8 @@ function acceptHead(req: IncomingMessage): boolean {
 }
 
 /**
- * For a CONNECT request, Node removes its own listeners from the socket. Without a listener for `error`, a reset by the
- * client would end the process.
+ * For a CONNECT request, Node removes its own listeners from the socket. An `error` event without a listener ends the
+ * process.
  */
 function answerConnect(socket: Duplex, answer: () => void): void {
   socket.on('error', () => socket.destroy());
@@ -194,7 +194,7 @@ function answerConnect(socket: Duplex, answer: () => void): void {
 
 function closeAfterAnswers(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Idle connections must not delay the end of the process by KEEP_ALIVE_TIMEOUT.
+    // Idle connections must not delay the end of the process.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearInterval(idle);

@@ -1,4 +1,4 @@
-/** Authenticates streamed requests (`matters/orphans`): each chunk of the body is processed when it arrives. */
+/** Authenticates streamed requests (`matters/orphans`). */
 import { createHash, type Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
@@ -15,7 +15,7 @@ import { type HmacAuthDependencies, setCaller } from './authenticate';
 import { checkEncoding, createUploads, discardRest } from './body';
 import { type RequestContext, type RequestState, requestFields } from './request';
 
-/** Limits concurrent streamed uploads. The total size is unlimited, because the bodies are not kept in memory. */
+/** Limits only the number of concurrent uploads, because streamed bodies are not kept in memory. */
 export function koaLongUploads(max: number): Middleware {
   const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
   return async ({ req }, next) => {
@@ -39,7 +39,6 @@ export interface StreamedUpload {
   /**
    * Called before the body is read and before the signature is verified.
    *
-   * @returns the listener for the chunks of the body
    * @throws PushError if the body must not be read
    */
   readonly begin: (ctx: RequestContext, clientId: string, isKnown: boolean) => ChunkListener;
@@ -76,7 +75,7 @@ async function authenticateStream(
   deps.checkReady();
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // The secrets must be current, because the body is not stored for a second check.
+  // The secrets must be current, because the body cannot be read again.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };
@@ -105,7 +104,7 @@ async function authenticateStream(
   setCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
-/** `read` must be called at most once, because `read` ends the hash. */
+/** `read` must be called at most once. */
 function createStreamDigest() {
   const hash = createHash('sha256');
   let bodySize = 0;

@@ -1,10 +1,10 @@
 /**
- * Works around a defect of the MongoDB driver (7.8): a command waits forever if its socket is destroyed but has not
- * emitted `close` yet.
+ * Works around a defect of the MongoDB driver (7.8). On a destroyed socket that has not emitted `close` yet, a command
+ * waits forever.
  */
 import { mongo } from 'mongoose';
 
-/** Internal class of the driver. The driver's types omit this class. */
+/** Internal class of the driver. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;

@@ -22,7 +22,7 @@ const schema = z.object({
   HOST: z.string().default('0.0.0.0'),
   /** Port of the web process; 0: a free port. */
   PORT: wholeNumberSetting(0, 65_535).default(3000),
-  /** URL of MongoDB. Must be a replica set or sharded cluster, because a standalone server has no transactions. */
+  /** URL of a MongoDB replica set or sharded cluster. */
   MONGO_URL: z.string().superRefine((url, context) => {
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -45,7 +45,7 @@ const schema = z.object({
   DATA_DIR: z.string().default('.data'),
   /** How long `web` keeps an idle HTTP connection open. Must be longer than the idle timeout of the load balancer. */
   KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
-  /** Encryption keys for the secrets of the clients in the database. The first key encrypts; all keys decrypt. */
+  /** Keys for the encryption of client secrets. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
   /** Maximum bytes of a request body. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
@@ -67,14 +67,14 @@ const schema = z.object({
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
-  /** Number of pushes that a client may send at once, before RATE_LIMIT applies. */
+  /** Default number of pushes that a client may send at once. */
   RATE_BURST: wholeNumberSetting(1, 1_000_000).default(400),
   /** Limit of requests per second for each query key. */
   QUERY_KEY_RATE: wholeNumberSetting(1, 1_000_000).default(20),
-  /** `on`: a retry with the same idempotency key and body gets the first result and is not applied again. */
+  /** `on`: a retry with the same idempotency key and body gets the first result. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
-  /** How long the push log keeps bodies (at most PUSH_LOG_RETENTION); 0: bodies are not stored. */
+  /** How long the push log keeps bodies; 0: bodies are not stored. */
   PUSH_BODY_RETENTION: durationSetting(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /** Maximum requests that one web process handles at a time; further requests get 503. */
   MAX_IN_FLIGHT: wholeNumberSetting(1, 100_000).default(5_000),
@@ -84,16 +84,16 @@ const schema = z.object({
   PARTITION_BYTES: wholeNumberSetting(1_048_576, 17_179_869_184).default(16_777_216),
   /** Maximum pushes that a worker applies in one batch. */
   BATCH_LIMIT: wholeNumberSetting(1, 1_000).default(640),
-  /** How long a stopping `web` still accepts requests. `/readyz` reports `web` as not ready during this time. */
+  /** How long a stopping `web` still accepts requests. */
   DRAIN_DELAY: durationSetting(0, 120_000).default(5_000),
-  /** Time in which a stopping process must finish its unfinished pushes; includes DRAIN_DELAY. */
+  /** Time limit of a shutdown; includes DRAIN_DELAY. */
   DRAIN_TIMEOUT: durationSetting(1_000, 300_000).default(40_000),
   /** Internal port for metrics, health and the operator page; 0: no internal port. */
   METRICS_PORT: wholeNumberSetting(0, 65_535).default(0),
   METRICS_HOST: z.string().default('127.0.0.1'),
   /** `on`: the process exports spans to an OpenTelemetry collector. The standard OTEL_ variables apply. */
   TRACING: z.enum(['on', 'off']).default('off'),
-  /** Token for changes on the operator page, such as pausing a client; empty: the page is read-only. */
+  /** Token for changes on the operator page; empty: the page is read-only. */
   OPERATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,256}$/, 'must be 32 to 256 printable ASCII characters, no spaces')
@@ -102,7 +102,7 @@ const schema = z.object({
   PAGES: z.enum(['on', 'off']).default('on'),
   /** `on`: the reference page shows the secret of the demo client. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
-  /** Public URL of the service. Links in answers start with the path of this URL. */
+  /** Public URL of the service. */
   PUBLIC_URL: plainUrl.default(''),
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -139,7 +139,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The burst is five times the rate, because a page of the console sends many requests at once. */
+/** A page of the console sends many requests at once. */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
 export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');

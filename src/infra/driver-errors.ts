@@ -2,10 +2,7 @@
 import { types } from 'node:util';
 import { mongo } from 'mongoose';
 
-/**
- * Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage, but can
- * have the label `TransientTransactionError`.
- */
+/** Whether the database is unavailable, or the result of a commit is unknown. A write conflict is no outage. */
 export function isOutage(error: unknown): boolean {
   if (isUnknownCommit(error)) return true;
   if (codeOf(error) === WRITE_CONFLICT) return false;
@@ -17,7 +14,7 @@ export function isTransient(error: unknown): boolean {
   return isUnreachable(error) || TRANSIENT_CODES.has(codeOf(error));
 }
 
-/** Whether another write caused the failure: a locked or changed document, or a duplicate unique key. */
+/** Whether another write caused the failure. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
@@ -32,10 +29,10 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Distinguishes two errors that MongoDB reports with the same code, MAX_TIME_EXPIRED.
+ * Distinguishes two errors with the code MAX_TIME_EXPIRED.
  *
- * @returns `locked`: a transaction locked the document. `unconfirmed`: the write was executed, but the majority did not
- *   confirm the write in time. Undefined: any other error
+ * - `locked`: a transaction locked the document.
+ * - `unconfirmed`: the write was executed, but the majority did not confirm the write in time.
  */
 export function timeoutCause(error: unknown): 'locked' | 'unconfirmed' | undefined {
   if (codeOf(error) !== MAX_TIME_EXPIRED) return undefined;
@@ -53,14 +50,14 @@ export function errorsOfDocuments(error: unknown): ReadonlyMap<number, Error> {
   );
 }
 
-/** Whether a bulk write was executed, but the majority did not confirm the bulk write in time. */
+/** Whether the majority did not confirm a bulk write in time. */
 export function isUnconfirmed(error: unknown): boolean {
   return (
     error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined
   );
 }
 
-/** Whether a write failed because its document is too large or cannot be encoded (contract 6.5). */
+/** Whether the document is too large or cannot be encoded (contract 6.5). */
 export function isCausedByDocument(error: unknown): boolean {
   return (
     error instanceof mongo.BSON.BSONError ||

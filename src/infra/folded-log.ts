@@ -1,12 +1,9 @@
-/**
- * The folded log limits the number of log lines. In each second, it writes only the first lines of each `LineKind`.
- * After each second, it writes the number of suppressed lines.
- */
+/** Limits the log lines of each `LineKind` per second, and logs the number of suppressed lines. */
 import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
-/** Maximum kinds in one second. The log counts the lines of further kinds only by level and text. */
+/** Maximum kinds in one second. Lines of further kinds are counted only by level and text. */
 const MAX_KINDS = 200;
 
 /** Two lines have the same kind if level, text, reason and client are equal. */

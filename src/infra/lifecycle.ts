@@ -8,18 +8,10 @@ export interface Lifecycle {
   onStop(name: string, release: StopStep): void;
   /** Registers a step that finishes accepted work or writes buffered data. */
   onDrain(name: string, drain: StopStep): void;
-  /**
-   * Registers `component.stop` as a release.
-   *
-   * @returns the component
-   */
+  /** Registers `component.stop` as a release. */
   run<T extends Stoppable>(name: string, component: T): T;
   isStopping(): boolean;
-  /**
-   * Runs all registered steps, the last registered step first. A second call returns the result of the first call.
-   *
-   * @returns the exit code of the process
-   */
+  /** Runs the registered steps in reverse order. Returns the exit code of the process. */
   stop(reason: string): Promise<number>;
 }
 
@@ -37,12 +29,12 @@ interface Step {
 
 /** Milliseconds for all releases together. Drain steps do not count. */
 const CLEAN_UP_TIME = 3_000;
-/** Minimum time limit of a release in milliseconds. */
+/** Each release gets at least this many milliseconds. */
 const MIN_STEP_TIME = 50;
 
 class StepTimeout extends Error {}
 
-/** @param timeout milliseconds after which `stop` returns with exit code 1 */
+/** @param timeout maximum milliseconds of `stop` */
 export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
   const steps: Step[] = [];
   const outages = outagesOf(logger);
@@ -107,7 +99,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
 }
 
 /**
- * A second signal must have no effect: a process that npm started receives Ctrl-C twice.
+ * Under npm, Ctrl-C can cause two signals. The second signal must have no effect.
  *
  * @param flush writes buffered log lines; must end soon
  */
@@ -122,7 +114,7 @@ export function exitOnSignals(lifecycle: Lifecycle, flush: () => Promise<void>):
   process.on('disconnect', () => void end('the parent process has ended'));
 }
 
-/** Reports to the parent process that this process is ready. Does nothing if there is no IPC channel. */
+/** Reports to the parent process that this process is ready. */
 export function announceReady(details: Record<string, unknown>): void {
   process.send?.({ ready: true, ...details });
 }

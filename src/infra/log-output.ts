@@ -1,6 +1,6 @@
 /**
- * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory. Above MAX_WAITING bytes, new
- * lines are dropped and counted.
+ * Writes the log to stdout. If the reader of stdout stops reading, lines wait in memory. If too many lines wait, new
+ * lines are dropped.
  */
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';

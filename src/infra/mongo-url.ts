@@ -5,9 +5,9 @@ const OPTIONS_OF_SERVICE =
   /^(readPreference|readPreferenceTags|maxStalenessSeconds|readConcernLevel|w|j|journal|wtimeout|wtimeoutMS)$/i;
 
 /**
- * An option that weakens the write concern is an error, because an answer with code 0 promises a durable write.
+ * Rejects options that weaken the write concern, because code 0 promises a durable write.
  *
- * @returns an error text without the user and the password; undefined if the URL is valid
+ * @returns an error text without user and password; undefined if the URL is valid
  */
 export function mongoUrlProblem(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return 'must start with mongodb:// or mongodb+srv://';
@@ -16,9 +16,7 @@ export function mongoUrlProblem(url: string): string | undefined {
     return 'must name the database, as in mongodb://host/matter-push?replicaSet=rs0';
   }
   const weak = options.find(isWeak);
-  return (
-    weak && `must not contain ${weak}: remove it. The service itself chooses the write concern`
-  );
+  return weak && `must not contain ${weak}: the service itself chooses the write concern`;
 }
 
 export function hasPassword(url: string): boolean {

@@ -6,10 +6,10 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
-/** Does not wait for a majority: a later write with MAJORITY_WRITE_CONCERN must confirm this write. */
+/** Only for writes that a later write with MAJORITY_WRITE_CONCERN confirms. */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
-/** The database cannot be used. The message states the cause for the operator. */
+/** The database cannot be used. */
 export class DatabaseSetupError extends Error {
   override readonly name = 'DatabaseSetupError';
 }
@@ -32,15 +32,14 @@ export async function connectMongo(
   failCommandsOnClosedSockets();
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
-    // MongoDB can truncate an error message inside a multi-byte character. With validation, the driver rejects the
-    // truncated message and loses the error code.
+    // With validation, the driver can lose the error code of a truncated error message.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
     ...timeoutsOf(url),
     heartbeatFrequencyMS: 500,
-    // Works around a defect of driver 7.8: with `useBigInt64`, mode 'stream' throws an error that no code can catch.
+    // Works around a defect of driver 7.8: with `useBigInt64`, mode 'stream' throws an uncatchable error.
     serverMonitoringMode: 'poll',
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
@@ -63,11 +62,7 @@ export async function connectMongo(
   }
 }
 
-/**
- * Identifies the database by the UUID of the state collection. A restored dump has a new UUID.
- *
- * @returns the id, and a name for messages: the hosts and the database of MONGO_URL
- */
+/** Identifies the database by the UUID of the state collection. A restored dump has a new UUID. */
 export async function identifyDatabase(
   connection: Connection,
 ): Promise<{ readonly id: string; readonly name: string }> {
@@ -89,7 +84,7 @@ export async function identifyDatabase(
   return { id: String(uuid?.toString('hex')), name: `${hosts}/${connection.name}` };
 }
 
-/** The driver's collection of a Mongoose model, without the casts and the validation of Mongoose. */
+/** Bypasses the casts and the validation of Mongoose. */
 export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): mongo.Collection<T> {
   return model.db.collection<T>(model.collection.name);
 }

@@ -8,7 +8,7 @@ export type ServerName = (typeof SERVERS)[number];
 export interface Outage {
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Epoch milliseconds when all connections worked again; null while a connection is lost. */
+  /** Epoch milliseconds; null while a connection is lost. */
   readonly until: number | null;
   readonly error: string;
 }
@@ -28,10 +28,7 @@ export interface OutageOptions {
   readonly later?: (ms: number, work: () => void) => void;
 }
 
-/**
- * An outage ends after this many milliseconds without a lost connection. Must exceed 1 s, because Redis without a
- * primary loses connections about once a second.
- */
+/** An outage ends after this many milliseconds without a lost connection. Must exceed 1 s. */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */
 const MAX_ERROR = 200;
@@ -83,7 +80,7 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.until = null;
       state.lost.add(connection);
       state.affected.add(connection);
-      // The first error is often vague (`isVague`). A later error with the cause replaces the first error.
+      // A later error with the cause replaces a vague error.
       if (!isNew && !(isVague(state.error) && !isVague(error))) return;
       state.error = error.slice(0, MAX_ERROR);
       const text = isNew ? `${server} is unavailable` : `${server} is unavailable: cause found`;

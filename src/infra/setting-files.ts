@@ -17,7 +17,7 @@ export interface SettingFiles {
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. */
   readonly unknown: ReadonlySet<string>;
-  /** @returns the file of the setting, as a suffix for error messages; otherwise '' */
+  /** @returns a suffix for error messages that names the file of the setting */
   readonly describeFile: (name: string) => string;
 }
 
@@ -71,7 +71,7 @@ export const pickSetting = (env: Environment, name: SecretSetting): Environment 
 export const unsetSettings = (...names: readonly SecretSetting[]): Environment =>
   Object.fromEntries(names.flatMap((name) => [name, fileVariableOf(name)]).map((it) => [it, '']));
 
-/** Placeholders for missing required settings, for programs that do not use these settings. */
+/** Returns placeholders for required settings that are missing. */
 export function placeholdersFor(env: Environment): Environment {
   const missing = Object.entries(PLACEHOLDERS).filter(
     ([name]) => !isSettingSet(env, name as keyof typeof PLACEHOLDERS),

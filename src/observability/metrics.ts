@@ -7,27 +7,19 @@ import type { PushError } from '../protocol/errors';
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** The grouped calls of `web`: one call writes several push-log entries (`log`) or queued pushes (`queue`). */
+/** One call writes several push-log entries (`log`), or appends several pushes to the queue (`queue`). */
 export const GROUPED_CALLS = ['log', 'queue'] as const;
 export type GroupedCall = (typeof GROUPED_CALLS)[number];
 
 /** Result of a successful push or request. Queries, dry runs and batches have `ANSWERED`. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
-/** Times are in milliseconds; parameters named `since` are values of `performance.now()`. */
+/** Each `since` is a value of `performance.now()`. */
 export interface Metrics {
-  /**
-   * A request was answered without an error. Only requests to signed endpoints are counted.
-   *
-   * @param headAt arrival of the request headers, epoch milliseconds
-   */
+  /** A request was answered without an error. @param headAt arrival of the headers, epoch milliseconds */
   answered(path: string, headAt: number, outcome: Success): void;
   rejected(path: string, headAt: number, error: PushError): void;
-  /**
-   * Counts lines of a batch that have the same result.
-   *
-   * @param operation undefined if the lines cannot be read, or if the whole batch was rejected
-   */
+  /** Counts lines of a batch that have the same result. @param operation undefined if unknown */
   lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
   /** @param count completely received requests that this process has not answered yet */
   inFlight(count: number): void;
@@ -40,7 +32,7 @@ export interface Metrics {
   batch(call: GroupedCall, size: number): void;
   /** A write failed because of concurrent writes (`isContention` in `workers/failures.ts`). */
   conflict(): void;
-  /** A commit failed, and the worker commits the unsettled pushes again (`workers/retry.ts`). */
+  /** A worker retries a failed commit (`workers/retry.ts`). */
   retried(): void;
   jobFailed(): void;
   jobReclaimed(): void;
@@ -73,7 +65,7 @@ export const NO_METRICS: Metrics = {
   rejectionUnrecorded: nothing,
 };
 
-/** Stages of a request in `web`, for the log line of LOG_REQUESTS. `wait` lasts until `web` has the results. */
+/** Stages of a request in `web`, for the log line of LOG_REQUESTS. */
 export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 

@@ -39,7 +39,7 @@ export const reasonSchema = (): z.ZodType<Reason> =>
     .enum(ALL_REASONS)
     .meta(
       describe(
-        'Stable reasons. The table at the start of this document explains the reasons. New reasons may be added.',
+        'Stable reasons, explained in the table at the start of this document. New reasons may be added.',
         '稳定的错误原因，可能新增；说明见文档开头的表格。',
       ),
     );
@@ -56,7 +56,7 @@ const HELP = z
   .string()
   .meta(
     describe(
-      'Path of a page that explains the reason. The path is relative to the service address. For a rejected signature, the page shows how to find the cause.',
+      'Path of a page that explains the reason, relative to the service address.',
       '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
     ),
   );

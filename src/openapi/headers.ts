@@ -21,7 +21,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   Timestamp: {
     header: 'X-Timestamp',
     about: [
-      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s before or after the time of the service; sign exactly the text that you send`,
+      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s from the time of the service; sign exactly the text that you send`,
       `Unix 秒级时间戳，前后最多相差 ${TIMESTAMP_WINDOW} 秒；签名使用原样字符串`,
     ],
     schema: { type: 'string', pattern: TIMESTAMP.source },
@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     about: [
-      'Sent if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now; after 1 second, the full limit is available',
+      'Sent if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now, and the full limit after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },

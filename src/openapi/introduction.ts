@@ -2,7 +2,7 @@
 import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
-/** Developers check their signing code with this example. The unit tests recompute `signature`. */
+/** Developers check their signing code with this example. */
 export const SIGNATURE_EXAMPLE = {
   clientId: 'demo-oa',
   secret: 's3cret-of-demo-oa',
@@ -19,7 +19,7 @@ The service answers \`code: 0\` only after the database has confirmed the write.
   the secret of the client as key. Sign the exact bytes that you send.
 - **Retrying.** Retry if you get no answer or \`retryable\` is true. Send the same X-Idempotency-Key and body, and a new
   X-Timestamp and signature. Wait the seconds in Retry-After; without this header, wait 1 s, 2 s, 4 s.
-- **Order.** Send the next push of a matter only after the answer to the previous one.
+- **Order.** Send the next push of a matter only after the answer to the previous push.
 - **Bodies.** A JSON object in UTF-8, without Content-Encoding. Maximum: ${MAX_JSON_DEPTH} levels, ${MAX_BRACKETS}
   objects and lists, ${MAX_COMMAS} fields and elements. Unknown fields are ignored. A field
   systemCode is ignored: the client id determines the system. Values that are too long are rejected. Lengths are counted in UTF-16 units.

@@ -62,7 +62,7 @@ export function jsonSchemaFiles(components: Schemas): Schemas {
 
 const PREFIX = schemaRef('').$ref;
 
-/** @returns names of the schemas to which `schema` refers, directly or through other schemas */
+/** @returns the names of all schemas that `schema` needs */
 function reached(schema: unknown, components: Schemas, found = new Set<string>()): Set<string> {
   for (const [keyword, value] of Object.entries(schema ?? {})) {
     if (keyword === '$ref') {

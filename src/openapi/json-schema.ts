@@ -6,7 +6,7 @@ export type JsonValue = Readonly<Record<string, unknown>>;
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** `input`: the schemas describe the JSON before the transforms and defaults of zod. */
+/** `input`: the schemas describe the JSON that zod reads. */
 const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 
 const DROPPED = ['$schema', '$id'];
@@ -39,10 +39,7 @@ export function toJsonSchemas<Name extends string>(
   return Object.fromEntries(entries);
 }
 
-/**
- * zod converts only the first schema of a pipe. Therefore `override` adds the element schema of a pipe that `bounded`
- * (`protocol/query-body.ts`) creates.
- */
+/** zod omits the element schema of a pipe that `bounded` (`protocol/query-body.ts`) creates. */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
   return schema.out.element;
@@ -69,11 +66,7 @@ function flattenChoices(options: readonly unknown[]): unknown[] {
 
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
-/**
- * A reference without a description gets the description of the referenced schema.
- *
- * @throws Error if the schema or one of its fields has no description
- */
+/** A reference without a description gets the description of the referenced schema. */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { description = all[referredTo(schema)]?.description, ...rest } = schema;
   if (!description) throw new Error(`the schema of ${path} has no description`);

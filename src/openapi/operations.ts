@@ -10,7 +10,7 @@ import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
 import { type JsonValue, schemaRef } from './json-schema';
 import { admitted, rejections, success } from './responses';
 
-/** Rejection reasons that all signed endpoints share, in the order of the document. */
+/** The rejection reasons of all signed endpoints. */
 const REJECTIONS: readonly Reason[] = [
   'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',
@@ -99,7 +99,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'Seconds before a retry: the longest wait of all lines; absent if no line requires a wait',
+    'Seconds before a retry, for all failed lines; absent if no line requires a wait',
     '各行 Retry-After 中的最大值（秒）；没有可重试的行时不返回',
   ]),
   schema: { type: 'integer', minimum: 1 },
@@ -107,7 +107,7 @@ const RETRY_AFTER = {
 
 const NDJSON = 'application/x-ndjson';
 
-/** OpenAPI 3.1 cannot describe NDJSON. Therefore, the schema is a string, and its `contentSchema` is an array. */
+/** OpenAPI 3.1 cannot describe NDJSON. Therefore, the schema is a string. */
 const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
   [NDJSON]: {
     schema: {
@@ -139,10 +139,7 @@ export function sharedRejections(): Record<string, JsonValue> {
   return Object.fromEntries(entries.map(([code, response]) => [sharedName(code), response]));
 }
 
-/**
- * @param own the reasons of this operation in addition to REJECTIONS
- * @returns responses by HTTP status
- */
+/** @param own the reasons of this operation in addition to REJECTIONS */
 function rejectionsOf(own: readonly Reason[]): Record<string, JsonValue> {
   const usual = Object.keys(rejections(REJECTIONS)).map((code) => [
     code,

@@ -5,7 +5,7 @@ import type { Bilingual } from '../protocol/language';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   PARTIAL_FAILURE: [
-    'At least one line of a batch or resend failed: `data.results` has the result of each line. `retryable` is true if at least one failed line may succeed later.',
+    'At least one line of a batch or resend failed. `data.results` has the result of each line. `retryable`: a retry of at least one failed line can succeed.',
     '批次或重发中至少一行失败，data.results 逐行给出结果。retryable 表示失败的行中有可重试的。',
   ],
   BODY_TOO_LARGE: [
@@ -26,7 +26,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or the client does not exist. Check that the signed bytes are the sent bytes, and that the secret is current. To learn the cause, wait one second, then send a correctly signed push-logs/query with the requestId of the 401. `diagnosis` in the answer names the cause. The form on /docs sends this query.',
+    'The signature is wrong, or the client does not exist. Sign the exact bytes that you send, with the current secret. To find the cause, wait one second, then call push-logs/query with the requestId of the 401. `diagnosis` in the answer names the cause. The form on /docs sends this query.',
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。如需原因，请稍后调用 push-logs/query（签名须正确），requestId 填该 401 的 requestId，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
@@ -102,7 +102,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   REQUEST_TIMEOUT: ['Headers or body took too long to arrive.', '请求头或请求体接收过慢。'],
   RATE_LIMITED: [
-    'The client exceeds its rate limit: wait as long as Retry-After says. The header RateLimit shows the remaining pushes.',
+    'The client exceeds its rate limit. Wait for Retry-After seconds. The header RateLimit shows the remaining pushes.',
     '超过 client 的速率限制，请按 Retry-After 等待；RateLimit 响应头说明剩余额度。',
   ],
   INTERNAL_ERROR: [
@@ -118,7 +118,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '队列没有响应，或已被人工暂停。',
   ],
   QUEUE_MEMORY_FULL: [
-    'The memory of the queue is full: waiting pushes are still applied, but new ones are rejected.',
+    'The memory of the queue is full. Pushes in the queue are still applied.',
     '队列内存已满：已排队的仍会生效，暂不接收新的推送。',
   ],
   DATABASE_UNAVAILABLE: [
@@ -134,11 +134,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '按当前写入速度，排队时间将过长。',
   ],
   PARTITION_FULL: [
-    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). If several clients have pushes in the partition, each client may use at most half of the limit.',
+    'The partition of this matter has reached its limit of waiting pushes (PARTITION_LIMIT). If several clients share the partition, each client may use at most half of the limit.',
     '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   PARTITION_BYTES_FULL: [
-    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). If several clients have pushes in the partition, each client may use at most half of the limit.',
+    'The partition of this matter has reached its limit of waiting bytes (PARTITION_BYTES). If several clients share the partition, each client may use at most half of the limit.',
     '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。与其他 Client 共用分区时，单个 Client 最多占用一半。',
   ],
   TOO_MANY_IN_FLIGHT: [

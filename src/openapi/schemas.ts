@@ -78,13 +78,13 @@ export function answerSchemas(): Schemas {
       describe('The answer to the dry run of a valid push', '校验通过的响应'),
     ),
     BatchAnswer: successSchemaOf(batchData).meta(
-      describe('The answer to a batch whose lines all succeeded', '批次全部写入的响应'),
+      describe('The answer to a batch without failed lines', '批次全部写入的响应'),
     ),
     VerifyBatchAnswer: successSchemaOf(verifiedBatch).meta(
       describe('The answer to the dry run of a valid batch', '批次全部校验通过的响应'),
     ),
     ResendAnswer: successSchemaOf(resendData).meta(
-      describe('The answer to a resend in which no push failed', '所有推送均已落库的响应'),
+      describe('The answer to a resend without failed pushes', '所有推送均已落库的响应'),
     ),
     PartialAnswer: partialAnswer(),
     ...queryAnswers(ofQueries),

@@ -1,6 +1,6 @@
 /**
- * Computes the alerts of the operator page from the current state. Names, limits and runbook sections must be the same
- * as in the Prometheus rules in `ops/alerts`.
+ * Computes the alerts of the operator page. Names, limits and runbook sections must match the Prometheus rules in
+ * `ops/alerts`.
  */
 
 import { isFailure, type ResultStatus } from '../status/recent-pushes';
@@ -10,15 +10,15 @@ export interface ShownAlert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
   readonly runbook: string;
-  /** The affected server, or the reason of the rejections; null for all other alerts. */
+  /** The affected server, or the rejection reason. */
   readonly about: string | null;
-  /** The measured value, in the unit of `LIMITS`; null if the alert has no limit. */
+  /** The measured value; null if the alert has no limit. */
   readonly value: number | null;
 }
 
 /**
- * The first two limits are in seconds. MatterPushFailing is the share of failed pushes, from 0 to 1. The other limits
- * are pushes per second.
+ * Units: seconds for PartitionStuck and OldestWaiting; a share (0 to 1) for Failing; results per second for Timeouts,
+ * Shedding, RateLimited and BadSignatures.
  */
 export const LIMITS = {
   MatterPushPartitionStuck: 30,

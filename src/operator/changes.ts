@@ -80,7 +80,6 @@ export async function answerChange(
   }
 }
 
-/** `foldedLog` limits the number of log lines. */
 function logRejection(
   { logger }: ChangeParts,
   req: IncomingMessage,
@@ -116,7 +115,7 @@ function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Reje
   return reject(401, 'TOKEN_WRONG', 'the token is not OPERATOR_TOKEN');
 }
 
-/** Browsers send Sec-Fetch-Site or Origin. A request without these headers is from a program and is accepted. */
+/** Browsers send Sec-Fetch-Site or Origin. A request without both headers is not from a browser. */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

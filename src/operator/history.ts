@@ -28,7 +28,7 @@ export interface History {
   readonly queue: readonly QueueSample[];
   /** Events, oldest first. */
   readonly marks: readonly HistoryEvent[];
-  /** Whether `marks` includes the audit trail; false if MongoDB is unavailable. */
+  /** Whether `marks` includes the audit trail. */
   readonly hasAudit: boolean;
 }
 
@@ -103,7 +103,7 @@ export type HistoryEvent = { readonly at: number } & (
   | {
       readonly kind: 'outage';
       readonly server: ServerName;
-      /** Null if the outage continues, or if its end was not recorded. */
+      /** Null if the outage continues or the end is unknown. */
       readonly until: number | null;
       readonly error: string;
     }
@@ -125,9 +125,9 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Maximum milliseconds between process starts in one `start` event. */
+/** Process starts within this many milliseconds form one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Maximum milliseconds between the starts of two records of one outage. */
+/** Records that start within this many milliseconds describe the same outage. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // If `until` is absent and the server has a later outage, the end of the outage is unknown.
+      // The end of an earlier outage without `until` is unknown.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
@@ -57,7 +57,7 @@ export function startQueueHistory(
     const at = clock();
     samples = [...samples.filter((old) => old.at > at - HISTORY), { at, ...sample }];
   };
-  // The error handler does nothing, because `note` never fails.
+  // `note` never fails.
   const loop = startPollLoop(note, INTERVAL, () => undefined);
   return {
     samples: () => samples,

@@ -11,7 +11,7 @@ export interface OperatorStatus extends ServiceStatus {
   /** Name of the process that serves the page. */
   readonly process: string;
   readonly timeZone: string;
-  /** True if OPERATOR_TOKEN is set: the page can then pause and resume clients. */
+  /** True: the page can pause and resume clients. */
   readonly canChange: boolean;
   /** Partitions without progress for at least 1 s; null if Redis is unavailable. */
   readonly stuck: readonly StuckPartition[] | null;
@@ -27,7 +27,7 @@ const HISTORY_TTL = 5_000;
 export interface Screen {
   /** Never fails, and ends within seconds. */
   read(): Promise<OperatorStatus>;
-  /** Clears the cache after a change, so that the next `read` shows the change. */
+  /** Clears the cache after a change. */
   forget(): void;
   close(): Promise<void>;
 }

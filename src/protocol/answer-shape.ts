@@ -1,4 +1,4 @@
-/** Parts of the schemas of answers. Only tests validate answers with these schemas. */
+/** Shared parts of answer schemas. Only tests validate answers with these schemas. */
 import { z } from 'zod';
 import { describe } from './language';
 

@@ -19,7 +19,7 @@ export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 /** Maximum length of sent and derived idempotency keys. */
 export const MAX_KEY_LENGTH = 255;
 
-/** The schema of a line. This schema does not validate the fields of `body`. */
+/** The schema of a line, without the fields of `body`. */
 export const batchLine = z.object({
   op: z.enum(OPERATIONS),
   body: z.looseObject({}),
@@ -38,7 +38,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // Prevents a copy of `allOf` beside the reference to the schema of the push body.
+            // The schema of the push body already contains `allOf`.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -54,7 +54,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
 
 const lineNumber = count().meta(
   describe(
-    'Line number in the body, from 1, including empty lines. In an array: the number of the element',
+    'Line number in the body, from 1; empty lines count. In an array: the number of the element',
     '行号，从 1 开始，空行计入；数组为元素序号',
   ),
 );
@@ -65,7 +65,7 @@ const lineFields = {
     .int()
     .meta(
       describe(
-        '0: the push succeeded (in a dry run: is valid). Other codes: as for a single push.',
+        '0: the push succeeded, or is valid in a dry run. Other codes: as for a single push.',
         '0 表示已落库（试运行时表示有效）；其他值与该推送单独发送时的 code 一致。',
       ),
     ),
@@ -106,7 +106,7 @@ const lineFields = {
 const externalId = z
   .string()
   .nullable()
-  .meta(describe('The matter of the push; null if unknown', '涉及的事项，未知时为 null'));
+  .meta(describe('externalId of the push; null if unknown', '涉及的事项，未知时为 null'));
 
 export const batchResult = z
   .object({

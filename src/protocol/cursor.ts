@@ -1,4 +1,4 @@
-/** Cursors of paged queries. A cursor contains a digest of the query and is rejected in any other query. */
+/** Cursors of paged queries. `decodeCursor` rejects the cursor of a different query. */
 import { createHash } from 'node:crypto';
 import { PushError, problem } from './errors';
 import type { Text } from './language';
@@ -7,7 +7,7 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query the filters and the order, equal for all pages
+ * @param query the filters and the order
  * @param position where the page ends
  */
 export function encodeCursor(query: unknown, position: string): string {
@@ -15,7 +15,7 @@ export function encodeCursor(query: unknown, position: string): string {
 }
 
 /**
- * @param form a pattern for the whole position, from `^` to `$`
+ * @param form a pattern with `^` and `$`
  * @throws PushError VALIDATION_FAILED for the field `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {

@@ -34,7 +34,7 @@ export type { Endpoint, EndpointSettings } from './endpoints/endpoint';
 export { UPLOAD_TIMEOUT } from './endpoints/endpoint';
 export { ORPHANS_ENDPOINT } from './endpoints/matters';
 
-/** The queries with JSON bodies and answers. The endpoint `matters/orphans` uses NDJSON. */
+/** The queries with JSON bodies and answers. */
 const QUERY_ROWS = { ...PUSH_LOG_QUERIES, ...MATTER_QUERIES, ...SELF_QUERIES };
 
 export type QueryName = keyof typeof QUERY_ROWS;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { count, hexDigits, instant, matterId, requestId } from './answer-shape';
 import { type Bilingual, describe } from './language';
 
-/** `storage/push-log/entry.ts` maps each form to a type of the database. */
 export type StoredForm = 'text' | 'number' | 'instant' | 'requestId' | 'matterId';
 
 /** Who sees the field. `clients`: clients and operators; `operators`: only operators; `service`: only the service. */

@@ -19,7 +19,7 @@ import { cursor, oneOrMoreNames, orderedWindow, pageSize, WINDOW } from './query
 import { absentMeans } from './schema-rules';
 import { fieldError } from './warnings';
 
-/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
+/** @param timeZone PORTAL_TIME_ZONE */
 export function failuresSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -119,7 +119,7 @@ export const mended = z
       .string()
       .meta(
         describe(
-          'The outcome of the mending push. STALE_IGNORED mends a failure too, because the ledger already has newer data',
+          'The outcome of the mending push. STALE_IGNORED: the ledger already has newer data',
           '推送结果，含 STALE_IGNORED（台账中已有更新的数据）',
         ),
       ),
@@ -157,7 +157,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'The failed upsert that caused a MATTER_NOT_FOUND, if the upsert is on this page; otherwise null',
+          'The failed upsert on this page that caused a MATTER_NOT_FOUND; null: none found',
           'reason 为 MATTER_NOT_FOUND 时：本应创建该事项的失败 upsert（本页范围内）；否则为 null',
         ),
       ),
@@ -200,7 +200,7 @@ export const failures = z
       .array(failureGroup)
       .meta(
         describe(
-          'Failures by reason and field, the largest group first; a push with problems in several fields counts for each field',
+          'Failures by reason and field, the largest group first. A push counts for each field with a problem',
           '按原因和字段分组，数量多的在前；涉及多个字段的推送在每个字段中各计一次',
         ),
       ),

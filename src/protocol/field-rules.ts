@@ -1,18 +1,18 @@
-/** The rules of single fields (contract 4.10, 4.11). The console in the browser uses this module too. */
+/** The rules of single fields (contract 4.10, 4.11). This module must run in a browser. */
 
 /** All control characters, as part of a regular expression. */
 export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
-/** Characters that no text may contain: the ASCII control characters except tab, line feed and carriage return. */
+/** The ASCII control characters except tab, line feed and carriage return. */
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
-/** A scheme has at least two characters: one letter is a Windows drive, as in `C:\share`. */
+/** Requires two characters, because `C:` is a Windows drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /** Matches an http or https URL that has no host. */
 export const WITHOUT_HOST =
   /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
 export const REJECTED_SCHEMES: readonly string[] = ['javascript', 'data', 'vbscript', 'file'];
-/** Upper snake case; an empty status means the same as an absent field (contract 4.2). */
+/** Upper snake case, or empty (contract 4.2). */
 export const STATUS = /^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 /** Maximum lengths in UTF-16 units. */

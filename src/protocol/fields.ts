@@ -1,7 +1,4 @@
-/**
- * Schemas of fields that several bodies share (contract 4.10, 4.11). For the OpenAPI document, `meta` repeats
- * refinements as JSON Schema.
- */
+/** Schemas of shared fields (contract 4.10, 4.11). `meta` repeats the refinements for the OpenAPI document. */
 import { z } from 'zod';
 import {
   CONTROLS,
@@ -59,7 +56,7 @@ export const url = text(MAX_LENGTH.url)
     },
   });
 
-/** Matches a text such as `host:8080/path`: probably a URL without a scheme. */
+/** Matches a URL without a scheme, such as `host:8080/path`. */
 const HOST_AND_PORT =
   /^\s*(?:localhost:\d{1,5}|[a-z0-9-]*\.[a-z0-9.-]*:\d{1,5}(?=$|[/?#])|[a-z0-9-]+:\d{1,5}(?=\/))/i;
 export const looksLikeHost = (value: string): boolean => HOST_AND_PORT.test(value);
@@ -69,7 +66,7 @@ function inAnyCase(scheme: string): string {
   return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
-/** `MAX_LENGTH.bizType` limits the trimmed value. The untrimmed value can be 4 times as long. */
+/** `MAX_LENGTH.bizType` limits only the trimmed value. */
 export const bizType = text(MAX_LENGTH.bizType * 4)
   .transform((value) => value.trim())
   .pipe(z.string().max(MAX_LENGTH.bizType))
@@ -82,7 +79,7 @@ export const searchWords = key(MAX_LENGTH.searchWords * 4)
 
 export const bizStatus = z
   .string()
-  // `abort` prevents that the pattern tests very long values.
+  // `abort`: the pattern must not test very long values.
   .max(MAX_LENGTH.bizStatus, { abort: true })
   .regex(STATUS, zodMessage(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
@@ -110,7 +107,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** A push with a `sourceUpdatedAt` far in the future would make all later pushes of the matter stale. */
+/** A time far in the future makes all later pushes of the matter stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

@@ -26,8 +26,7 @@ export function etagOf(bytes: Buffer): string {
 const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 
 /**
- * Protects answers to unsigned requests against DNS rebinding. In this attack, the host name of a foreign page resolves
- * to this server, and the page reads the answers.
+ * Protects answers to unsigned requests against DNS rebinding.
  *
  * @param header the Host header; browsers always send this header
  */

@@ -1,4 +1,4 @@
-/** Parses a list of external ids (NDJSON) while the list arrives, and keeps only the ids in memory. */
+/** Parses a list of external ids (NDJSON) while the list arrives. */
 import { z } from 'zod';
 import { type Problem, PushError, problem } from './errors';
 import { externalId } from './fields';
@@ -7,11 +7,11 @@ import { MATTER } from './matter-view';
 import { bilingualErrors, localizedOf, TEXTS } from './texts';
 
 export const MAX_ID_LINES = 1_000_000;
-/** Maximum characters of a line. A line can be an object with further fields. */
+/** Maximum characters of a line. */
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** Only `end` reports errors, because the service calls `end` after it has verified the signature. */
+/** `take` reports no errors, because the signature is not verified yet. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */
@@ -115,7 +115,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Maximum bytes of a query body with a list of ids, names or rows. BODY_LIMIT does not apply to these queries. */
+/** Maximum bytes of a query body with a list of ids, names or rows. */
 export const LARGE_QUERY_LIMIT = 1024 * 1024;
-/** Maximum bytes of the body of `matters/orphans`: 67 bytes for each of a million lines. */
+/** Maximum bytes of the body of `matters/orphans`. */
 export const ID_LIST_LIMIT = 64 * 1024 * 1024;

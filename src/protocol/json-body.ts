@@ -4,13 +4,13 @@ import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
 import { localizedOf, TEXTS, unusedText } from './texts';
 
 const BYTE_ORDER_MARK = '\ufeff';
-// `ignoreBOM` keeps a leading byte order mark in the text. `parse` can then name the mark in the error.
+// `ignoreBOM` keeps a leading byte order mark, so that `parse` can report the mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels number of JSON levels around the body, added to MAX_JSON_DEPTH
+ * @param outerLevels number of JSON levels around the body
  * @throws PushError INVALID_ENCODING, INVALID_JSON or VALIDATION_FAILED
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
@@ -44,7 +44,7 @@ export function fieldErrors(
 
 const MAX_NAME_LENGTH = 64;
 
-/** Half of a surrogate pair at the end of a shortened name. Strict JSON parsers reject such a half. */
+/** Half of a surrogate pair. Strict JSON parsers reject an incomplete pair. */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
 export const shownName = (name: string) =>
@@ -74,12 +74,9 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * Maximum depth of a body (contract 4.11). Without MAX_JSON_DEPTH, MAX_BRACKETS and MAX_COMMAS, `JSON.parse` could
- * create half a million lists from 1 MiB.
- */
+/** Maximum depth of a body (contract 4.11). */
 export const MAX_JSON_DEPTH = 32;
-/** Maximum number of objects and lists; the largest push without unknown fields has about 1,000. */
+/** Maximum number of objects and lists in a body. */
 export const MAX_BRACKETS = 2_500;
 /** Maximum number of commas; the largest query has 5,000. */
 export const MAX_COMMAS = 10_000;

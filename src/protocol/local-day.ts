@@ -10,7 +10,7 @@ export interface LocalDay {
   readonly end: number;
 }
 
-/** @returns undefined for an invalid date, or a date that the time zone skipped (Samoa: 2011-12-30) */
+/** @returns undefined if the date does not exist in the time zone */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });

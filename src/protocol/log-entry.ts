@@ -168,12 +168,12 @@ export const ENTRY_FIELDS = {
   changes: presentedField(z.array(fieldChange), 'The changes of the matter', '对事项的改变'),
   duplicateOf: optionalField(
     REQUEST_ID,
-    'For a retry: the first request',
+    'For a retry: the requestId of the first request',
     '若为重试：首次请求的编号，返回的是首次请求的结果',
   ),
   resentFrom: optionalField(
     REQUEST_ID,
-    'For a resend: the original request that was sent again',
+    'For a resend: the requestId of the original request',
     '重发时：被重发的原请求',
   ),
   mark: presentedField(
@@ -194,7 +194,7 @@ export const ENTRY_FIELDS = {
   idempotencyFingerprint: internalField(TEXT),
   /** Copy of the reason of a failed push, for the index `failures`. */
   failure: internalField(TEXT),
-  /** Time at which MongoDB removes the entry of an unauthenticated request. */
+  /** Set only for unauthenticated requests: MongoDB deletes the entry at this time. */
   expireAt: internalField(INSTANT),
 } as const;
 

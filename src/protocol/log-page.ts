@@ -116,7 +116,7 @@ export function logPageSchemas(causes: readonly string[]) {
         .array(entry)
         .meta(
           describe(
-            'Newest first, unless `oldestFirst` is true. A short page is not always the last page',
+            'Newest first by default. A short page is not always the last page',
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
         ),

@@ -1,6 +1,6 @@
 /**
- * Finds characters of an id that people overlook: zero-width characters, and blanks at the ends (contract 1.2). The
- * console bundles this file, so this file must run in a browser.
+ * Finds invisible characters of an id: zero-width characters, and blanks at the ends (contract 1.2). This file must run
+ * in a browser, because the console bundles this file.
  */
 
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */

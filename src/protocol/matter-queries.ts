@@ -146,13 +146,13 @@ function diffRow(timeZone: string) {
   });
 }
 
-/** Only for the OpenAPI document. `readDiff` parses the body of `matters/diff`. */
+/** Only for the OpenAPI document. */
 function diffSchema(timeZone: string) {
   return z
     .object({
       lines: bounded(diffRow(timeZone), MAX_LINES).meta(
         describe(
-          'The matters of the source system; no id may occur twice. Absent fields are not compared, except `deleted` (default: false).',
+          'The matters of the source system, each id once. Absent fields are not compared, but an absent `deleted` means false.',
           '来源系统的记录，业务主键不能重复。未传的字段不比较，deleted 除外（默认 false）。',
         ),
       ),
@@ -188,7 +188,7 @@ function* readDiff(
 
 const dayOfUpdate = (position: 'first' | 'last') =>
   describe(
-    `The ${position} day: matters are counted by the day of \`sourceUpdatedAt\` in the time zone of the portal`,
+    `The ${position} day of \`sourceUpdatedAt\`, in the time zone of the portal`,
     'sourceUpdatedAt 所在的日期（门户时区），含当天',
   );
 

@@ -73,7 +73,7 @@ export const MATTER = {
 };
 
 const STATUS: Bilingual = [
-  'Handling status, upper snake case. Any value is stored. A value that the portal does not know counts as open and causes a warning. An empty value means the same as an absent field.',
+  'Handling status, upper snake case. A value that the portal does not know is stored, counts as open and causes a warning. An empty value means the same as an absent field.',
   '办理状态，大写下划线格式。任何值都会保存；门户不认识的值按未办结处理并返回警告。空字符串等同于未传。',
 ];
 

@@ -34,10 +34,7 @@ export const partyRemovalBodySchema = z
   })
   .meta(describe('Parties to remove from a matter', '要移除的参与人'));
 
-/**
- * Checks the length first: a list that is too long causes only one error. Tests compare the input type with
- * `@matter-push/client`.
- */
+/** Checks the length first: a list that is too long causes only one error. */
 const listOf = <T extends z.ZodType>(element: T) => {
   const unchecked = z.unknown() as z.ZodType<unknown, z.input<T>>;
   return fields.nullIsAbsent(z.array(unchecked).max(MAX_PARTIES).pipe(z.array(element)));

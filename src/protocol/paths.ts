@@ -10,7 +10,7 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** `operation` in the log entry of a rejected batch, or of a line without an operation. */
+/** `operation` in the log entry of a rejected batch. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 

@@ -16,11 +16,11 @@ const BY = describe(
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'One name, or a list of alternative names. A push must match outcome or reason. REPLAYED: a retry returned the outcome of an earlier attempt.',
+  'A name or a list of names. A push must match `outcome` or `reason`. REPLAYED: a retry that returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
-/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
+/** @param timeZone PORTAL_TIME_ZONE */
 export function statsSchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z.object({
@@ -40,7 +40,7 @@ export function statsSchema(timeZone: string) {
 
 const percentile = (percent: number) =>
   describe(
-    `${percent} % of the pushes took at most this many milliseconds from receipt to answer (±15 %); null: no push`,
+    `The ${percent}th percentile of the milliseconds from receipt to answer (±15 %); null: no push`,
     '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
   );
 const durations = {
@@ -70,7 +70,7 @@ export const statsRow = z
       .nullable()
       .meta(
         describe(
-          'The outcome. REPLAYED: retries that returned the outcome of an earlier attempt. Null: the pushes failed',
+          'The outcome. REPLAYED: retries that returned an earlier outcome. Null: the pushes failed',
           'REPLAYED 表示返回了首次结果；失败时为 null',
         ),
       ),
@@ -114,7 +114,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: there were too many pushes, so only pushes since `from` of this answer were counted',
+          'False: too many pushes. Only pushes since `from` of this answer were counted',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

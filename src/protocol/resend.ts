@@ -16,7 +16,7 @@ export const MAX_VALUES = 20;
 const REQUEST_ID = /^[0-9a-f]{24}$/;
 /** `[]` stands for every element of a list. A name must begin with a letter, to exclude `__proto__`. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
-/** `set` must not change this field, because the field identifies the matter. */
+/** `set` must not change the external id of a matter. */
 const NOT_SETTABLE = 'externalId';
 
 const fieldValue = z
@@ -38,7 +38,7 @@ const fieldValue = z
       .optional()
       .meta(
         describe(
-          'The invalid value to replace. If absent, all invalid values are replaced',
+          'The invalid value to replace; absent: all invalid values of the field',
           '仅替换值为此值的无效字段；不传时替换所有无效的值',
         ),
       ),
@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the push that was sent, took effect earlier, or is still queued. Without such a push, equal to `resentFrom`.',
+        'The id of the new push, or of an existing queued or successful push; otherwise equal to `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'Whether the push is sent again (dry run: can be sent again). If not, `code` 0 means that the push took effect earlier; otherwise see `reason`.',
+          'Whether the push is sent again, or in a dry run can be sent again. If false: `code` 0 means that the push took effect earlier; otherwise see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

@@ -28,7 +28,7 @@ export function verify(
   return matches(digest(secret, clientId, timestamp, rawBody), signature);
 }
 
-/** The caller adds the body, in one or several parts. */
+/** The caller adds the body. */
 export function startDigest(secret: string, clientId: string, timestamp: string): Hmac {
   return createHmac('sha256', secret).update(`${clientId}\n${timestamp}\n`);
 }

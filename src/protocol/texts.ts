@@ -16,7 +16,7 @@ export const TEXTS = {
     'replaceParties 为 true 时不能使用',
     'cannot be used if replaceParties is true',
   ),
-  partyInBoth: text('与 parties 中的参与人重复', 'is in parties too'),
+  partyInBoth: text('与 parties 中的参与人重复', 'is also in parties'),
   blank: text('不能为空', 'must not be blank'),
   surrogates: text('含有不成对的代理字符', 'contains an unpaired surrogate'),
   controls: text('不能含有控制字符', 'must not contain control characters'),
@@ -35,7 +35,7 @@ export const TEXTS = {
   overlooked: (position: number, codePoint: string) =>
     text(
       `第 ${position} 个字符（${codePoint}）不易察觉；业务主键按字节比较，不含该字符的是另一个事项`,
-      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, so an id without this character names another matter`,
+      `character ${position} (${codePoint}) is easily overlooked; an id without this character names another matter`,
     ),
   json: text('必须是 JSON 字符串', 'must be a string with a JSON document'),
   instantType: text(
@@ -129,7 +129,7 @@ export const TEXTS = {
   storedBodies: (max: number) =>
     text(
       `这些推送的请求体合计超过 ${max} 字节，请减少数量`,
-      `the stored bodies of these pushes have more than ${max} bytes together; request fewer pushes`,
+      `the stored bodies of these pushes have more than ${max} bytes in total; request fewer pushes`,
     ),
   largeValues: (max: number) =>
     text(`填入后请求体超过 ${max} 字节`, `makes a stored body larger than ${max} bytes`),
@@ -174,7 +174,7 @@ export function unusedText(isRejected: boolean) {
   return {
     systemCode: text(
       `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,
-      `is set by the registration of the client; ${isRejected ? 'do not send it' : 'the sent value is ignored'}`,
+      `is set in the client registration; ${isRejected ? 'do not send it' : 'the sent value is ignored'}`,
     ),
     notApplicable: (operation: string) =>
       text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),
@@ -194,14 +194,14 @@ const english = z.locales.en().localeError;
 
 export const zodMessage = ({ zh, en }: Text): string => zh + BETWEEN + en;
 
-/** Options for `safeParse`: the default messages of zod in Chinese and English. */
+/** Options for `safeParse`: messages in Chinese and English. */
 export const bilingualErrors = {
   error: (issue: z.core.$ZodRawIssue) => {
     const [zh, en] = [messageOf(chinese(issue)), messageOf(english(issue))];
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
     if (issue.code === 'invalid_type') return zodMessage(required);
-    // For an enum field, the message of zod lists the accepted values.
+    // The zod message for an enum lists the accepted values.
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },
 };

@@ -6,7 +6,7 @@
 const DIGITS = /^\d{1,15}$/;
 /** A date such as 20261125 is rejected, because the digits could also be epoch seconds. */
 const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
-/** 14 digits are local time (yyyyMMddHHmmss). Epoch milliseconds have at most 13 digits until the year 2286. */
+/** 14 digits are local time (yyyyMMddHHmmss). */
 const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
@@ -22,7 +22,7 @@ const FIRST_INSTANT = -62_167_219_200_000;
 /** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
-/** JSON Schema of the accepted forms. The patterns cannot check whether a date exists. */
+/** JSON Schema of the accepted forms. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
@@ -107,7 +107,7 @@ export function formatUnambiguous(instant: number, timeZone: string): string {
   return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
 }
 
-/** When clocks change, a local time can occur twice or never. In both cases, the result is the same as in luxon. */
+/** If a local time occurs twice or never, the result is the same as in luxon. */
 function instantOf(local: number, timeZone: string): number {
   const guessed = offsetAt(Date.now(), timeZone);
   const first = local - guessed;
@@ -122,7 +122,7 @@ export const localAt = (instant: number, timeZone: string): number =>
   instant + offsetAt(instant, timeZone);
 
 const UTC_DAY = 86_400_000;
-/** Maximum cached offsets of one zone: one offset per day, for more than a century. */
+/** Maximum cached offsets of one zone. */
 const MAX_DAYS = 40_000;
 
 interface Zone {
@@ -153,7 +153,7 @@ function zoneOf(timeZone: string): Zone {
   return zone;
 }
 
-/** Local time minus UTC, in milliseconds. The offset of each UTC day is cached, because `exactOffset` is slow. */
+/** Local time minus UTC, in milliseconds. */
 function offsetAt(instant: number, timeZone: string): number {
   const { format, offsets } = zoneOf(timeZone);
   const day = Math.floor(instant / UTC_DAY);

@@ -28,7 +28,7 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
  * @param isRejected whether the service rejects unused fields
- * @param ofLine the names of the unknown fields of the batch line
+ * @param ofLine names of unknown fields in the batch line
  */
 export function unusedFields(
   body: JsonObject,

@@ -14,7 +14,7 @@ export interface VerifyBody {
   readonly push: JsonObject;
 }
 
-/** @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED for the field `operation` or `push` */
+/** @throws PushError INVALID_ENCODING, INVALID_JSON or VALIDATION_FAILED */
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
   const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);

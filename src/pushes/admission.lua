@@ -42,7 +42,7 @@ while key_position < #KEYS do
     end
   end
   answers[#answers + 1] = { wait, room }
-  -- Rejected requests must not use memory, so the signature of a request above the rate is not remembered.
+  -- A request above the rate must not use memory for its signature.
   if wait == ADMITTED and grace >= 0 then
     local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
     table.insert(requests.signatures, signature)
@@ -55,7 +55,7 @@ for rate, at in pairs(empty_at) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
 end
 
--- A repeated signature is permitted for `grace` milliseconds after the first request, or if `use` is the same.
+-- A repeated signature is rejected if `use` differs and `grace` milliseconds have passed since the first request.
 for seen, requests in pairs(signed) do
   local remembered = redis.call('HMGET', seen, unpack(requests.signatures))
   local size = redis.call('HLEN', seen)

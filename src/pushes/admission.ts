@@ -42,22 +42,20 @@ export interface RateLimit {
 }
 
 export interface AdmissionSettings {
-  /**
-   * SIGNATURE_GRACE: how many milliseconds a signature may be reused with a different path or idempotency key. 'off':
-   * reuse is not detected.
-   */
+  /** SIGNATURE_GRACE: milliseconds for which different requests may use the same signature. 'off': no limit. */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without an individual rate. */
   readonly rate: RateLimit;
-  /** QUERY_KEY_RATE: the limit of each query key, separate from the rate of its client. */
+  /** QUERY_KEY_RATE: the rate of each query key. */
   readonly queryKeyRate: RateLimit;
 }
 
 /**
- * How long Redis remembers a signature, in milliseconds: 1,200 s and a margin of one minute.
+ * Milliseconds for which Redis remembers a signature. The sum of:
  *
- * - A web process accepts a timestamp from 300 s before to 300 s after its own time: during 600 s.
- * - The clocks of two web processes can differ by 600 s, because each clock can be 300 s fast or slow.
+ * - 600 s: one web process accepts a timestamp for this time.
+ * - 600 s: maximum difference between the clocks of two web processes.
+ * - 60 s: margin.
  */
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
@@ -74,10 +72,7 @@ interface AdmissionRequest {
   readonly pushes: number;
 }
 
-/**
- * The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst is admitted only if the full burst
- * is available.
- */
+/** The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst requires the full burst. */
 export function createAdmit(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -88,8 +83,8 @@ export function createAdmit(
   /**
    * - `wait` is 0: the request is admitted.
    * - `wait` is -1: the signature was reused.
-   * - `wait` is positive: the request is above the rate, and can be admitted after `wait` milliseconds.
-   * - `remaining`: the number of pushes that the client may send immediately after this request.
+   * - `wait` is positive: the request is above the rate. A retry can succeed after `wait` milliseconds.
+   * - `remaining`: the number of pushes that the client may send immediately.
    */
   const run = defineScript<[wait: number, remaining: number][]>(redis, __dirname, 'admission');
   const batcher = createBatcher({
@@ -123,7 +118,7 @@ function keysOf(keys: RedisKeys, { caller, timestamp }: AdmissibleRequest): stri
 
 function argumentsOf({ request, limit: { rate, burst }, pushes }: AdmissionRequest) {
   const { path, idempotencyKey, signature } = request;
-  // `use` contains the path and the idempotency key, because the signature does not cover them.
+  // The signature covers neither the path nor the idempotency key.
   const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
   const digest = createHash('sha256').update(use).digest('base64url').slice(0, 22);
   return [signature.slice(0, 32), digest, rate === 0 ? 0 : 1000 / rate, burst, pushes];

@@ -1,4 +1,4 @@
-/** Records pushes (single pushes, parts of batches, resends) in the push log, and queues the valid pushes. */
+/** Records pushes in the push log, and queues the valid pushes. */
 import type { Reach } from '../concurrency/reach';
 import type { Clock } from '../concurrency/timing';
 import type { OperationName } from '../domain/operation';
@@ -44,7 +44,7 @@ export interface PushSource extends EntrySource {
 
 export interface Validated {
   readonly checked: ValidPush | PushError;
-  /** Undefined if the line, or the whole batch, is unreadable. */
+  /** Undefined: the operation could not be read. */
   readonly operation: OperationName | undefined;
   /** Set for an invalid body with a readable externalId. */
   readonly externalId?: string | undefined;
@@ -118,7 +118,7 @@ export async function recordPushes(
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** A failed append can have written the entry. This entry must not stay QUEUED. */
+/** A failed append may have written a QUEUED entry. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -128,7 +128,6 @@ function finalizeEntry(
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 
-/** The earlier lines of a batch, which affect later lines of the same matter. */
 export class LineOrder {
   /** For each externalId, the request id of the last queued line. */
   readonly last = new Map<string, string>();
@@ -144,8 +143,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues valid pushes that have no answer yet, and sets the answers. Rejects pushes whose externalId is in
- * `order.failed`.
+ * Queues valid pushes that have no answer yet, and sets the answers.
  *
  * @returns the number of queued pushes
  */

@@ -9,8 +9,8 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
 }
 
 /**
- * @throws PushError QUEUE_MEMORY_FULL if Redis is at `maxmemory`; QUEUE_UNAVAILABLE after any other error, or if the
- *   call takes longer than `timeout` milliseconds
+ * @throws PushError QUEUE_MEMORY_FULL if Redis is at `maxmemory`
+ * @throws PushError QUEUE_UNAVAILABLE after a different error, or after `timeout` milliseconds
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return available(call, timeout, (cause) => {

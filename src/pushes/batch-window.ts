@@ -3,25 +3,25 @@
  * clients (contract 7.4, docs/notes/batch-window.md).
  */
 
-/** Maximum batch lines of a client in flight while other clients send few single pushes. */
+/** Batch lines of a client that may be in flight while other clients send few single pushes. */
 const WINDOW = 32;
 /** Number of parts that fit into the window. */
 const PARTS = 2;
 /** Minimum lines of a part, except the last part of a batch. Smaller parts cost too many round trips. */
 const MIN_PART = 12;
 /**
- * Milliseconds after which the lines of a part no longer count as in flight. A dead worker
- * must not block the next lines.
+ * Maximum milliseconds for which the lines of a part count as in flight. A dead worker must not block the next
+ * lines.
  */
 const MAX_PART_TIME = 500;
-/** Milliseconds for which the window still applies after the last single push of another client. */
+/** Milliseconds for which an ended single push still limits the batches of other clients. */
 const ACTIVE_TIME = 10_000;
 
-/** The next lines of a batch, which are recorded and queued together. */
+/** Lines of a batch that are recorded and queued together. */
 export interface Part {
   /** At least one. */
   readonly lines: number;
-  /** Must be called when the lines are no longer in flight. A second call has no effect. */
+  /** Must be called when the lines are no longer in flight. */
   release(): void;
 }
 
@@ -106,7 +106,7 @@ export class BatchWindow {
       const timer = setTimeout(() => start(lines), Math.max(0, timeout));
       const waiting = { clientId, lines, start };
       this.waiting.add(waiting);
-      // If no time is left, `grant` is not called: the timer starts all lines.
+      // If no time is left, the timer starts all lines.
       if (timeout > 0) this.grant();
     });
   }

@@ -23,7 +23,6 @@ import {
 } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** @returns 22 characters; undefined if the push has no idempotency key */
 export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
   const { clientId, operation, idempotencyKey, bodyHash } = entry;
   if (idempotencyKey === undefined) return undefined;
@@ -32,8 +31,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates an externalId for a push without externalId. The id depends on the body, so that a reused key does not
- * overwrite an earlier matter.
+ * Creates an externalId for a push without externalId. The id depends on the body, because a reused key must not
+ * overwrite a matter.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -60,7 +59,6 @@ export interface IdempotencyDependencies {
 }
 
 export interface Idempotency {
-  /** @returns undefined if the push has no key or IDEMPOTENT_REPLAY is off */
   fingerprintOf(entry: LogEntry): string | undefined;
   /**
    * @param timeout milliseconds
@@ -89,20 +87,17 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
-/**
- * All resends of a failed push have the same fingerprint, so at most one resend takes effect. Undefined for a
- * successful push.
- */
+/** All resends of a failed push have the same fingerprint, so at most one resend takes effect. */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
   return idempotencyFingerprintOf({ ...logged, idempotencyKey: keyOfAttempts(logged) });
 }
 
 /**
- * Finds the prior results of pushes that a worker is about to apply. The `local` read includes results that the MongoDB
- * majority has not confirmed. Without these results, the worker could apply a push twice.
+ * Finds the prior results of pushes, by fingerprint. The `local` read includes results that the MongoDB majority has
+ * not confirmed.
  *
- * @returns the results by fingerprint; undefined if the majority has not confirmed all results
+ * @returns undefined if at least one result is not confirmed
  */
 export async function findPriorResults(
   lookups: LogLookups,

@@ -13,7 +13,7 @@ export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
   readonly finalize: Finalize;
-  /** Process name, which `finalize` stores in the entries. */
+  /** Name of this process, for the log entries. */
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -52,7 +52,7 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds; the timeout is at least MIN_WAIT
+   * @param until epoch milliseconds
    * @returns undefined if the database does not confirm the final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
@@ -65,7 +65,7 @@ export class PushFinalizer {
     return finalState;
   }
 
-  /** Retries only up to MAX_BATCH pushes. Workers later set the remaining entries to EXPIRED. */
+  /** Retries up to MAX_BATCH pushes. Workers later expire the remaining entries. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();
@@ -81,7 +81,7 @@ export class PushFinalizer {
     let pushes = 0;
     for (const [index, push] of batch.entries()) {
       this.unconfirmed.delete(push.id);
-      // Moves the push to the end. A push with a locked entry must not block the retries of other pushes.
+      // Moves the push to the end, so that a locked entry does not block other pushes.
       if (finalStates[index] === undefined) this.unconfirmed.set(push.id, push);
       else pushes += 1;
     }
@@ -90,7 +90,7 @@ export class PushFinalizer {
   }
 }
 
-/** Settles all waiting pushes while Redis is unreachable, because no reply can arrive. */
+/** Settles all waiting pushes. While Redis is unreachable, no reply can arrive. */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
   finalizer: PushFinalizer,
@@ -119,7 +119,7 @@ export interface LostReplyDependencies {
   readonly metrics?: Metrics;
 }
 
-/** Looks up waiting pushes in the push log. Replies can be lost if Redis restarts, or a worker dies after a commit. */
+/** Looks up waiting pushes in the push log, because replies can be lost. */
 export function startLostReplyLookup(deps: LostReplyDependencies): PollLoop {
   return startPollLoop(
     () => lookUpLostReplies(deps),

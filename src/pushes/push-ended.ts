@@ -13,9 +13,8 @@ export interface PushEnded {
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly answer: PushAnswer;
-  /** Number of lines with this answer; undefined for a single push, or if the lines were not read. */
+  /** Number of batch lines with this answer, if known. */
   readonly lines: number | undefined;
-  /** Whether the push log or `logRejection` (rejections.ts) has received the push. */
   readonly isRecorded: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   readonly rawBody: Uint8Array;
   /** The authentication sets this field for a large body. */
   readonly digest?: BodyDigest | undefined;
-  /** Splits a batch into its lines; absent for a single push. @throws PushError if the batch is unreadable */
+  /** Reads the lines of a batch. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
   /** Called after admission, with the remaining rate of the client. */
   readonly onAdmitted: (rate: RateState | undefined) => void;
@@ -65,7 +65,7 @@ export interface EntrySource {
   readonly digest?: BodyDigest | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
-  /** Further fields of the entry, such as the trace id, or the batch of a line. */
+  /** Further fields of the entry, such as the trace id. */
   readonly logged?: RequestFields | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface PushResult {
   readonly operation: OperationName | undefined;
   readonly externalId: string | undefined;
   readonly answer: PushAnswer;
-  /** True if the push has a log entry, or was passed to `logRejection` (rejections.ts). */
+  /** True if the push has a log entry, or was passed to `logRejection`. */
   readonly isRecorded: boolean;
 }
 
@@ -129,7 +129,7 @@ export function queuedEntry(
 export const withExternalId = (entry: LogEntry, externalId: string | undefined): LogEntry =>
   externalId === undefined ? entry : { externalId, ...entry };
 
-/** The entry of a retry that is not queued. The entry contains the result of the first attempt. */
+/** The entry of a retry, with the result of the first attempt. */
 export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
   const { externalId, result, matterId, warnings } = first;
   return {

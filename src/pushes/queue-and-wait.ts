@@ -1,6 +1,6 @@
 /**
- * Queues recorded pushes and waits for the replies of the workers. For each push without a reply at the deadline,
- * `PushFinalizer` writes EXPIRED to the push log.
+ * Queues recorded pushes and waits for the replies of the workers. At the deadline, `PushFinalizer` writes EXPIRED to
+ * the push log for each push without a reply.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -49,7 +49,7 @@ export function createQueueAndWait(deps: QueueAndWaitDependencies): QueueAndWait
   };
 }
 
-/** For a reply with one of these reasons, the push log may lack the final state. */
+/** The push log may lack the final state of a push with one of these reasons. */
 const ENDS_WITHOUT_ENTRY: readonly Reason[] = [
   'DATABASE_UNAVAILABLE',
   'OPERATION_FAILED',
@@ -63,9 +63,7 @@ function isLogged(reply: Settlement | undefined): boolean {
   return reply.state !== 'REFUSED' || !ENDS_WITHOUT_ENTRY.includes(reply.reason);
 }
 
-/**
- * Finalizes each push without a logged reply. If the push log already has a final state, `finalize` returns this state.
- */
+/** Finalizes each push without a logged reply. */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
   pushes: readonly PushToQueue[],
@@ -110,8 +108,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, a worker may still apply the push. Therefore, the client gets QUEUE_UNAVAILABLE only after
- * the push log contains this reason.
+ * If `result` is an error, a worker may still apply the push. Therefore, the client gets only the final state in the
+ * push log.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

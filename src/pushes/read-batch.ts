@@ -33,14 +33,14 @@ export interface CheckedLine {
   readonly line: RawLine;
   /** Undefined if the line is unreadable. */
   readonly read: ReadLine | undefined;
-  /** The idempotency key of the line; by default derived from the idempotency key of the batch. */
+  /** The sent or derived idempotency key. */
   readonly key: string | undefined;
   readonly checked: CheckedBody | PushError;
   /** Whether an earlier line of the batch has the same operation and key. */
   readonly isRepeated: boolean;
 }
 
-/** The derived key of a line consists of the key of the batch, a slash and the line number. */
+/** Leaves room for a slash and the line number (`derivedKey`). */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
 /** @throws PushError VALIDATION_FAILED if a header is invalid */
@@ -59,7 +59,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Lets other requests run, because splitting the batch can take long.
+  // Lets other requests run after the split of the batch.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -108,13 +108,13 @@ function repeatedKey(earlierLine: number): PushError {
   return new PushError('VALIDATION_FAILED', { errors });
 }
 
-/** @param maxProblems maximum problems in each PushError except UNKNOWN_USER */
+/** @param maxProblems maximum problems of one body; does not limit unknown users */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** After this many unknown users, further errors list at most MAX_PROBLEMS users each. */
+/** After this many unknown users, each further error lists at most MAX_PROBLEMS users. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {

@@ -24,17 +24,14 @@ import {
 import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
 import { externalIdIn } from './validate';
 
-/** Maximum entries of one client that a web process logs in a burst. */
+/** Maximum entries of one client in a burst. */
 const BURST = 100;
 /** Milliseconds between two entries of one client after the burst is used up. */
 const INTERVAL = 60_000;
 /** Maximum bytes of a stored body, so that attackers cannot fill the disk. */
 const MAX_BODY = 16 * 1024;
 
-/**
- * Maximum milliseconds of the random delay of a write. Without the delay, the duration of answers could reveal which
- * client ids exist.
- */
+/** Maximum milliseconds of the random delay of a write. The delay hides which client ids exist. */
 const SPREAD = 1_000;
 
 export interface LoggedRejection {
@@ -119,7 +116,7 @@ export function createRejectionLog({
 }
 
 function createAllowance(clock: Clock): (clientId: string) => boolean {
-  /** Epoch milliseconds at which the whole burst is available again, by client id. */
+  /** By client id: when BURST entries are allowed again, in epoch milliseconds. */
   const fullAt = new Map<string, number>();
   return (clientId) => {
     const now = clock();
@@ -205,7 +202,7 @@ export function rejectRequest(
   const now = clock();
   const newRejected = (named?: string) =>
     rejectedEntry(withExternalId(newEntry(request, timeout), named), answer, now);
-  // A batch is not parsed for an externalId, because a batch can have megabytes.
+  // A batch is too large to parse for an externalId.
   const batchEntry = lines && newRejected();
   const entry = () => batchEntry ?? newRejected(externalIdIn(rawBody));
   const keepsBody = !digest && !SLOW_WRITES.has(answer.reason);

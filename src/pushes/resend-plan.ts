@@ -22,7 +22,7 @@ export interface StoredPush {
   readonly body: Uint8Array;
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
-  /** The body of `entry`. All resends of a push derive a missing externalId from this body. */
+  /** The body of `entry`. A resend derives a missing externalId from this body. */
   readonly firstBody: Uint8Array | undefined;
 }
 
@@ -65,13 +65,12 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** Maps an entry to the attempt whose body is sent; by default the entry itself. */
+  /** Maps an entry to the attempt whose body is sent. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
 /**
  * @param entries sorted from old to new
- * @returns the plan of each entry, in the order of `entries`
  * @throws PushError BODY_TOO_LARGE, or an error of the MongoDB driver
  */
 export async function planResend(
@@ -113,7 +112,7 @@ export async function planResend(
 }
 
 interface Attempts {
-  /** The request id of the resend that took effect, by the request id of the original push. */
+  /** Maps the request id of an original push to the request id of a resend that took effect. */
   readonly sent: ReadonlyMap<string, string>;
   readonly uses: KeyUses;
   /** Maps the request id of a failed push to a later push of the same matter or key. */
@@ -149,7 +148,7 @@ function skipReasonsOf(entry: LogEntry, { sent, uses, later }: Attempts): SkipRe
   const next = later.get(id);
   const by = next && String(next._id);
   const position = positionOf(entry);
-  // A resend that ends during the reads may be only in `later`, not in `sent`.
+  // `later` can contain a new resend that `sent` does not contain yet.
   const isResent = next?.resentFrom !== undefined && positionOf(next) === position;
   const resent = sent.get(position) ?? (isResent ? by : undefined);
   const reasons: (SkipReason | false | undefined)[] = [
@@ -195,7 +194,7 @@ export const bodiesTooLarge = (maxBytes: number) =>
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // An unknown reason from a newer version could mean a wrong signature.
+  // An unknown reason could mean a wrong signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

@@ -1,6 +1,6 @@
 /**
  * The request `push-logs/resend`: a client sends its own logged pushes again (contract 7.5). `submit` processes these
- * pushes like the lines of a batch, in the order of the original pushes.
+ * pushes like the lines of a batch.
  */
 import { Types } from 'mongoose';
 import { type Caller, checkMayPush } from '../auth/authenticate';
@@ -40,7 +40,7 @@ export interface ClientResendDependencies extends PlanDependencies {
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   /** BATCH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** BODY_LIMIT: maximum bytes of one body, including values that the request sets. */
+  /** BODY_LIMIT: maximum bytes of one body. */
   readonly maxBodyBytes: number;
   /** BATCH_BODY_LIMIT: maximum bytes of all resent bodies together. */
   readonly maxBytes: number;
@@ -55,7 +55,7 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body of the request
- * @throws PushError only in a dry run; in a real resend, `ResendAnswer` contains the error
+ * @throws PushError only in a dry run
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -81,7 +81,7 @@ export function createClientResend(deps: ClientResendDependencies): ClientResend
       return { lines: linesOf(requestIds, await read(timeout)), sent: [] };
     }
     let plan: readonly RequestedPush[] = [];
-    // Before the plan exists, `submit` needs one placeholder for each request id, to count the pushes.
+    // `submit` counts these placeholders before the plan exists.
     const readLines = () => {
       if (body instanceof PushError) throw body;
       return requestIds.map((_, index) => ({ number: index + 1, bytes: NO_BYTES }));
@@ -163,11 +163,11 @@ async function planRequest(
   });
 }
 
-/** The attempts of one push that the resend request names. */
+/** The requested attempts of one push. */
 interface Named {
   /** The place of each attempt in the resend request, from 1. */
   readonly lines: readonly number[];
-  /** The latest of these attempts. The resend sends the body of this attempt. */
+  /** The latest requested attempt. */
   readonly attempt: LogEntry;
 }
 
@@ -180,7 +180,7 @@ async function findNamed(
   const firstIds = found.flatMap(({ resentFrom }) => (resentFrom ? [String(resentFrom)] : []));
   const all = [...found, ...(await lookups.entries(clientId, firstIds))];
   const byId = new Map(all.map((entry) => [String(entry._id), entry]));
-  // A resend of a resend counts as a resend of the original push. `firstOf`: the oldest found entry for each original.
+  // `firstOf` contains the oldest found entry of each original push.
   const newestFirst = [...byId].sort(([a], [b]) => (a < b ? 1 : -1));
   const firstOf = new Map(newestFirst.map(([, entry]) => [positionOf(entry), entry]));
   const latestOf = latestAttempts([...firstOf.values()].reverse());

@@ -40,7 +40,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   /** Identifies one run of the command. Each run applies a push at most once. */
   readonly runId: string;
   readonly operator: string;
-  /** --again: repeats a resend that took effect, if the push has no idempotency key. */
+  /** --again: permits a second resend of a push without an idempotency key. */
   readonly again: boolean;
 }
 
@@ -73,7 +73,6 @@ export function createOperatorResend(deps: OperatorResendDependencies): Operator
   };
 }
 
-/** With this fingerprint, a run applies each push at most once. */
 function operatorFingerprint(
   { runId, again }: OperatorResendDependencies,
   logged: LogEntry,
@@ -86,11 +85,10 @@ function operatorFingerprint(
 export interface SelectDependencies extends PlanDependencies {
   /** --again: does not skip entries that were resent or resolved. */
   readonly again: boolean;
-  /** True if the operator named the entries by request id. Entries of resends and of retries are then selected too. */
+  /** True if the operator named the entries by request id. */
   readonly byId: boolean;
 }
 
-/** Maximum entries in one plan. One MongoDB command reads the bodies of all these entries. */
 const ENTRIES_PER_PLAN = 100;
 
 export async function* selectPushes(

@@ -31,7 +31,7 @@ import { type ReadDependencies, readPushes } from './read-pushes';
 import { type LogRejection, rejectRequest } from './rejections';
 
 export interface SubmitDependencies extends ApplyDependencies, ReadDependencies {
-  /** @throws PushError while no push can be applied, for example because MongoDB is unavailable */
+  /** @throws PushError while no push can be applied */
   readonly checkReady: () => void;
   readonly admit: Admit;
   readonly loadShedder: LoadShedder;
@@ -45,7 +45,6 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
 
 /** The steps that a resend (resend-request.ts) replaces. */
 export interface SubmitSteps {
-  /** A resend can return fewer pushes than lines, because some pushes are not sent again. */
   readonly read: typeof readPushes;
   /** Only for a resend: can reject pushes that are recorded but not queued yet. */
   readonly recheck?: (pushes: readonly Push[], remainingTime: number) => Promise<void>;
@@ -53,7 +52,7 @@ export interface SubmitSteps {
 
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
-/** @returns one result per push, or only one result for a batch that is rejected as a whole */
+/** @returns one result per push, or one result for a rejected batch */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
 interface Submission {
@@ -102,12 +101,12 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const lineCount = lines && count;
   // `checkReady` must precede `admit`, because `admit` counts the request for the rate limit.
   deps.checkReady();
-  // `enter` must precede `takePermit`, because the batch window must also count rejected single pushes.
+  // `enter` must precede `takePermit`: the batch window counts rejected single pushes.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
     permit = takePermit(deps.loadShedder, caller, lineCount);
-    // A batch with a query-only key counts as one push, because `checkMayPush` rejects the whole batch.
+    // `checkMayPush` rejects a batch with a query-only key as a whole.
     const counted = isQueryOnly(caller) ? 1 : count;
     const rate = await deps.admit(request, remainingTime(deps, submission), counted);
     checkMayPush(caller);
@@ -132,7 +131,6 @@ const remainingTime = ({ clock }: SubmitDependencies, { deadline }: Submission) 
 
 const isQueryOnly = ({ queryKey }: Caller) => queryKey?.mayPush === false;
 
-/** Requests with a query-only key must not count as in flight: `checkMayPush` rejects these requests. */
 const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
 
 /** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
@@ -180,10 +178,7 @@ interface PartContext {
   readonly order: LineOrder;
 }
 
-/**
- * While other clients send single pushes, a batch is recorded and applied in parts. A part does not wait for replies to
- * the previous part, because partitions keep the order of pushes.
- */
+/** While other clients send single pushes, a batch is recorded and applied in parts. */
 async function applyInParts(context: PartContext, pushes: readonly Push[]): Promise<void> {
   if (pushes.length === 0) return;
   const { deps, submission, stages, access } = context;
@@ -202,7 +197,7 @@ async function applyInParts(context: PartContext, pushes: readonly Push[]): Prom
   }
 }
 
-/** Reports each reply immediately, so that the load shedder can measure the workers during a long batch. */
+/** Reports each reply immediately to the load shedder. */
 async function applyPart({ deps, submission, permit, order }: PartContext, part: Push[]) {
   const { deadline } = submission;
   const onSettled = (settlement: Settlement) => permit.end(wasProcessed(settlement));

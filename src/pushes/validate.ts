@@ -1,4 +1,4 @@
-/** Validation of pushes (contract 4): converts bytes or JSON to a valid operation, or to an error with the problems. */
+/** Validation of pushes (contract 4). */
 import type { Clock } from '../concurrency/timing';
 import type { Operation, OperationName } from '../domain/operation';
 import { type Problem, PushError, problem } from '../protocol/errors';
@@ -13,7 +13,6 @@ import { unusedFields } from '../protocol/unused-fields';
 import type { LocalizedWarning } from '../protocol/warnings';
 import { type AssignedIdSource, assignId } from './idempotency';
 
-/** A valid push, with the externalId of the body or an externalId that the service assigned. */
 export interface ValidPush {
   readonly operation: Operation;
   readonly externalId: string;
@@ -47,7 +46,7 @@ export interface BodyContext {
   readonly unknown?: readonly string[];
 }
 
-/** @throws PushError VALIDATION_FAILED with all invalid fields, or UNKNOWN_USER with the unknown users */
+/** @throws PushError VALIDATION_FAILED or UNKNOWN_USER */
 export type CheckBody = (body: JsonObject, context: BodyContext) => Promise<CheckedBody>;
 
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
@@ -193,7 +192,7 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /**
- * An unknown initiator is an error if the push sets the status DRAFT, and otherwise a warning.
+ * An unknown initiator is an error in a push with the status DRAFT, otherwise a warning.
  *
  * @throws PushError UNKNOWN_USER with at most `maxErrors` unknown users
  */
@@ -228,7 +227,7 @@ export function checkUsers(
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
-/** @returns undefined if the body is no JSON, or has no valid externalId */
+/** @returns undefined if the body contains no valid externalId */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   const body = orRejection(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);

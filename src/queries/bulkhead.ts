@@ -1,4 +1,4 @@
-/** Limits concurrent heavy queries, in total and for each caller, so that queries do not slow down pushes. */
+/** Limits the number of concurrent heavy queries, in total and for each caller. */
 import { PushError } from '../protocol/errors';
 
 export interface Bulkhead {

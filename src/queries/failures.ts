@@ -36,7 +36,7 @@ export interface FailuresDependencies {
   /** PUSH_LOG_RETENTION, milliseconds. */
   readonly retention: number;
   readonly clock: Clock;
-  /** Maximum failed pushes that one query reads; MAX_CHECKED by default. */
+  /** Maximum failed pushes that one query reads. */
   readonly maxChecked?: number;
 }
 
@@ -46,7 +46,6 @@ const POSITION = /^[0-9a-f]{24}$/;
 /** Omits reasons of unauthenticated requests. An attacker could send many of these requests to hide failed pushes. */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
-/** @returns a query that throws PushError VALIDATION_FAILED with the invalid fields */
 export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures> {
   const { search, findMended, counts, timeZone, retention, clock } = deps;
   const { maxChecked = MAX_CHECKED } = deps;
@@ -61,7 +60,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       from,
       to,
     } satisfies LogFilter;
-    // The cursor does not contain `stillFailed`, because this filter does not change where a page ends.
+    // A cursor is valid for both values of `stillFailed`.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxChecked };
@@ -86,7 +85,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 }
 
 interface FailuresPage {
-  /** Failed pushes by subject (`FailedSubject`). Subjects and their pushes are sorted newest first. */
+  /** Failed pushes by subject (`FailedSubject`), newest first. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly continueAfter: string | undefined;

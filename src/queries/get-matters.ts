@@ -7,10 +7,9 @@ import { TEXTS } from '../protocol/texts';
 import type { MatterReader } from '../storage/ledger';
 import { toMatterView, weightOf } from './presenters/matter';
 
-/** Maximum characters of an answer (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
+/** Maximum characters of all matters in an answer (`weightOf`). */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 
-/** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed MAX_WEIGHT */
 export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {
   return async (
     systemCode: string,

@@ -1,4 +1,4 @@
-/** Converts a log filter to a query of the push counts. The push counts include pushes without a log entry. */
+/** Converts a log filter to a query that counts pushes without a log entry. */
 import { ALL_REASONS } from '../protocol/errors';
 import type { CountQuery, LogFilter } from '../storage/push-log';
 

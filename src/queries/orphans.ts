@@ -1,7 +1,4 @@
-/**
- * The query `matters/orphans` returns open matters and drafts of the ledger that the list of the source system does not
- * contain.
- */
+/** Finds the open matters and drafts that are missing in the list of the source system. */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
 

@@ -1,7 +1,4 @@
-/**
- * The query `push-logs/stats` counts pushes by outcome, reason, operation and time, and returns percentiles of
- * durations.
- */
+/** The query `push-logs/stats` returns numbers of pushes and percentiles of durations. */
 import type { Clock } from '../concurrency/timing';
 import { addDurations, percentile } from '../infra/durations';
 import { isReason, PushError, problem } from '../protocol/errors';
@@ -23,7 +20,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Default length of the queried window in milliseconds, by kind of bucket. */
 const DEFAULT_WINDOW = { minute: HOUR, hour: DAY, day: 30 * DAY };
-/** Maximum length of the window in milliseconds. `windowOf` allows one additional bucket. */
+/** Maximum length of the queried window in milliseconds, by kind of bucket. */
 const MAX_WINDOW = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
 
 export interface StatsDependencies {

@@ -9,11 +9,11 @@ import { toMatterView, weightOf } from './presenters/matter';
 
 /** Maximum milliseconds between the `updatedAt` and the commit of a change. */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that `createReadChanges` reads for one page, including matters that do not match `bizType`. */
+/** Maximum matters that `createReadChanges` reads for one page. */
 const MAX_SCANNED = 5_000;
 /** Maximum characters of a page (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
-/** The position in a cursor: updatedAt and matterId of the last matter, and the watermark (see `firstWatermark`). */
+/** The position in a cursor: `updatedAt.matterId.watermark`. */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
 
 interface ChangesQuery extends MatterFilter {
@@ -27,7 +27,7 @@ interface ChangesQuery extends MatterFilter {
 
 interface MatterPage {
   readonly matters: readonly MatterView[];
-  /** Position of the last matter that this page covers; undefined if this is the last page. */
+  /** Position of the last matter that this page covers; undefined on the last page. */
   readonly next: ChangePosition | undefined;
   /** Number of matters that a search examined for this page. */
   readonly examined?: number;
@@ -46,7 +46,7 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // Cursors of older versions are bound to `window` only, and must stay valid.
+    // A query without search uses only `window`, so that cursors of older versions stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor

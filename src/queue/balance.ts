@@ -1,13 +1,10 @@
-/**
- * Assigns partitions to workers. Sharing divides the partitions evenly between the live workers. The sweep finds
- * partitions that need a worker.
- */
+/** Divides the partitions evenly between the live workers, and finds partitions that need a worker. */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Milliseconds between two heartbeats of a worker, randomly up to 50 % longer. */
+/** Minimum milliseconds between two heartbeats of a worker. */
 export const SHARE_EVERY = 500;
 
 interface BalancedWorker {
@@ -46,7 +43,7 @@ export interface Share {
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
-/** Workers release partitions only if a worker has clearly fewer partitions than the average. */
+/** Workers tolerate small differences between their numbers of partitions. */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
 
@@ -65,10 +62,7 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   return { release, max: (owned.get(id) ?? 0) < share ? share + 1 : share };
 }
 
-/**
- * The numbers in `owned` can be outdated. Therefore, the worker releases partitions only if the distribution is uneven
- * at two consecutive heartbeats.
- */
+/** Releases partitions only if the distribution is uneven at two consecutive heartbeats. */
 export function createDampedShare(id: string): (owned: ReadonlyMap<string, number>) => Share {
   let mayRelease = false;
   return (owned) => {
@@ -79,7 +73,7 @@ export function createDampedShare(id: string): (owned: ReadonlyMap<string, numbe
   };
 }
 
-/** Milliseconds between two sweeps of one worker, randomly up to 50 % longer. */
+/** Minimum milliseconds between two sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {

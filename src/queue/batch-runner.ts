@@ -1,6 +1,6 @@
 /**
- * Runs the batches of a worker: reads some partitions, calls `processBatch` with their pushes, publishes the replies,
- * and removes the pushes. One batch covers many partitions, because large batches cost less per push.
+ * Runs the batches of a worker: reads pushes, calls `processBatch`, publishes the replies, and removes the pushes. One
+ * batch covers many partitions, because large batches cost less per push.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
@@ -10,7 +10,7 @@ import type { Partitions } from './commands/partitions';
 import type { Batch, WantedPartition } from './records';
 import type { Reply } from './replies';
 
-/** Maximum milliseconds of one call of `processBatch`. After this time, the worker abandons the batch. */
+/** The worker abandons a batch after this many milliseconds in `processBatch`. */
 const PROCESSING_TIMEOUT = 8_000;
 /** Minimum milliseconds between the starts of two concurrent batches. */
 const HEAD_START = 50;
@@ -23,10 +23,10 @@ export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** @param index differs between concurrent batches @returns the session id of the batch */
+  /** Returns the session id of a batch. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
-  /** Called when a batch is abandoned: the next batch with this index must not use the same session. */
+  /** After an abandoned batch, the next batch with this index must use a new session. */
   readonly onAbandoned: (index: number) => void;
   readonly processingTimeout?: number;
   /** BATCH_LIMIT: maximum pushes of one batch. */
@@ -55,7 +55,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // At most `batchLimit`, so that a batch has room for a push of each partition.
+      // A batch must have room for a push of each partition.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,
@@ -105,7 +105,7 @@ export class BatchRunner {
     const batch = await partitions.read(wanted, by);
     const pushes = batch.records.flatMap((record) => record.pushes);
     let left: ReadonlyMap<number, number | Error> = new Map();
-    // Even without pushes, `processBatch` must end the open transactions of earlier owners (`Batch.fencedOwners`).
+    // Even without pushes, `processBatch` must end the open transactions of `fencedOwners`.
     if (pushes.length > 0 || batch.fencedOwners.length > 0) {
       const readAt = performance.now();
       this.metrics.batchBegan(pushes, batch.now);
@@ -153,7 +153,7 @@ class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
 }
 
-/** The worker was paused before the batch was complete. */
+/** The worker was paused before the batch ended. */
 export class BatchAbandoned extends Error {
   override readonly name = 'BatchAbandoned';
 }

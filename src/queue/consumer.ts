@@ -1,7 +1,4 @@
-/**
- * The worker's side of the queue: takes partition jobs, and applies the pushes of these partitions in batches. If a
- * push is appended to an empty partition, the owner of the partition gets a wake-up message.
- */
+/** The worker's side of the queue: takes partition jobs, and applies the pushes of the partitions in batches. */
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import { BatchRunner, type BatchRunnerOptions } from './batch-runner';
@@ -24,7 +21,7 @@ export {
 } from './records';
 export type { Reply } from './replies';
 
-/** Milliseconds without pushes after which a worker releases a partition. */
+/** A worker releases a partition after this many milliseconds without pushes. */
 const LINGER = 3_000;
 /** Milliseconds between two checks for idle partitions. */
 const RELEASE_EVERY = 500;
@@ -75,7 +72,6 @@ export class GroupWorker {
     return this.paused;
   }
 
-  /** Notifies the held partitions, and schedules jobs for the partitions that this worker does not hold. */
   notify(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));
     for (const partition of partitions) this.held.get(partition)?.notify();
@@ -101,7 +97,7 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // BullMQ may notice the new limit only after a job of the shard has ended.
+    // BullMQ may ignore the new limit until a job of the shard ends.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
@@ -128,11 +124,10 @@ export class GroupWorker {
     for (const held of this.held.values()) held.requestRelease();
     const isBusy = () => this.runner.load().batches > 0;
     const isClosed = await this.workers.close(isBusy, stopped);
-    // `owned` can still contain partitions whose last batch or release failed.
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
-  /** After an outage, the process can receive a second job of a held partition. The first job then ends. */
+  /** After an outage, a partition can get a second job. The second job ends the first job. */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
@@ -165,7 +160,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // The job fails, and the sweep schedules another job if the partition has pushes.
+      // The job fails, and the sweep schedules a new job if necessary.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);

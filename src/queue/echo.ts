@@ -1,4 +1,4 @@
-/** Checks whether this process receives the messages of its channel: replies in `web`, wake-up messages in workers. */
+/** Checks whether this process receives the messages of its channel. */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import { isRedisReady } from '../infra/redis/commands';
@@ -24,8 +24,8 @@ interface EchoSources {
 }
 
 /**
- * Publishes test messages to the channel of this process, and reconnects the subscriber if no message arrives. After a
- * failover, the subscriber can still be connected to the former primary.
+ * Reconnects the subscriber if no message arrives. After a failover, the subscriber can still be connected to the
+ * former primary.
  */
 export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let missing = 0;

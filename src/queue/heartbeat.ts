@@ -1,7 +1,4 @@
-/**
- * Each heartbeat writes a record of the process to Redis. `matterctl status` shows these records. A worker also writes
- * the number of its partitions (balance.ts).
- */
+/** Each heartbeat writes a record of the process to Redis, for example for `matterctl status`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -30,11 +27,11 @@ const processRecord = z.object({
   version: z.string(),
   uptimeMs: z.number(),
   state: z.enum(['ready', 'draining']),
-  /** Figures of the current work by name, for example the number of pushes in flight. */
+  /** The current work, for example the number of pushes in flight. */
   work: z.record(z.string(), z.number()),
   /** The last outage of each server. */
   outages: z.object({ mongodb: outage.optional(), redis: outage.optional() }),
-  /** Only in a web process: RATE_LIMIT in pushes per second; 0: no limit. */
+  /** RATE_LIMIT of a web process; 0: no limit. */
   defaultRate: z.number().optional(),
 });
 type ProcessRecord = z.infer<typeof processRecord>;
@@ -48,7 +45,7 @@ export interface SeenProcess extends ProcessRecord {
 
 /** Milliseconds between two heartbeats of a web process, randomly up to 50 % longer. */
 const INTERVAL = 2_000;
-/** Milliseconds without a heartbeat after which a process counts as silent: three times the longest interval. */
+/** Milliseconds without a heartbeat after which a process counts as silent. */
 const SILENT = 4.5 * INTERVAL;
 /** Milliseconds without a heartbeat after which a worker counts as dead. */
 export const WORKER_GONE = 2_000;
@@ -57,7 +54,7 @@ const FORGET = 600_000;
 /** Maximum records in Redis. */
 const MAX_PROCESSES = 500;
 
-/** Ignores records that this version cannot read. @returns the processes, sorted by type and name */
+/** Ignores records that this version cannot read. */
 export async function readProcesses(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -90,7 +87,7 @@ interface SharingWorker {
   readonly interval: number;
   /** Undefined while the worker takes no partitions. */
   ownedPartitions(): number | undefined;
-  /** Called after each heartbeat. @param workers maps the id of each live worker to its number of partitions */
+  /** Called after each heartbeat. @param workers number of partitions by worker id */
   onWorkers(workers: ReadonlyMap<string, number>): void;
 }
 

@@ -15,13 +15,13 @@ export class HeldPartition {
     this.resolveWait?.();
   }
 
-  /** Ends the work on the partition after the current batch, even if the partition still has pushes. */
+  /** Ends `work` after the current batch. */
   requestRelease(): void {
     this.isReleaseRequested = true;
     this.notify();
   }
 
-  /** Milliseconds for which the partition has waited for a notification; 0 if it is not waiting. */
+  /** Milliseconds of the current wait for a notification; 0 if there is no wait. */
   idleTime(): number {
     return this.resolveWait ? performance.now() - this.waitingSince : 0;
   }

@@ -1,6 +1,6 @@
 /**
  * A partition job is a BullMQ job that lets one worker own one partition. The job stays active while pushes arrive in
- * the partition. Meanwhile, BullMQ stores at most one waiting job of the partition.
+ * the partition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type QueueOptions, Worker } from 'bullmq';
@@ -43,7 +43,6 @@ const toJob = (partition: number) => ({
   opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
 });
 
-/** With the default `options`, BullMQ does not write its version into Redis. */
 export function openJobQueues(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -60,12 +59,9 @@ export function openJobQueues(
 
 /** Milliseconds until the lock of a job expires. */
 const LOCK_DURATION = 1_500;
-/**
- * Milliseconds between two checks for expired locks. LOCK_DURATION + STALLED_INTERVAL must be less than the promised
- * recovery time of 3 s.
- */
+/** Milliseconds between two checks for expired locks. LOCK_DURATION + STALLED_INTERVAL must be less than 3 s. */
 const STALLED_INTERVAL = 500;
-/** Milliseconds until BullMQ retries after a lost connection; BullMQ's default is 15 s. */
+/** Milliseconds until BullMQ retries after a lost connection. */
 const RETRY_DELAY = 1_000;
 /** While a worker closes: milliseconds between two pings of Redis. */
 const CLOSE_PAUSE = 50;
@@ -87,7 +83,7 @@ const JOB_FAILED = {
 const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 
 export interface JobWorkersOptions {
-  /** Must have `maxRetriesPerRequest: null`, because BullMQ requires this value for blocking commands. */
+  /** BullMQ requires the option `maxRetriesPerRequest: null`. */
   readonly connection: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
@@ -102,7 +98,7 @@ class PartitionWorker extends Worker<PartitionJobData> {
     { readonly token: string; readonly since: number }
   >();
 
-  /** BullMQ's default of 10 s exceeds `SILENCE_TIMEOUT` (infra/redis/connect.ts). */
+  /** A blocking command must end before `SILENCE_TIMEOUT` (infra/redis/connect.ts). */
   override get maximumBlockTimeout(): number {
     return MAX_WAIT;
   }
@@ -164,7 +160,7 @@ export class JobWorkers {
 
   /**
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that are no longer full. BullMQ does not notice the free slots
+   * @returns the shards that are no longer full
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -175,7 +171,7 @@ export class JobWorkers {
     });
   }
 
-  /** A fetch that started before the pause can still return a job. */
+  /** After the pause, a running fetch can still return a job. */
   async pause(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
   }
@@ -185,11 +181,10 @@ export class JobWorkers {
   }
 
   /**
-   * While Redis is unavailable, BullMQ's worker does not close (bullmq issue 4656). In this case, `close` waits only
-   * for running batches.
+   * If Redis is unavailable, `close` waits only for running batches. Reason: bullmq issue 4656.
    *
    * @param isBusy whether a batch runs
-   * @returns true if all jobs and `others` have ended; false if Redis does not answer
+   * @returns whether all jobs and `others` have ended
    */
   async close(isBusy: () => boolean, others: Promise<void>): Promise<boolean> {
     const closing = [others, ...this.workers.map((worker) => worker.close())];
@@ -200,7 +195,7 @@ export class JobWorkers {
     const giveUp = async () => {
       let silent = 0;
       while (!isClosed && silent < PINGS_WITHOUT_REDIS) {
-        // A disconnected client queues the ping and reports no error. Therefore, a timeout is necessary.
+        // A disconnected client queues the ping and reports no error.
         const ping = withTimeout(this.options.connection.ping(), PING_TIMEOUT);
         const isAnswered = await ping.then(Boolean, () => false);
         silent = isAnswered || isBusy() ? 0 : silent + 1;

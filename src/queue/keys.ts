@@ -1,6 +1,5 @@
 /**
- * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag:
- * the tag of one shard, or the tag of the namespace.
+ * The names of all keys and channels in Redis. In a Redis Cluster, all keys of one script must have the same hash tag.
  */
 import { crc32 } from 'node:zlib';
 
@@ -12,7 +11,7 @@ export interface QueueLayout {
   readonly partitions: number;
 }
 
-/** @returns the partition of a group (all pushes of one matter); partition numbers are unique across shards */
+/** @returns the partition of a group (all pushes of one matter) */
 export function partitionOf(group: string, { shards, partitions }: QueueLayout): number {
   const hash = crc32(group);
   return (Math.floor(hash / shards) % partitions) * shards + (hash % shards);
@@ -23,11 +22,7 @@ export const shardOf = (partition: number, shards: number): number => partition 
 export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout): number[] =>
   Array.from({ length: partitions }, (_, index) => index * shards + shard);
 
-/**
- * Calls `run` once for each shard that has items, because a script can use only one shard. All calls run concurrently.
- *
- * @param onFailed receives each item of a failed call, and the error
- */
+/** @param onFailed called for each item of a failed call */
 export async function onEachShard<T>(
   shards: number,
   items: readonly T[],
@@ -54,13 +49,10 @@ export async function onEachShard<T>(
 export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
-/**
- * Version of the formats of partition items and of owners (records.ts). During an upgrade to another FORMAT, the queue
- * does not keep the order of a matter's pushes (docs/runbook.md, "Upgrading").
- */
+/** Version of the stored formats (records.ts). For another version, see docs/runbook.md, "Upgrading". */
 const FORMAT = 6;
 
-/** Default partitions of each shard: enough for the workers that share one Redis server (docs/scaling.md). */
+/** Default partitions of each shard (docs/scaling.md). */
 export const DEFAULT_PARTITIONS = 64;
 
 export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
@@ -78,11 +70,10 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     /** BullMQ's prefix for the partition jobs of a shard. */
     bullPrefix: tagOf,
     partition: (partition: number) => partitionPrefix(shardOf(partition, shards)) + partition,
-    /** The key of a partition without the number of the partition. */
     partitionPrefix,
-    /** By partition, the bytes of its pushes; an empty partition has no entry. */
+    /** By partition: the bytes of all pushes. An empty partition has no entry. */
     partitionBytes: (shard: number) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
-    /** By partition, the tally: pushes and bytes of each client (commands/client-tally.lua). */
+    /** By partition: pushes and bytes of each client (commands/client-tally.lua). */
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /** By partition: the owner, then earlier owners (`ownerText` in records.ts). */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
@@ -90,17 +81,14 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /** Exists for a short time after a worker has checked all partitions (commands/find-due-partitions.lua). */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,
-    /** Prefix of the channel for wake-up messages to a worker; the id of the worker follows. */
+    /** Prefix of the channels for wake-up messages to workers. */
     wakeUpPrefix: `${tag}:rings:`,
     /** By worker id: the number of owned partitions. Contains only workers that take partitions. */
     workers: `${tag}:workers:${FORMAT}`,
     /** By worker id: the worker's last report about the database (report-reach.lua). */
     workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (replyTo: string) => `${tag}:replies:${replyTo}`,
-    /**
-     * By signature: the first request with this signature (`pushes/admission.lua`). Each minute of X-Timestamp has its
-     * own key.
-     */
+    /** By signature: the first request with this signature (`pushes/admission.lua`). */
     signatures: (clientId: string, minute: number) => `${tag}:first-uses:${minute}:${clientId}`,
     /** `of`: the client id; or `<client id> <key id>` for a query key. */
     rate: (of: string) => `${tag}:rate:${of}`,

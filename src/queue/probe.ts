@@ -1,7 +1,4 @@
-/**
- * Checks whether the queue is usable: Redis accepts writes, and no operator has paused the partition jobs. PING is not
- * enough, because a replica answers PING.
- */
+/** Checks whether Redis accepts writes, and whether an operator has paused the partition jobs. */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import type { RedisConnection } from '../infra/redis/connect';
@@ -16,7 +13,7 @@ export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promi
 }
 
 /**
- * Sends a write command without effect. A primary accepts this command even at its `maxmemory`.
+ * Sends a write command without effect. A primary accepts this command even at `maxmemory`.
  *
  * @throws the connection's error if Redis is unavailable or is not a primary
  */
@@ -45,10 +42,7 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
   return paused.includes(1);
 }
 
-/**
- * Checks periodically whether an operator has paused the queue of partition jobs with BullMQ. The service itself never
- * pauses this queue.
- */
+/** Checks periodically whether an operator has paused the queue of partition jobs with BullMQ. */
 export function watchQueuePause(
   redis: RedisConnection,
   keys: RedisKeys,

@@ -25,9 +25,9 @@ export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' 
 
 export interface GroupQueue {
   /**
-   * The pushes of one group keep their order, also across several calls.
+   * The pushes of one group keep their order.
    *
-   * @param timeout milliseconds; afterwards the pushes must not be applied
+   * @param timeout milliseconds until the deadline of the pushes
    * @returns the result for each push, in the same order; the promise never rejects
    */
   enqueue(pushes: readonly PushMessage[], timeout: number): Promise<Enqueued[]>;
@@ -56,9 +56,7 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/**
- * Maximum pushes and bytes of one append. Appends must be short, because Redis runs no other command during an append.
- */
+/** Limits of one append. Redis runs no other command during an append. */
 const MAX_APPEND = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Each push counts as at least this many bytes, so MAX_BYTES allows at most MAX_APPEND pushes. */
@@ -78,8 +76,7 @@ const NO_RESULT = new Error('no result from the queue for this push');
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
-  // `maxRunning: 1` keeps the order of the pushes. Each shard has a batcher, because an unavailable shard must not
-  // delay appends to other shards.
+  // `maxRunning: 1` keeps the order of the pushes. An unavailable shard must not delay appends to other shards.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),

@@ -13,7 +13,7 @@ export interface Reply<S> {
   readonly settlement: S;
 }
 
-/** The last entry of each message has this id and contains the time of sending. */
+/** Id of the entry that contains the time of sending. */
 const SENT_AT = '';
 
 /** @param sentAt Redis time, epoch milliseconds */
@@ -35,7 +35,7 @@ export interface ReplyInbox<S> {
    * Concurrent calls must not contain the same id.
    *
    * @param timeout milliseconds
-   * @returns the settlements in the order of `ids`; undefined: no settlement arrived in time
+   * @returns the settlements in the order of `ids`; undefined if no settlement arrived in time
    */
   wait(
     ids: readonly string[],
@@ -44,7 +44,7 @@ export interface ReplyInbox<S> {
   ): Promise<(S | undefined)[]>;
   /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. */
   waitingFor(age: number): string[];
-  /** Delivers a settlement from another source, such as the push log. */
+  /** Delivers a settlement that was not received as a reply. */
   deliver(id: string, settlement: S): void;
   /** Number of pushes whose replies have not arrived yet. */
   readonly size: number;
@@ -52,7 +52,7 @@ export interface ReplyInbox<S> {
 
 const UNREADABLE = { level: 'error', text: 'unreadable reply message' } as const;
 
-/** Listens on the channel of `replyTo`; the subscription survives reconnects. */
+/** Subscribes to the channel of `replyTo`. */
 export async function createReplyInbox<S>(
   subscriber: RedisConnection,
   keys: RedisKeys,

@@ -7,10 +7,9 @@ import { WRITERS } from './json-writers';
 
 export interface BodyVariant {
   readonly cause: Cause;
-  /** Detail of the mistake, for the finding. */
+  /** Detail of the mistake. */
   readonly how?: string;
   readonly bytes: Uint8Array;
-  /** True if only the form differs from the sent body. */
   readonly hasSameContent: boolean;
 }
 
@@ -129,14 +128,14 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** Ranges of the first and of the second byte of a GBK character. */
+/** Ranges of the two bytes of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
 const TRAILS = [0x40, 0xfe] as const;
-/** The question mark replaces characters that are missing in the character set. */
+/** A question mark, for characters that the character set does not contain. */
 const UNKNOWN = 0x3f;
 const LINE_FEED = 0x0a;
 
-/** Node.js has no GBK encoder, so the table for encoding comes from the decoder. */
+/** Node.js has no GBK encoder, so `gbkTable` inverts the decoder. */
 export function toGbk(text: string): Buffer {
   gbk ??= gbkTable();
   const table = gbk;

@@ -11,7 +11,7 @@ const CATALOGUE = {
   BODY_EMPTY: ['An empty body was signed', SAME_BYTES],
   BODY_LINE_FEED_ADDED: [
     'A line break was signed after the body',
-    `${SAME_BYTES} In a shell: printf %s in place of echo, curl --data-binary in place of -d.`,
+    `${SAME_BYTES} In a shell, use printf %s, not echo. In curl, use --data-binary, not -d.`,
   ],
   BODY_TRIMMED: ['The body was signed without the white space at its ends', SAME_BYTES],
   BODY_CRLF: ['The body was signed with CRLF line breaks and sent with LF', SAME_BYTES],
@@ -35,7 +35,7 @@ const CATALOGUE = {
   SEPARATOR_MISSING: ['No separator was signed between client id, timestamp and body', THE_TEXT],
   SEPARATOR_LITERAL: [
     'A backslash and a letter were signed instead of a line feed',
-    `${THE_TEXT} In PHP "\\n" needs double quotes, in Bash $'\\n' or printf.`,
+    `${THE_TEXT} In PHP, use "\\n" in double quotes. In Bash, use $'\\n' or printf.`,
   ],
   SEPARATOR_CRLF: ['CR LF was signed instead of a line feed', THE_TEXT],
   SEPARATOR_OTHER: ['A separator other than a line feed was signed', THE_TEXT],
@@ -43,12 +43,15 @@ const CATALOGUE = {
   FIELDS_REORDERED: ['Client id, timestamp and body were signed in the wrong order', THE_TEXT],
   FIELD_MISSING: ['The client id, timestamp or body was not signed', THE_TEXT],
   FIELDS_NAMED: ['Field names were signed in addition to client id, timestamp and body', THE_TEXT],
-  PATH_INCLUDED: ['The path was signed too', `${THE_TEXT} Do not sign the path.`],
+  PATH_INCLUDED: ['The signed text contains the path', `${THE_TEXT} Do not sign the path.`],
   CLIENT_ID_OTHER: [
     'The signed client id is spelled differently from the sent client id',
     THE_TEXT,
   ],
-  SECRET_IN_TEXT: ['The secret was signed too', `${THE_TEXT} Use the secret only as the key.`],
+  SECRET_IN_TEXT: [
+    'The signed text contains the secret',
+    `${THE_TEXT} Use the secret only as the key.`,
+  ],
   TIMESTAMP_MILLISECONDS: ['The timestamp is in milliseconds', SECONDS],
   TIMESTAMP_UNIT: ['The timestamp is in microseconds or nanoseconds', SECONDS],
   TIMESTAMP_NOT_SECONDS: ['The timestamp is not a whole number of seconds', SECONDS],

@@ -1,6 +1,6 @@
 /**
- * Entry point of the signature diagnosis. The search tries known mistakes of callers until a mistake results in the
- * rejected signature. The diagnosis must never reveal the expected signature.
+ * Entry point of the signature diagnosis. The search tries known mistakes of callers. The diagnosis must never reveal
+ * the expected signature.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -46,7 +46,7 @@ const MAX_DIGESTS = 20_000;
 const SLICE = 2;
 /** Milliseconds of a pause. */
 const PAUSE = 4;
-/** The probable form of a signature with a wrong length, by the number of characters. */
+/** Explanations of wrong signature lengths, by number of characters. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
   32: 'it is as long as MD5 in hex',
@@ -87,10 +87,7 @@ export async function diagnoseInSlices(
 /** `whole`: the search found the cause or tried all mistakes. `most tried`: the search reached `maxDigests`. */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/**
- * Each call of the returned function continues the search for at most `slice` milliseconds. The last call returns the
- * diagnosis.
- */
+/** Each call of the returned function continues the search for about `slice` milliseconds. */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

@@ -1,10 +1,10 @@
-/** Right and wrong algorithms and text forms of signatures. */
+/** Algorithms and text forms of signatures, both right and wrong. */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
 import { pythonBytes } from './json-text';
 
-/** A right or wrong algorithm that computes a digest from a key and the parts of a text. */
+/** Computes a digest from a key and the parts of a text. */
 export interface Algorithm {
   /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;
@@ -73,7 +73,7 @@ interface Form {
   readonly cause: Cause | undefined;
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum characters of a SHA-256 digest in this form; absent if the length is constant. */
+  /** Minimum and maximum length of the signature; absent if the length is constant. */
   readonly lengths?: readonly [number, number];
 }
 
@@ -95,7 +95,6 @@ const LEADING_ZEROS = 'without the leading zeros, like new BigInteger(1, bytes) 
 const SIGNED_NUMBER = 'and with a sign, like new BigInteger(bytes) in Java';
 const SIGN_BIT = 0x80;
 
-/** Writes the digest as a number in two's complement, in hex. */
 function asSignedNumber(digest: Buffer): string {
   const number = BigInt(`0x${hex(digest)}`);
   const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
@@ -166,7 +165,7 @@ const FORMS = OTHER_FORMS.map((form) => {
   const { length } = form.write(SAMPLE);
   return { form, lengths: form.lengths ?? ([length, length] as const) };
 });
-/** Minimum length of a signature that is compared with the start of a digest. */
+/** Minimum length of a signature that was cut off. */
 const SHORTEST = 16;
 
 export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
@@ -178,7 +177,7 @@ export function isSent(text: string, { length, hash: sent }: SentSignature): boo
 }
 
 function formsFor(digest: Buffer, length: number): readonly Form[] {
-  // A signature with two characters for each byte of the digest is in hex.
+  // Hex has two characters for each byte.
   if (length === digest.length * 2) return [HEX];
   if (digest.length !== BYTES) return BASE64;
   const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);

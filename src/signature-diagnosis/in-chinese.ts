@@ -191,7 +191,7 @@ function findingInChinese(finding: Finding): Finding {
   };
 }
 
-/** @returns the translated detail of the finding; undefined if the finding has no detail */
+/** @returns undefined if the finding has no detail */
 function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;

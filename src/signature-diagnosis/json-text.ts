@@ -114,7 +114,7 @@ export const numbersFirst: Order = (members) => {
 
 /** Number of buckets of a new Java HashMap. */
 const SMALLEST = 16;
-/** Maximum entries per bucket of a Java HashMap, on average. */
+/** Maximum ratio of entries to buckets in a Java HashMap. */
 const LOAD = 0.75;
 
 /** Orders members like a Java HashMap. */
@@ -122,7 +122,7 @@ export function hashOrder(members: readonly JsonMember[]): readonly JsonMember[]
   let buckets = SMALLEST;
   while (members.length > buckets * LOAD) buckets *= 2;
   const bucketOf = ([name]: JsonMember) => (spread(name) & (buckets - 1)) >>> 0;
-  // The sort is stable: as in Java, entries of one bucket keep the order of insertion.
+  // The sort is stable: entries of one bucket keep the order of insertion.
   return [...members].sort((a, b) => bucketOf(a) - bucketOf(b));
 }
 
@@ -135,7 +135,7 @@ function spread(name: string): number {
   return hash ^ (hash >>> 16);
 }
 
-/** The text `b'…'` of a `bytes` value in a Python f-string. */
+/** The text of a Python `bytes` value: `b'…'`. */
 export function pythonBytes(bytes: Uint8Array): string {
   const quote = bytes.includes(0x27) && !bytes.includes(0x22) ? '"' : "'";
   const text = Array.from(bytes, (byte) => {

@@ -16,7 +16,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 /** @returns the tree; undefined if the text is not JSON or has more than MAX_DEPTH levels */
 export function parseTree(text: string): JsonNode | undefined {
   try {
-    // This call checks the syntax, because the code below assumes valid JSON.
+    // The code below assumes valid JSON.
     JSON.parse(text);
   } catch {
     return undefined;
@@ -40,7 +40,7 @@ export function parseTree(text: string): JsonNode | undefined {
     }
     return { kind: 'number', text: token };
   };
-  // A repeated name has the first position and the last value, as in most parsers.
+  // The last value of a repeated name counts, as in most parsers.
   const members = () => {
     const found = new Map<string, JsonNode>();
     while (!consumed('}')) {

@@ -1,6 +1,6 @@
 /**
- * JSON serializers that a caller may have used for the signed body. The order of `WRITERS` matters: the diagnosis
- * reports the first serializer that writes the signed text.
+ * JSON serializers that a caller may have used for the signed body. The diagnosis reports the first serializer in
+ * `WRITERS` that writes the signed text.
  */
 import type { Cause } from './causes';
 import {

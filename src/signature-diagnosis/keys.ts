@@ -11,9 +11,8 @@ export interface KeyVariant {
   readonly key: string | Buffer;
   /** Value for the placeholder `{secret}` in `signing-texts.ts`. */
   readonly secret: string;
-  /** True: the search also combines this key with other mistakes. */
+  /** Whether the search combines this key with other mistakes. */
   readonly isCommon: boolean;
-  /** The search does not combine a query key with mistakes. */
   readonly isQueryKey?: boolean;
 }
 
@@ -30,7 +29,7 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
-/** Names of settings. A caller may have used a whole line of a settings file, such as `SECRET=…`, as the key. */
+/** Names of settings. The key may be a whole line of a settings file, such as `SECRET=…`. */
 const NAMES = [
   ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
   ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
@@ -81,7 +80,7 @@ export function keyVariants(
   ];
 }
 
-/** @param ended the cause to report if the secret had expired at `receivedAt` */
+/** @param ended the cause of an expired secret */
 function unchangedKey(stored: StoredSecret, ended: Cause, receivedAt: number): KeyVariant {
   const isOver = stored.endsAt !== undefined && stored.endsAt <= receivedAt;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
@@ -105,7 +104,7 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  // The pattern is necessary, because `Buffer.from` ignores characters that are not base64.
+  // `Buffer.from` ignores characters that are not base64.
   if (BASE64.test(secret)) {
     yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
   }

@@ -1,15 +1,15 @@
 /** Makes the texts that a caller may have signed by mistake instead of `CORRECT_TEXT`. */
 import type { Cause } from './causes';
 
-/** A wrong text. The templates `before` and `after` surround the body. Placeholders look like `{client}`. */
+/** A wrong text. The templates `before` and `after` surround the body. */
 export interface SigningText {
   readonly cause: Cause;
-  /** Detail of the mistake, shown after the explanation of `cause`. */
+  /** Detail of the mistake. */
   readonly how: string;
   readonly before: string;
   readonly after: string;
   readonly hasBody: boolean;
-  /** True if the search combines this mistake with others. */
+  /** True if the search combines this mistake with other mistakes. */
   readonly isCommon: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Finds mistakes in the timestamp of a rejected request, and makes the timestamps that the caller may have signed. */
+/** Finds mistakes in the timestamp of a rejected request. */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { type Cause, type CauseFinding, toFinding } from './causes';
 
@@ -11,7 +11,7 @@ export interface TimeVariant {
   readonly isCommon: boolean;
 }
 
-/** Units smaller than seconds, by the number of digits of a current timestamp. */
+/** Units smaller than seconds, by the number of digits. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -20,7 +20,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent seconds';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed and the sent timestamp, if the caller reads the clock twice. */
+/** Maximum seconds between the signed and the sent timestamp. */
 const APART = 5;
 
 /**
@@ -45,7 +45,7 @@ export function timestampFinding(
   return toFinding(isZone(off) ? 'TIME_ZONE' : 'CLOCK_OFF', side);
 }
 
-/** Whether `off` seconds are probably the offset of a time zone, with a tolerance of one minute. */
+/** Whether `off` seconds are probably the offset of a time zone. */
 function isZone(off: number): boolean {
   const quarters = Math.round(off / QUARTER_HOUR);
   const isOnIt = Math.abs(off - quarters * QUARTER_HOUR) <= 60;

@@ -28,7 +28,7 @@ export interface ClientPushes {
   /** All other rejected pushes, such as pushes with an invalid body. */
   readonly rejected: number;
   readonly lastReason: string | null;
-  /** Milliseconds since the receipt of the last push with `lastReason`. */
+  /** Milliseconds since the last push with `lastReason`. */
   readonly lastReasonMs: number | null;
 }
 
@@ -37,7 +37,7 @@ export const NO_PUSHES: ClientPushes = {
 };
 
 const MINUTE = 60_000;
-/** The counts cover this number of whole minutes, and the current minute. */
+/** Number of counted minutes before the current minute. */
 const MINUTES = 4;
 
 /** Whether the service failed. CLIENT_PAUSED is no failure, because an operator paused the client. */
@@ -46,7 +46,7 @@ export const isFailure = (result: string): boolean =>
 
 export async function readRecentPushes(connection: Connection, now: number): Promise<RecentPushes> {
   const from = Math.floor(now / MINUTE) * MINUTE - MINUTES * MINUTE;
-  // The window ends a minute after now, because the clocks of web processes can be ahead.
+  // The window includes the next minute, because the clocks of web processes can be fast.
   const window = { from, to: now + MINUTE };
   const { counts } = await createPushCountReader(connection).read(window, 'minute');
   return { spanMs: now - from, results: resultsOf(counts), clients: clientsOf(counts, now) };

@@ -8,7 +8,7 @@ import { isQueuePaused, UNPAUSE } from '../queue/probe';
 
 export interface RedisStatus {
   readonly version: string;
-  /** `master` or `slave`: the field `role` of the Redis command INFO. */
+  /** `master` or `slave`, from the Redis command INFO. */
   readonly role: string;
   /** Message if an operator has paused the queue with BullMQ; otherwise null. */
   readonly problem: string | null;
@@ -25,10 +25,7 @@ export class RedisStatusReader {
   #opened: { readonly shards: number; readonly view: QueueView } | undefined;
   #why = 'no answer';
 
-  /**
-   * @param redis a connection from `connectFailFast`
-   * @param readKeys called at every read, because the number of shards of the queue can change
-   */
+  /** @param redis a connection from `connectFailFast` */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {
     this.#redis = redis;
     this.#readKeys = readKeys;

@@ -8,9 +8,9 @@ import type { ClientWithoutKeys, MongoStatus, MongoStatusReader, Resendable } fr
 import { type ClientPushes, NO_PUSHES, type ResultStatus } from './recent-pushes';
 import type { RedisStatus, RedisStatusReader } from './redis-status';
 
-/** Milliseconds after which a server without an answer counts as unavailable. */
+/** Maximum milliseconds until a server answers. */
 const TIMEOUT = 5_000;
-/** Outages count as one outage if the start times differ by less than this number of milliseconds. */
+/** Maximum milliseconds between the start times that processes report for one outage. */
 const SAME_OUTAGE = 5_000;
 
 type ReadResult<T> = { readonly facts: T } | { readonly error: string };
@@ -117,7 +117,7 @@ function clientStatus(
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why the service cannot reach or cannot use the server; null if there is no problem. */
+  /** Why the service cannot use the server; null if there is no problem. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null if the server is unreachable. */
@@ -137,10 +137,7 @@ export interface ServerOutage {
 
 export type ProcessStatus = Omit<SeenProcess, 'outages' | 'defaultRate'>;
 
-/**
- * `blocked`: the service rejects the pushes of every client although MongoDB and Redis answer. `unknown`: MongoDB or
- * Redis does not answer.
- */
+/** `blocked`: the service rejects the pushes of every client. `unknown`: MongoDB or Redis does not answer. */
 export type ClientState = 'ok' | 'paused' | 'disabled' | 'blocked' | 'unknown';
 
 export interface ClientStatus extends ClientPushes {
@@ -148,7 +145,7 @@ export interface ClientStatus extends ClientPushes {
   readonly systemCode: string | null;
   readonly isEnabled: boolean;
   readonly state: ClientState;
-  /** Pushes per second. 0: no limit. Null: RATE_LIMIT applies, but no process has reported the value. */
+  /** Pushes per second. 0: no limit. Null: unknown. */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;
 }

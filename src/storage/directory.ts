@@ -1,6 +1,6 @@
 /**
- * Entry point of `storage/directory/`: clients and users. Except for tests, code outside `storage/` imports only this
- * file, `sealing.ts` and `rate-override.ts`.
+ * Entry point of `storage/directory/`: clients and users. Production code outside `storage/` imports only this file,
+ * `sealing.ts` and `rate-override.ts`.
  */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
@@ -62,7 +62,7 @@ export interface KnownClient {
   readonly type: ClientRecord['type'];
   readonly enabled: boolean;
   readonly systemCode: string | null;
-  /** The valid secrets of the client, current secret first, then the valid query keys. */
+  /** The valid secrets, then the valid query keys. */
   readonly secrets: readonly UsableSecret[];
   readonly paused?: ClientPause;
   /** Absent: RATE_LIMIT and RATE_BURST apply. */
@@ -72,11 +72,11 @@ export interface KnownClient {
 export interface ClientDirectory {
   /** The result can be up to one second old. If the database is slow, the result can be up to five seconds old. */
   find(clientId: string): Promise<KnownClient | undefined>;
-  /** Like `find`, but reads the database unless calls are too frequent. */
+  /** Reads the database unless calls are too frequent. */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of usable secrets and query keys of one client. Each rejection of a signature computes at least
-   * this number of signatures, so that the duration does not reveal existing client ids.
+   * The largest number of usable secrets and query keys of one client. Each rejection computes at least this number of
+   * signatures, because the duration must not reveal which clients exist.
    */
   maxSecretCount(): number;
 }
@@ -132,7 +132,7 @@ type OpenSecret = (
   clientId: string,
 ) => readonly UsableSecret[];
 
-/** Caches decrypted secrets and failed decryptions, so that each read of the clients decrypts only new secrets. */
+/** Each read of the clients decrypts only new secrets. */
 function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
@@ -147,7 +147,7 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     const before = opened;
     opened = new Map();
     return (secret, clientId) => {
-      // The cache key contains the client id: a sealed secret that was copied to another client must not work.
+      // The key contains `clientId`, because a copy of the secret must not work for a different client.
       const key = JSON.stringify([clientId, secret.id, secret.sealed]);
       const usable = before.get(key) ?? openOne(secret, clientId);
       opened.set(key, usable);

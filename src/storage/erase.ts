@@ -1,7 +1,4 @@
-/**
- * Erases personal data from the ledger and the push log. The parties of a matter are not erased: the source system must
- * remove a party with a push.
- */
+/** Erases personal data from the ledger and the push log. Does not erase the parties of matters. */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { inBatches } from '../concurrency/batcher';
 import { createMentions, type Mentions } from '../domain/mentions';
@@ -33,16 +30,16 @@ export interface ErasureOptions {
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
-/** Maximum matters or log entries per command. A larger command could exceed the socket timeout. */
+/** Maximum matters or log entries per command. */
 const BATCH = 1_000;
 /** Maximum bodies per command. One body can have megabytes. */
 const BODY_BATCH = 100;
-/** Long reads do not use these options, because `maxTimeMS` limits the total time of a cursor. */
+/** Not for long reads, because `maxTimeMS` limits the total time of a cursor. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases the user from past handlers and log entries. Deletes bodies that contain the username as a word. Documents
- * that are created during the call can still contain the username.
+ * Erases the user from past handlers and log entries. Deletes bodies that contain the username as a word. New
+ * documents can still contain the username.
  */
 export async function eraseUser(
   connection: Connection,

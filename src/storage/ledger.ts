@@ -1,7 +1,4 @@
-/**
- * Entry point of `storage/ledger/`. Except for tests, code outside `storage/` imports only this file. Instants are
- * epoch milliseconds.
- */
+/** Entry point of `storage/ledger/`. Except for tests, code outside `storage/` imports only this file. */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import type { Matter } from '../domain/matter';
@@ -32,7 +29,7 @@ export interface Ledger {
    * Writes a change only if the matter still has the revision of `before`.
    *
    * @returns the number of written changes; the caller must commit only if all changes were written
-   * @throws the driver's duplicate key error if another process has created one of the new matters
+   * @throws the driver's duplicate key error if a new matter exists already
    */
   write(changes: readonly MatterChange[], session: mongo.ClientSession): Promise<number>;
 }
@@ -60,7 +57,7 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** `load` sends one query per system, because a query for one system can use the index `key`. */
+/** A query for one system can use the index `key`. */
 function groupBySystem(keys: readonly MatterKey[]): Map<string, string[]> {
   const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {
@@ -85,7 +82,7 @@ function toMatterWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOpera
   };
 }
 
-/** A matter id has 63 bits: 41 for the milliseconds since EPOCH, 10 for the worker number, 12 for a counter. */
+/** A matter id consists of the milliseconds since EPOCH, the worker number and a counter. */
 const EPOCH = Date.UTC(2024, 0, 1);
 const WORKER_BITS = 10n;
 const SEQUENCE_BITS = 12n;
@@ -107,7 +104,7 @@ export function createSnowflakes(workerNumber: () => number, clock: Clock): () =
     } else if (sequence < MAX_SEQUENCE && worker === lastWorker) {
       sequence += 1;
     } else {
-      // More than 4,096 ids in a millisecond, or a new worker number: continue with the next millisecond.
+      // The counter has reached its maximum, or the worker number is new.
       last += 1;
       sequence = 0;
     }

@@ -58,7 +58,7 @@ export function selfSettings(config: Config): SelfSettings {
 
 const seconds = (ms: number) => ms / 1000;
 
-/** The root folder of the project, relative to the compiled file in dist/src/web. */
+/** The root folder of the project; `__dirname` is dist/src/web. */
 const ROOT = path.join(__dirname, '../../..');
 
 export function readPages(config: Config): PageFiles {

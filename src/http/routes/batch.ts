@@ -1,4 +1,4 @@
-/** The handlers of `matters/batch` (many pushes, one per line) and of its dry run `verify/batch`. */
+/** The handlers of `matters/batch` and of its dry run `verify/batch`. */
 import type { Middleware } from 'koa';
 import { readPushHeaders } from '../../auth/auth-headers';
 import { runInSlices } from '../../concurrency/turns';

@@ -1,7 +1,4 @@
-/**
- * The handler of `matters/orphans`. The client sends a list of ids. The answer contains the open matters and drafts of
- * the client's system that are missing in the list.
- */
+/** The handler of `matters/orphans`: returns open matters and drafts that are missing in the client's list of ids. */
 import type { Middleware } from 'koa';
 import type { Reach } from '../../concurrency/reach';
 import { ORPHANS_ENDPOINT } from '../../protocol/endpoints';
@@ -23,8 +20,7 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // While all slots of known clients are occupied, unknown clients are rejected too. The answers must not reveal which
-  // clients exist.
+  // Rejects unknown clients like known clients, because the answers must not reveal which clients exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

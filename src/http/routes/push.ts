@@ -1,4 +1,4 @@
-/** The handlers of a single push and of its dry run `verify`, which writes nothing. */
+/** The handlers of a single push and of its dry run `verify`. */
 import type { Middleware } from 'koa';
 import { readPushHeaders } from '../../auth/auth-headers';
 import type { OperationName } from '../../domain/operation';
@@ -63,7 +63,7 @@ export function storeEnded(
   }));
 }
 
-/** Names each field, because spreading several objects is many times slower. */
+/** Copies each field, because an object spread is much slower. */
 export function requestOf(
   { req, path, state }: RequestContext,
   operation: PushRequest['operation'],

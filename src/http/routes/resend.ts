@@ -1,4 +1,4 @@
-/** The handler of `push-logs/resend`: one result per request id, in the form of a batch answer (contract 7.5). */
+/** The handler of `push-logs/resend` (contract 7.5). */
 import type { Middleware } from 'koa';
 import { parseJsonBody } from '../../protocol/json-body';
 import type { Language } from '../../protocol/language';
@@ -15,7 +15,7 @@ import { requestOf, storeEnded } from './push';
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
-    // The endpoint ignores X-Idempotency-Key, because several resends of a push have at most one effect.
+    // Ignores X-Idempotency-Key, because a repeated resend has no second effect.
     const unkeyed = { idempotencyKey: undefined, headerErrors: [] };
     const request = { ...requestOf(ctx, RESEND), ...unkeyed };
     const parse = () => {

@@ -1,4 +1,4 @@
-/** Defines Redis commands. Each command is a Lua script next to the TypeScript file that defines the command. */
+/** Defines Redis commands from Lua scripts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConnection } from './connect';
@@ -30,7 +30,7 @@ export function defineScript<R>(
   return (keys, args) => (commands[command] as Call<R>)(keys.length, ...keys, ...args);
 }
 
-/** Whether Redis rejected a command because its memory is full (`maxmemory`). The command then had no effect. */
+/** Whether Redis rejected a command because of `maxmemory`. A rejected command has no effect. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /(^|-)OOM /.test(error.message);
 }

@@ -1,6 +1,4 @@
-/**
- * The three kinds of connections to Redis: for commands that fail fast, for a subscriber, and for BullMQ in a worker.
- */
+/** Creates connections to Redis. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { startPollLoop, withTimeout } from '../../concurrency/timing';
 import type { Logger } from '../logger';
@@ -24,11 +22,11 @@ export type RedisConnection = Redis | Cluster;
 const COMMAND_TIMEOUT = 2_000;
 
 /**
- * The process reconnects if Redis does not answer for this many milliseconds. Must exceed the longest blocking command
- * of BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
+ * The process reconnects after this many milliseconds without an answer. Must exceed the longest blocking command of
+ * BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
-/** Milliseconds between two pings of the subscriber. An unanswered ping reveals a dropped connection. */
+/** Milliseconds between two pings of the subscriber. */
 const PING_INTERVAL = 2_000;
 
 const RECONNECT: RedisOptions = {
@@ -82,10 +80,7 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
   return runAtMaxmemory(connect(parseRedisUrl(url), logger, kind));
 }
 
-/**
- * With this prefix, scripts of BullMQ run even if the memory of Redis is full (see `allow_at_maxmemory` in common.lua).
- * Workers need these scripts to free memory.
- */
+/** With this prefix, BullMQ scripts run at `maxmemory`; see `allow_at_maxmemory` in common.lua. */
 const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
 /** Affects only scripts that are defined after this call. */
@@ -159,10 +154,7 @@ function watchOf(use: string, logger: Logger): Watch {
   };
 }
 
-/**
- * A primary that becomes a replica keeps its connections. A replica rejects writes with READONLY, and can reject
- * scripts with MASTERDOWN.
- */
+/** A primary that becomes a replica keeps its connections. */
 function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
   return (error) => {
     const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);

@@ -1,4 +1,4 @@
-/** Additions to ioredis: reports of lost connections, and corrections of defects of the class `Cluster`. */
+/** Reports lost connections, and works around defects of the ioredis class `Cluster`. */
 import { Cluster, type ClusterNode, type ClusterOptions, type Redis } from 'ioredis';
 
 export interface Watch {
@@ -10,9 +10,9 @@ const CLOSED = 'the connection was closed';
 
 export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
-  // Emitted if a sentinel returns no primary, for example because the group is unknown.
+  // Emitted if a sentinel returns no primary.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
-  // If a dying server closes its connections, ioredis emits no `error`, but emits `reconnecting`.
+  // If a server closes its connections, ioredis emits `reconnecting` and no `error`.
   redis.on('reconnecting', () => lose(CLOSED));
   redis.on('ready', back);
   return redis;
@@ -35,7 +35,7 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   return cluster;
 }
 
-/** Connects to a node in advance, because ioredis can reject commands while a connection is opening. */
+/** Connects to a node before the first command needs the connection. */
 function connectNode(node: Redis): void {
   // The event `node error` reports a failure.
   if (node.status === 'wait') node.connect().catch(() => undefined);
@@ -63,7 +63,7 @@ const TLS_HINT =
 /**
  * Collects failures until the caller calls the returned function.
  *
- * @returns a function that returns the last failure with a cause, else the first failure, else ''
+ * @returns a function that returns one failure, preferably with a cause; '' if there is none
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';
@@ -78,10 +78,7 @@ export function collectFailures(redis: Redis | Cluster): () => string {
   };
 }
 
-/**
- * In a Cluster, only the error of the last node (`lastNodeError`) states the cause. An error about a host with
- * several addresses can have a code but no text.
- */
+/** In a Cluster, only the error of the last node (`lastNodeError`) states the cause. */
 function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;
 }

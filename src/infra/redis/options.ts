@@ -70,10 +70,7 @@ const RETRYING: ClusterOptions = {
 /** 0 disables retries: a retry by ioredis could execute a command twice. */
 const FAILING_FAST: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 };
 
-/**
- * Options for a subscriber in a Cluster. Every node delivers all published messages, so the subscriber can use any
- * node. Each attempt to connect uses the next node.
- */
+/** Options for a subscriber in a Cluster. Every node of a Cluster delivers all published messages. */
 export function anyServerOf(
   address: RedisAddress,
   others: () => readonly RedisServer[],

@@ -2,7 +2,7 @@
 export interface RedisTime {
   /** Epoch milliseconds. @throws the connection's error if Redis does not answer */
   now(): Promise<number>;
-  /** Corrects the time. @param stamp timestamp from an answer of Redis, epoch milliseconds */
+  /** Corrects the time. @param stamp epoch milliseconds from an answer of Redis */
   note(stamp: number): void;
   /** Redis time minus the time of `clock`, in milliseconds; 0 if the difference is small or unknown. */
   aheadOf(clock?: () => number): number;
@@ -23,7 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // The delay of the answer makes `stamp` too low, so the higher time is more exact.
+    // Delays make the time too low, so the highest time is most exact.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

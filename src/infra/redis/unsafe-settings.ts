@@ -9,7 +9,6 @@ interface UnsafeSetting {
   readonly advice: string;
 }
 
-/** Skips a primary whose settings cannot be read. */
 export async function warnOfUnsafeSettings(
   redis: RedisConnection,
   url: string,

@@ -1,4 +1,4 @@
-/** Parses REDIS_URL: one server, a Sentinel group or a Cluster, in the syntax of the Java client Lettuce. */
+/** Parses REDIS_URL in the syntax of the Java client Lettuce. */
 
 export interface RedisServer {
   readonly host: string;
@@ -7,7 +7,7 @@ export interface RedisServer {
 
 /** Paths of PEM files. */
 export interface RedisTls {
-  /** CA certificate of the servers; by default the CAs that Node.js trusts. */
+  /** Absent: Node.js uses its default CAs. */
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
@@ -127,7 +127,7 @@ const credentials = (username: string, password: string): Credentials => ({
   ...(password !== '' && { password }),
 });
 
-/** Reads `/db`. In a Sentinel URL without `sentinelMasterId`, the path begins with `/group`. */
+/** Reads `/db`, or `/group/db` in a Sentinel URL without `sentinelMasterId`. */
 function readPath(path: string, form: RedisAddress['form'], masterId: string | undefined) {
   const steps = path.split('/').filter(Boolean).map(decode);
   const groupName = form === 'sentinel' ? (masterId ?? steps.shift()) : undefined;

@@ -49,10 +49,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 export const CHECKED = Object.keys(CHECKS);
 
-/**
- * @param env the non-empty variables
- * @returns the name and the problem of each invalid variable; empty if TRACING is off
- */
+/** @param env the non-empty variables */
 export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {
   if (env.TRACING !== 'on') return [];
   return Object.entries(CHECKS).flatMap(([name, [isRight, problem]]) => {

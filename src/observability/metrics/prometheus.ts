@@ -1,4 +1,4 @@
-/** Collects the metrics and serves the metrics on the internal port. */
+/** Serves the metrics on the internal port. */
 import { withTimeout } from '../../concurrency/timing';
 import type { MetricsOptions, PartitionBacklog, RunningMetrics, ServerProbes } from '../options';
 import { serveMetrics } from './endpoint';
@@ -21,7 +21,7 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 /** Maximum milliseconds for each call to a server. Must be shorter than the timeout of a scraper. */
 const TIMEOUT = 1_000;
 
-/** Never fails: a metric whose value cannot be read is removed. */
+/** Never fails. Removes the metrics that cannot be read. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
   const [isDatabaseUp, isQueueUp, partitions, workerCount] = await Promise.all([

@@ -12,7 +12,7 @@ const REQUEST_SECONDS = [...SECONDS, 20, 30];
 /** Upper bounds of the buckets of `batchPushes` and `batchSize`. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** @param type `web` or `worker`; a label of each metric */
+/** @param type `web` or `worker` */
 export function createRegistry(type: string) {
   const registry = new Registry();
   registry.setDefaultLabels({ process: type });
@@ -34,10 +34,7 @@ export function createRegistry(type: string) {
       labelNames: ['operation', 'outcome', 'reason'],
     }),
     requestSeconds: new Histogram({
-      ...optionsOf(
-        'request_seconds',
-        'Time from the arrival of the headers of a request to its answer',
-      ),
+      ...optionsOf('request_seconds', 'Time from the arrival of the request headers to the answer'),
       labelNames: ['operation'],
       buckets: REQUEST_SECONDS,
     }),
@@ -85,7 +82,7 @@ export function createRegistry(type: string) {
     ),
     rejectionsUnrecorded: counter(
       'rejections_unrecorded_total',
-      'Rejected requests of known clients that were not recorded in the push log',
+      'Rejected requests of known clients without an entry in the push log',
     ),
     waiting: new Gauge(
       optionsOf('queue_waiting', 'Waiting pushes in all partitions of the deployment'),
@@ -105,7 +102,7 @@ export type MetricsRegistry = ReturnType<typeof createRegistry>;
 
 const UNKNOWN_LINE = 'batch-line';
 
-/** @param redisTime returns epoch milliseconds of the Redis clock, or rejects if Redis does not answer */
+/** @param redisTime returns epoch milliseconds of the Redis clock */
 export function createMetrics(
   registry: MetricsRegistry,
   { clock, redisTime }: { readonly clock: Clock; readonly redisTime: () => Promise<number> },

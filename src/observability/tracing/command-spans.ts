@@ -17,7 +17,7 @@ const MAX_OPEN_SPANS = 5_000;
 export function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // The active context is the context of the code that sends the command.
+    // This listener runs in the context of the code that sends the command.
     const parent = context.active();
     if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);
@@ -52,7 +52,7 @@ function attributesOfCommand(event: mongo.CommandStartedEvent): Attributes {
   };
 }
 
-/** Omits the message of the error, because messages of the database can contain values of a push. */
+/** Omits the error message, because error messages can contain values of a push. */
 function failureOf(failure: Error): Attributes {
   const code = failure instanceof mongo.MongoError ? failure.code : undefined;
   return {

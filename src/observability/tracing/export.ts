@@ -36,7 +36,7 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
     spanLimits: { linkCountLimit: MAX_LINKS },
     spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), reportFailure))],
   });
-  // Baggage is ignored, because callers choose the text of baggage.
+  // Does not accept baggage from callers.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),
@@ -53,7 +53,7 @@ function reportLibraryWarnings(report: (problem: string) => void): void {
   diag.setLogger(logger, DiagLogLevel.WARN);
 }
 
-/** Reports why an export failed, because the library drops the spans without a report. */
+/** Reports failed exports, because the library drops the spans silently. */
 function withReport(exporter: SpanExporter, report: (problem: string) => void): SpanExporter {
   return {
     export: (spans, done) =>
@@ -68,11 +68,7 @@ function withReport(exporter: SpanExporter, report: (problem: string) => void): 
 
 const INTERVAL = 60_000;
 
-/**
- * Calls `report` at most once a minute.
- *
- * @param clock milliseconds of a monotonic clock
- */
+/** Calls `report` at most once a minute. */
 export function throttle(
   report: (what: string, suppressed: number) => void,
   clock: () => number,

@@ -1,14 +1,14 @@
 /** Parent and links of a span whose work belongs to several traces. */
 import { type Context, type Link, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 
-/** Whether the sampling has selected the trace of the context for export. */
+/** Whether sampling has selected the trace for export. */
 export function isRecorded(traceContext: Context): boolean {
   const flags = trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE;
   return (flags & TraceFlags.SAMPLED) !== 0;
 }
 
 interface SpanRelations {
-  /** The first context of a recorded trace, else the first context, else the root context. */
+  /** The first recorded context, else the first context, else the root context. */
   readonly parent: Context;
   /** Links to the other recorded traces. */
   readonly links: Link[];

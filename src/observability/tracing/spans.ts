@@ -1,4 +1,4 @@
-/** Creates the spans of requests, grouped calls, batches and pushes with OpenTelemetry. */
+/** Creates OpenTelemetry spans for requests, grouped calls, batches and pushes. */
 import {
   type Context,
   context,
@@ -154,7 +154,7 @@ async function inSpan<T>(span: Span, parent: Context, work: () => Promise<T>): P
   }
 }
 
-/** Omits the message of the error, because messages of the database can contain values of a push. */
+/** Omits the error message, because a message of the database can contain values of a push. */
 function recordFailure(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -24,14 +24,14 @@ export interface Endpoint<Name extends string = string> {
     /** Reasons for rejections, in addition to the reasons of all signed endpoints. */
     readonly rejections: readonly Reason[];
   };
-  /** `signature`: the service hashes the full body. `streamed`: the service hashes the body during upload. */
+  /** `streamed`: the service hashes the body during the upload. */
   readonly authentication: 'signature' | 'streamed';
-  /** What the rate limit counts: pushes, requests, or lines of the body. */
+  /** The unit of the rate limit. */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
   readonly body: EndpointBody;
-  /** Milliseconds in which the service must answer, or the setting that has this value. */
+  /** Maximum milliseconds until the answer, or the name of a setting. */
   readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
   readonly answer: EndpointAnswer;
 }
@@ -44,7 +44,7 @@ interface EndpointBody {
   /** True: the body can be NDJSON or a JSON array. */
   readonly isArrayToo?: true;
   readonly limit: {
-    /** Maximum bytes of the body. If `setting` is present, `bytes` is the default of the setting. */
+    /** Maximum bytes of the body, or the default of `setting`. */
     readonly bytes: number;
     readonly setting?: 'BODY_LIMIT' | 'BATCH_BODY_LIMIT';
   };
@@ -62,14 +62,14 @@ interface EndpointAnswer {
   readonly examples: Readonly<Record<string, unknown>>;
   /** Names of response headers in addition to the headers of all endpoints. */
   readonly headers?: readonly string[];
-  /** The answer if some lines fail. Only an answer of kind `retryable` can have the header Retry-After. */
+  /** The answer if some lines fail. */
   readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 
 /** The usual `uploadTimeout`, in milliseconds. */
 export const UPLOAD_TIMEOUT = 12_000;
 
-/** The row of a signed query; `queryEndpoint` (endpoints.ts) converts the row to an `Endpoint`. */
+/** `queryEndpoint` (endpoints.ts) converts this row to an `Endpoint`. */
 export interface QueryRow<Data> {
   readonly id: string;
   readonly title: Bilingual;

@@ -51,7 +51,7 @@ export const PUSH_LOG_QUERIES = {
     body: { name: 'FailuresBody', schema: failuresSchema, example: FAILURES_BODY },
     answer: {
       name: 'FailuresAnswer',
-      about: ['Failed pushes, and whether later pushes mended them', '失败的推送及其是否已恢复'],
+      about: ['Failed pushes, and whether later pushes succeeded', '失败的推送及其是否已恢复'],
       data: 'Failures',
       example: FAILURES,
     },

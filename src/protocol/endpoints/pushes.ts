@@ -58,7 +58,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
   },
 };
 
-/** Reasons for rejections of all four operations, in addition to the reasons of all signed endpoints. */
+/** Reasons for rejections that all four operations have in common. */
 const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
   'SCOPE_NOT_ALLOWED',
@@ -135,7 +135,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
 
 const MAX_LINES = BATCH_MAX_ITEMS.toLocaleString('en');
 const LINES: Bilingual = [
-  `NDJSON (one push per line, as in a file for matterctl push) or a JSON array of pushes; at most ${MAX_LINES} lines or elements. Each field body is the body of a single push.`,
+  `NDJSON (one push per line, as in a file for matterctl push) or a JSON array of pushes; at most ${MAX_LINES} lines or elements. In each line, the field body is the body of a single push.`,
   `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MAX_LINES} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
 ];
 /** Reasons for which the service rejects a whole batch. */
@@ -162,7 +162,7 @@ export const BATCH_ENDPOINT: Endpoint<typeof BATCH> = {
     tag: 'push',
     title: ['Push a batch', '批量推送'],
     about: [
-      'Each line is a separate push with its own log entry, key and outcome. Lines of one matter take effect in their order. A failed line does not affect other lines, with one exception. If a line fails because a server is unavailable or the deadline passes, later lines of the same matter are skipped with SKIPPED_AFTER_FAILURE. If the batch has an X-Idempotency-Key, each line without a key gets the key `<key>/<line number>`, and a retry of the whole batch is safe.',
+      'Each line is a separate push with its own log entry, key and outcome. Lines of one matter take effect in their order. A failed line does not affect other lines, with one exception. If a line fails because a server is unavailable or the deadline passes, later lines of the same matter are skipped with SKIPPED_AFTER_FAILURE. If the batch has an X-Idempotency-Key, each line without a key gets the key `<key>/<line number>`. Then a retry of the whole batch is safe.',
       '每一行都是一次独立的推送，有各自的推送日志、幂等键和结果。同一事项的各行按顺序生效。某行失败不影响其他行；但同一事项前面的行因服务不可用或超时失败时，后面的行不会执行，返回 SKIPPED_AFTER_FAILURE。批次的 X-Idempotency-Key 会为没有键的行生成“键/行号”，因此整个批次可以放心重发。',
     ],
     rejections: [...AS_A_WHOLE, 'SCOPE_NOT_ALLOWED', 'BACKLOG_FULL', 'CLIENT_PAUSED'],

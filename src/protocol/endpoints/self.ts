@@ -18,7 +18,7 @@ export const SELF_QUERIES = {
     id: 'checkUsers',
     title: ['Check usernames', '校验登录名'],
     about: [
-      'Checks whether each of at most 1,000 names belongs to an enabled portal user. Pushes get the same check.',
+      'Checks whether each of at most 1,000 names belongs to an enabled portal user. A push makes the same check.',
       '校验最多 1,000 个登录名是否存在且已启用，与推送时的判断一致。',
     ],
     body: { name: 'UsersCheckBody', schema: () => usersCheckSchema, example: USERS_CHECK },
@@ -35,7 +35,7 @@ export const SELF_QUERIES = {
     id: 'describeClient',
     title: ['Settings of the calling client', '查询自身的配置'],
     about: [
-      'Rate limit, pause and its reason, ids of secrets, retentions, limits, and the time of the service.',
+      'Rate limit, pause with reason, secret ids, retentions, limits, and the service time.',
       '速率限制、暂停及其原因、密钥编号、保存时长、限制以及服务时间。',
     ],
     body: { name: 'ClientSelfBody', schema: () => clientSelfSchema, example: {} },

@@ -16,7 +16,6 @@ interface ViewContext {
   readonly language: Language;
 }
 
-/** Fields whose form in answers differs from the stored form. */
 type PresentedFields = {
   readonly [Name in keyof EntryView as EntryFields[Name]['stored'] extends undefined
     ? Name
@@ -40,7 +39,7 @@ const PRESENTED: PresentedFields = {
 const FOR_CLIENTS = fieldsOf(entryView);
 const FOR_OPERATORS = fieldsOf(operatorEntryView);
 
-/** @param attempt position among the pushes with the same idempotency key, from 1; undefined if unknown */
+/** @param attempt number of the attempt, from 1 */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,

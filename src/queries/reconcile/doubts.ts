@@ -1,9 +1,9 @@
 /**
- * Finds doubtful ids in a file: the ledger probably has the matter under another id. An upsert with a doubtful id
+ * Finds doubtful ids in a file. A doubtful id is probably a changed form of the right id. An upsert with a doubtful id
  * creates a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
- * - LOOK_ALIKE: the ids in the file and in the ledger differ only in invisible characters, or in blanks at the ends.
+ * - LOOK_ALIKE: two ids differ only in invisible characters, or in blanks at the ends.
  *
  * The console (`browser/console`) bundles this file, so this file must run in a browser.
  */
@@ -28,10 +28,7 @@ const WITHOUT_ZEROS = /^[1-9]\d*$/;
 
 export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
-/**
- * @param open the ids of the ledger's open matters and drafts, without the ids in the file
- * @returns a function that checks one id of the file
- */
+/** @param open the ids of the ledger's open matters and drafts, without the ids in the file */
 export function createDoubtFinder(
   ofFile: Iterable<string>,
   open: Iterable<string>,
@@ -54,13 +51,12 @@ export function createDoubtFinder(
 class SeenIds {
   /** Ids of open matters and some ids of the file, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
-  /** Ids of open matters with leading zeros, by their form without leading zeros. */
+  /** Ids with leading zeros, by their form without leading zeros. */
   readonly #byNumber = new Map<string, string>();
-  /** Ids of open matters with more than 15 digits, by their length and first 15 digits. */
+  /** Ids with more than 15 digits, by the result of `keptDigits`. */
   readonly #byKeptDigits = new Map<string, string>();
   /** Length of the longest id with leading zeros. */
   #longestWithZeros = 0;
-  // A spreadsheet has probably removed leading zeros or rounded numbers in the file.
   #haveLostZeros = false;
   #areRounded = false;
 

@@ -1,7 +1,4 @@
-/**
- * Expected matters: the matters in a file of the source system. This module must run in a browser,
- * because the console (`browser/console`) bundles this module.
- */
+/** The matters in a file of the source system. This module must run in a browser (`browser/console`). */
 import { CONTENT_FIELDS, type Matter } from '../../domain/matter';
 import type { ExpectedFields } from '../compare';
 
@@ -15,7 +12,7 @@ export interface Row {
   readonly deadlineAt?: number | null;
   /** The usernames of all ASSIGNEEs that the matter should have. */
   readonly assignees?: readonly string[];
-  /** Precisions in milliseconds: 60,000 for a time without seconds, absent for an exact time. */
+  /** Precisions in milliseconds; absent for an exact time. */
   readonly precisions?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Compares the content in a row of a file with the ledger. The console (`browser/console`) bundles this file, so this
- * file must run in a browser.
- */
+/** Compares a row of a file with the ledger. This module must run in a browser (`browser/console`). */
 import { type ContentField, haveSameParties } from '../../domain/full-upsert';
 import { CONTENT_FIELDS, type Matter, type PartyRef, type PartyRemoval } from '../../domain/matter';
 import { changeParties, removalTest, removeParties } from '../../domain/parties';
@@ -39,7 +36,7 @@ export function rowDifferences(content: RowContent, stored: Matter): ContentFiel
 /**
  * @param theirs time of the file
  * @param ours time of the ledger
- * @param precision milliseconds; 60,000 for a time without seconds
+ * @param precision precision of `theirs` in milliseconds
  * @returns `ours` if both times are equal within the precision, otherwise `theirs`
  */
 export function ledgerTimeIfEqual<T extends number | null | undefined>(

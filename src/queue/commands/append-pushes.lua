@@ -32,7 +32,7 @@ local function count_all(list)
   return tally
 end
 
--- Returns nil for a small list without a tally (client-tally.lua): no client can exceed its share of a small list.
+-- Returns nil for a small list without a tally (client-tally.lua).
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -52,8 +52,7 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- `client` must be able to add pushes to a list that another client has filled. Therefore, at most one share counts
-  -- for each client except `client`.
+  -- A client that fills the list must not block other clients.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then
@@ -74,8 +73,7 @@ while list_text do
   if tally then
     client = client_of(text)
     local rejected = rejections[list] or {}
-    -- After a rejection, the list rejects all later pushes of the client in this call. Otherwise, pushes of a matter
-    -- could change their order.
+    -- Later pushes of a client must not overtake its rejected pushes.
     rejection = rejected[client] or check(list, client, #item)
     rejected[client] = rejection
     rejections[list] = rejected

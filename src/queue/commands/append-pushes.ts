@@ -6,10 +6,7 @@ import { createRedisTime, type RedisTime } from '../../infra/redis/time';
 import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
-/**
- * The limits of one partition. If several clients have pushes in a partition, each client may use half of each limit
- * (contract 6.7).
- */
+/** If several clients have pushes in a partition, each client may use half of each limit (contract 6.7). */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;
@@ -25,11 +22,9 @@ const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * If a partition rejects a push, the partition also rejects the client's later pushes in the same call. If the memory
- * of Redis is full (`isOutOfMemory`), the call fails and no push is appended.
+ * If the memory of Redis is full (`isOutOfMemory`), no push is appended.
  *
  * @param time the Redis time; used only if the queue has one shard
- * @returns a function. In its result, `toSchedule` contains the partitions that need a job
  */
 export function createAppendPushes(
   redis: RedisConnection,
@@ -48,7 +43,7 @@ export function createAppendPushes(
   return async (shard: number, pushes: readonly TimedPush[]) => {
     const clock = timeOfShard(shard);
     const began = performance.now();
-    // The Redis time at the start of this call: the duration of `clock.now()` must not extend the deadlines.
+    // The duration of `clock.now()` must not extend the deadlines.
     const start = (await clock.now()) - (performance.now() - began);
     const lists = new Map<number, number>();
     const items = pushes.flatMap(({ push, text, timeout }) => {
@@ -74,7 +69,7 @@ export function createAppendPushes(
 
 const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / 2));
 
-/** Each node of a Cluster has its own clock, so each shard has its own Redis time. */
+/** In a Cluster, each shard can have a different clock. */
 function timesOfShards(redis: RedisConnection, keys: RedisKeys, time: RedisTime) {
   if (keys.shards === 1) return () => time;
   const run = defineScript<number[]>(redis, __dirname, 'time-of-shard');

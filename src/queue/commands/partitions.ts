@@ -1,7 +1,6 @@
 /**
  * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker becomes the owner of
- * the partition by its first read. The ownership ends when the worker releases the partition or another worker takes
- * the partition.
+ * the partition by its first read.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -60,7 +59,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** `limit`: maximum pushes of the batch. The limit permits one push of each partition. */
+    /** `limit`: maximum pushes of the batch, at least one per partition. */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -96,8 +95,7 @@ function createRead(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * Publishes the replies of a batch, then removes the pushes of the batch. Removes nothing from a partition in which
- * pushes of the batch are missing.
+ * Publishes the replies of a batch, then removes the pushes of the batch.
  *
  * @returns for each partition the number of remaining pushes, or the error of its shard
  */
@@ -170,10 +168,7 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
-/**
- * @returns for each partition the number of pushes, or the error of its shard. A partition that the worker keeps has no
- *   entry
- */
+/** @returns for each released partition the number of pushes, or the error of the shard */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
   return async (partitions: readonly number[], id: string, which: ReleaseCondition) => {
@@ -194,9 +189,9 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/** A partition of the calling worker is due if its first push has waited longer than this many milliseconds. */
+/** Maximum wait of the first push in a partition of the calling worker, in milliseconds. */
 const OVERDUE = 300;
-/** The same limit for partitions of other workers. */
+/** Maximum wait of the first push in a partition of another worker, in milliseconds. */
 const OVERDUE_OF_OTHERS = 2_000;
 /** Minimum milliseconds between two sweeps of all partitions. */
 const SWEEP_ALL_EVERY = 400;

@@ -1,4 +1,4 @@
-/** Reads the number of waiting pushes and the age of the oldest push of each partition. */
+/** For each partition, reads how many pushes wait, and how old the oldest push is. */
 
 import { defineScript } from '../../infra/redis/commands';
 import type { RedisConnection } from '../../infra/redis/connect';

@@ -13,12 +13,9 @@ import type { RedisKeys } from '../keys';
 
 /** Milliseconds until a lease expires. */
 const LEASE = 30_000;
-/**
- * Minimum milliseconds between two renewals. `startPollLoop` adds up to 50 %. The sum must be less than 5 s
- * (docs/scaling.md).
- */
+/** Minimum milliseconds between two renewals. The maximum is 50 % longer and must be below 5 s. */
 const RENEW_EVERY = 3_300;
-/** Milliseconds between two attempts of a starting worker while Redis is unavailable or rejects writes. */
+/** Milliseconds between two attempts of a starting worker. */
 const RETRY_EVERY = 500;
 
 const NOT_RENEWED = {
@@ -27,7 +24,7 @@ const NOT_RENEWED = {
   dueTo: ['redis'],
 } as const;
 
-/** This worker has no lease, so the worker must not make matter ids. */
+/** Without a lease, a worker must not make matter ids. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -97,7 +94,7 @@ async function retryUntilTaken<T>(take: () => Promise<T>, logger: Logger): Promi
   }
 }
 
-/** @returns the number of leases; the lease of a dead worker lasts up to 30 s */
+/** @returns the number of leases */
 export function countWorkers(
   redis: RedisConnection,
   keys: RedisKeys,

@@ -20,7 +20,7 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
     /**
      * Removes the report of this worker.
      *
-     * @param atLeastFor milliseconds for which the database must have answered the other worker
+     * @param atLeastFor minimum milliseconds for which the database has answered the other worker
      * @param within maximum age of the report of the other worker, milliseconds
      * @throws the connection's error
      */

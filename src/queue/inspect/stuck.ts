@@ -24,10 +24,9 @@ export interface StuckReport {
   readonly stuck: readonly StuckPartition[];
 }
 
-/** Milliseconds between two reads: enough for a sweep, and for BullMQ's check of expired locks. */
+/** Milliseconds between two reads. A sweep and BullMQ's check of expired locks run in this time. */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
-/** @param readPartitions reads all partitions; called again if a partition seems stuck */
 export async function findStuck(
   readPartitions: () => Promise<readonly PartitionView[]>,
   pause = PAUSE,
@@ -73,7 +72,7 @@ export function createStuckWatch(
 
 interface Suspect {
   readonly why: StuckPartition['why'];
-  /** Does not change while the partition makes no progress. */
+  /** Changes when the partition makes progress. */
   readonly standstill: string;
 }
 
@@ -96,6 +95,6 @@ function suspicion(
   if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
   if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
   if (job.isPaused) return 'PAUSED';
-  // A running job of another partition proves that a live worker exists. That worker can still take this job.
+  // A running job proves that a worker is alive. A live worker can still take this job.
   return isAnyJobRunning ? undefined : 'NOT_TAKEN';
 }

@@ -1,7 +1,4 @@
-/**
- * The queue as operators see it: waiting pushes, their age, and partition jobs. The figures of a busy queue are
- * approximate, because the queue changes during the read.
- */
+/** Reads waiting pushes and partition jobs for operators. The figures of a busy queue are approximate. */
 import type { Job, Queue } from 'bullmq';
 import type { RedisConnection } from '../../infra/redis/connect';
 import { createRedisTime } from '../../infra/redis/time';
@@ -19,17 +16,17 @@ export interface PartitionJobView {
   /** Milliseconds since the job was added (waiting) or since a worker took the job (active). */
   readonly forMs: number;
   readonly starts: number;
-  /** How often a worker reclaimed the job because the lock of the job had expired. */
+  /** How often a worker reclaimed the job after a lock expiry. */
   readonly reclaimed: number;
   /** The job waits because the queue is paused with BullMQ (../probe.ts). */
   readonly isPaused: boolean;
-  /** Whether the worker of the job still holds the lock; false while the job waits. */
+  /** Whether a worker holds the lock of the job. */
   readonly isLocked: boolean;
 }
 
 export interface PartitionView extends PartitionState {
   readonly job: PartitionJobView | null;
-  /** The name of the worker that owns the partition, as in the worker's log lines. */
+  /** Name of the worker that owns the partition. */
   readonly owner: string | null;
   /** Names of earlier owners whose transactions can still be open, the latest owner first. */
   readonly fencedOwners: readonly string[];
@@ -39,7 +36,7 @@ export interface PushesView {
   /** Sorted by the oldest push. A group has the pushes of one matter. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions with more than `max` pushes. Only the first `max` pushes of each partition were counted. */
+  /** Partitions with more than `max` pushes. */
   readonly cutPartitions: readonly number[];
 }
 
@@ -54,7 +51,7 @@ export interface QueueView {
 const MAX_PUSHES = 10_000;
 /** Maximum jobs to read for each state and shard. */
 const MAX_JOBS = 5_000;
-/** Pushes per command. The number is low, because pushes can be large. */
+/** Pushes per command. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
@@ -97,7 +94,7 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
   };
 }
 
-/** @returns for each partition, the owner and then the fenced owners, separated by blanks */
+/** @returns the owner and the fenced owners of each partition, separated by blanks */
 async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
   const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
   const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));
@@ -137,7 +134,7 @@ async function readJobs(
     };
     return [job.data.partition, view];
   };
-  // With the opposite order, both reads miss a job that a worker takes between the reads.
+  // This order also finds a job that a worker takes between the two reads.
   const waiting = await queue.getWaiting(0, MAX_JOBS - 1);
   const active = await queue.getActive(0, MAX_JOBS - 1);
   return Promise.all([

@@ -29,7 +29,7 @@ export interface NewClient {
 }
 
 interface LastUse {
-  /** Last use of the secret, accurate to about a minute; null if no use is recorded. */
+  /** Accurate to about a minute; null if no use is recorded. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -46,7 +46,7 @@ export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'l
 export interface ClientAdmin {
   /**
    * @returns the secret and its id; both null for a PUBLIC client
-   * @throws DirectoryError if a client has this id already, or if the id or the system code is malformed
+   * @throws DirectoryError if the id exists already, or a value is malformed
    */
   create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
   list(): Promise<ClientView[]>;
@@ -56,7 +56,7 @@ export interface ClientAdmin {
    * `web` rejects the client's pushes with 503 `CLIENT_PAUSED` until `resume`.
    *
    * @param reason shown in the answer to each rejected push
-   * @throws DirectoryError if the client does not exist, or the reason is not one line of 1 to 200 characters
+   * @throws DirectoryError if the client does not exist, or the reason is malformed
    */
   pause(clientId: string, reason?: string): Promise<void>;
   /** @throws DirectoryError if the client does not exist */
@@ -64,14 +64,14 @@ export interface ClientAdmin {
   /**
    * Sets only the values that `limit` contains. If `limit` is null, RATE_LIMIT and RATE_BURST apply again.
    *
-   * @returns the values that are set for the client; null if no value is set
+   * @returns the resulting limit of the client
    * @throws DirectoryError if the client does not exist; RangeError if a value is out of bounds
    */
   setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
   /**
-   * The replaced secret stays valid for `overlap` milliseconds. Any older secret becomes invalid immediately.
+   * The replaced secret stays valid for `overlap` milliseconds.
    *
-   * @throws DirectoryError if the client does not exist or is PUBLIC, or if its secrets change concurrently
+   * @throws DirectoryError if the secret cannot be replaced
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
   /** @throws DirectoryError if the client cannot get another key, or if `ttl` is outside QUERY_KEY_TTL */
@@ -187,7 +187,7 @@ export const pauseAction = ({
   details: reason === undefined ? {} : { reason },
 });
 
-/** @throws DirectoryError as `ClientAdmin.pause` and `ClientAdmin.resume` do */
+/** @throws DirectoryError if the client does not exist, or the reason is malformed */
 export async function setPaused(
   connection: Connection,
   { clientId, paused, reason }: PauseChange,

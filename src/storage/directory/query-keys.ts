@@ -5,7 +5,7 @@ import { type KeyRing, mintSecret } from './sealing';
 
 /** Maximum valid query keys of a client. */
 export const MAX_QUERY_KEYS = 10;
-/** Minimum milliseconds from the expiry of a query key to its deletion. */
+/** Expired query keys stay stored for at least this many milliseconds. */
 const EXPIRED_RETENTION = 86_400_000;
 /** Limits in milliseconds for the validity of a query key. */
 export const QUERY_KEY_TTL = { shortest: 60_000, longest: 30 * 86_400_000 } as const;

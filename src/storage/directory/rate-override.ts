@@ -14,7 +14,7 @@ export interface RateOverride {
 /** The same bounds as for RATE_LIMIT and RATE_BURST. */
 export const RATE_BOUNDS = { rate: [0, 1_000_000], burst: [1, 1_000_000] } as const;
 
-/** @throws RangeError if `rate` or `burst` is not a whole number within its bounds */
+/** @throws RangeError if `rate` or `burst` is invalid */
 export function checkRateOverride({ rate, burst }: RateOverride): RateOverride {
   return {
     ...(rate !== undefined && { rate: checked('rate', rate) }),

@@ -1,7 +1,4 @@
-/**
- * Rotates the secret of a client (contract 3.5). Resealing encrypts the secrets of all clients with the first key of
- * SECRET_KEYS.
- */
+/** Rotates the secret of a client (contract 3.5). Resealing encrypts secrets with the first key of SECRET_KEYS. */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
 import {
@@ -20,7 +17,7 @@ export interface Rotation {
   readonly secret: string;
   readonly secretId: string;
   readonly oldEndsAt: Date;
-  /** Last use of the old secret, accurate to about a minute; null if no use is recorded. */
+  /** Null if no use of the old secret is recorded. */
   readonly oldLastUsedAt: Date | null;
 }
 
@@ -36,7 +33,7 @@ export async function rotateSecret(
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC')
     throw new DirectoryError(`client ${clientId} is PUBLIC and cannot have a secret`);
-  // This read must come before the update. An error after the update would hide the new secret from the operator.
+  // This read must come before the update, because an error after the update hides the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);
@@ -61,13 +58,13 @@ export interface Resealed {
   /** Id of the first key of SECRET_KEYS. */
   readonly keyId: string;
   readonly resealed: number;
-  /** Number of valid secrets that are not resealed, by encryption key. */
+  /** For each encryption key: how many valid secrets are not resealed. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface ResealProgress {
   readonly resealed: number;
-  /** Number of secrets to encrypt; can change with each pass. */
+  /** Number of secrets to encrypt. */
   readonly total: number;
 }
 

@@ -9,11 +9,11 @@ export interface KeyRing {
   readonly sealingKey: string;
   /** @returns `keyId.iv.tag.data`; `iv`, `tag` and `data` are in base64url */
   seal(plain: string, clientId: string): string;
-  /** @throws Error if the key is missing, the text is damaged, or the client id is wrong */
+  /** @throws Error if the text cannot be decrypted */
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries SECRET_KEYS: each entry is an id, a colon, and 32 bytes in base64; `seal` uses the first key */
+/** @param entries SECRET_KEYS, each in the form `id:base64`; `seal` uses the first key */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';

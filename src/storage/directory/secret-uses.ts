@@ -1,4 +1,4 @@
-/** Records the last use of each secret, so that an operator sees whether a caller still signs with an old secret. */
+/** Records the last use of each secret for operators. */
 
 import type { Connection } from 'mongoose';
 import { type Clock, startPollLoop } from '../../concurrency/timing';
@@ -18,7 +18,7 @@ export interface SecretUses {
 
 /** Minimum milliseconds between two runs of `writeDue`. */
 const INTERVAL = 1_000;
-/** Milliseconds for which `writeDue` skips a secret after a successful write. */
+/** After a write, `writeDue` skips the secret for this many milliseconds. */
 const PAUSE = 60_000;
 
 export function createSecretUses(connection: Connection, clock: Clock, logger: Logger): SecretUses {
@@ -35,7 +35,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     await collectionOf(connection).bulkWrite(writes, { ordered: false });
     for (const use of uses) {
       written.set(use._id, at);
-      // A newer use must stay for the next write.
+      // Keeps a use that was noted during the write.
       if (noted.get(use._id) === use) noted.delete(use._id);
     }
   };
@@ -60,10 +60,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
   };
 }
 
-/**
- * @param clientId restricts the uses to this client
- * @returns a function that returns the last use of a secret, or null
- */
+/** @param clientId restricts the uses to this client */
 export async function readSecretUses(connection: Connection, clientId?: string) {
   const ofClient = { _id: { $gte: `${clientId} `, $lt: `${clientId}!` } };
   const uses = await collectionOf(connection)

@@ -3,7 +3,7 @@ import type { Clock } from '../../concurrency/timing';
 
 interface Load<V> {
   readonly value: Promise<V>;
-  /** Start of the load, by `clock`. */
+  /** Start of the load, epoch milliseconds. */
   readonly since: number;
 }
 
@@ -15,10 +15,7 @@ export interface TtlCache<V> {
 
 /** Maximum number of loads that `getFresh` starts in quick succession. */
 const BURST = 5;
-/**
- * After BURST loads, `getFresh` starts at most one load per pause. A pause is PAUSE_FACTOR times as long as the last
- * successful load. Limits of a pause are in milliseconds.
- */
+/** After a burst, `getFresh` starts one load per pause. PAUSE_FACTOR multiplies the duration of the last load. */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
@@ -27,7 +24,7 @@ const LONGEST_PAUSE = 5_000;
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
  * @param load loads the value. After a failure, the cache keeps the old value
- * @param ttl minimum lifetime of a value, in milliseconds from the start of its load
+ * @param ttl minimum lifetime of a value, in milliseconds
  */
 export function createTtlCache<V>(
   load: () => Promise<V>,

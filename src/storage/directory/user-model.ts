@@ -33,8 +33,7 @@ export function userModel(connection: Connection): Model<UserRecord> {
 const MAX_NAMES = 1_000;
 
 /**
- * Finds enabled users whose usernames differ from `usernames` only in case or surrounding blanks. If the query fails,
- * the result is empty.
+ * Finds enabled users whose usernames differ from `usernames` only in case or surrounding blanks.
  *
  * @returns the suggested usernames, by unknown username
  */
@@ -59,7 +58,7 @@ export async function findSimilarUsers(
   );
 }
 
-/** @returns true for each enabled user, and false for each disabled user; unknown usernames are left out */
+/** @returns `enabled` by username, without unknown usernames */
 export type CheckUsers = (usernames: readonly string[]) => Promise<ReadonlyMap<string, boolean>>;
 
 export function createCheckUsers(connection: Connection): CheckUsers {

@@ -1,4 +1,4 @@
-/** The stored document of a matter, its indexes, and the conversions between the document and the domain's `Matter`. */
+/** The stored document of a matter, with indexes and conversions. */
 
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import { CONTENT_TEXTS, type Matter, type Party } from '../../domain/matter';
@@ -144,12 +144,12 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// The lists of a portal user: to-dos, done, copies and notices.
+// The lists of a portal user.
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// The "done" list also contains matters that once had the user as an ASSIGNEE.
+// Matters that once had a user as an ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
 // Pages of a system's matters, in the order of `updatedAt`.

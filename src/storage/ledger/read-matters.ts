@@ -18,18 +18,15 @@ export interface MatterReader {
   find(key: MatterKey): Promise<Matter | undefined>;
   /** In the order of matter ids. */
   all(systemCode?: string): AsyncIterable<Matter>;
-  /** In no defined order. */
   byKeys(systemCode: string, externalIds: readonly string[]): AsyncIterable<Matter>;
-  /** In no defined order. */
   forComparison(systemCode: string, externalIds: readonly string[]): AsyncIterable<ComparedMatter>;
-  /** Matters that changed in a window, in the order of (updatedAt, matterId). */
+  /** In the order of (updatedAt, matterId). */
   changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
   readonly search: SearchMatters;
-  /** In no defined order. */
   byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
   /** Matters that are OPEN or DRAFT, in the byte order of the external ids. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
-  /** In no defined order. @param window limits the `sourceUpdatedAt` of the matters */
+  /** @param window limits the `sourceUpdatedAt` of the matters */
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
@@ -77,7 +74,7 @@ export function createMatterReader(connection: Connection): MatterReader {
     open: async function* (systemCode) {
       const cursor = findFields(OPEN, { systemCode, phase: { $in: OPEN_OR_DRAFT } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
-      // After a manual edit of `deleted`, the phase can still be OPEN or DRAFT.
+      // A manual edit of `deleted` does not change the phase.
       for await (const matter of matters) if (!matter.deleted) yield matter;
     },
     forDigest: async function* (systemCode, window) {
@@ -91,7 +88,7 @@ export function createMatterReader(connection: Connection): MatterReader {
   };
 }
 
-/** The default lower bound EARLIEST excludes matters without a `sourceUpdatedAt`. */
+/** `$gte` excludes matters without a `sourceUpdatedAt`. */
 function within({ from = EARLIEST, to }: Window): mongo.FilterOperators<Date> {
   return { $gte: new Date(from), ...(to !== undefined && { $lt: new Date(to) }) };
 }
@@ -129,7 +126,7 @@ function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadC
 /** Maximum records that the driver decodes at once. Decoding blocks all other work of the process. */
 const BATCH_SIZE = 1_000;
 
-/** @param timeout milliseconds for the whole read, including the time that the consumer takes */
+/** @param timeout maximum milliseconds until the consumer gets the last record */
 async function* timedRead<T>(
   cursor: mongo.FindCursor<T>,
   timeout: number,

@@ -1,7 +1,6 @@
 /**
- * Searches the matters of a system by a filter, and returns matters in the order of changes (`ChangePosition`). If an
- * index selects only a few matters, the search checks these matters. Otherwise, the search checks the matters of the
- * system in the order of changes, up to a limit (`SearchBounds`).
+ * Searches the matters of a system by a filter. If an index selects few matters, the search checks only these matters.
+ * Otherwise, `searchInOrder` checks the matters in the order of changes (`ChangePosition`).
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -41,7 +40,7 @@ export type SearchMatters = (
 ) => Promise<FoundPositions>;
 
 export interface SearchBounds {
-  /** Maximum matters that an index may select, and maximum matters per call of `lookUp`. */
+  /** Maximum matters in one call of `lookUp`. */
   readonly maxFew: number;
   /** Maximum matters that `searchInOrder` checks. */
   readonly maxChecked: number;
@@ -52,7 +51,7 @@ const BOUNDS: SearchBounds = { maxFew: 5_000, maxChecked: 20_000 };
 const FIRST_LOOKUP = 500;
 /** Maximum milliseconds of one MongoDB command. */
 const COMMAND_TIMEOUT = 10_000;
-/** Milliseconds after which `searchInOrder` begins no further round. */
+/** Milliseconds after which `searchInOrder` ends its loop. */
 const SEARCH_TIME = 4_000;
 /** `prefix + END_OF_PREFIX` sorts after all ids with this prefix. */
 const END_OF_PREFIX = '\u{10ffff}'.repeat(64);
@@ -221,7 +220,7 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 /** The earliest instant that a Date can have. */
 export const EARLIEST = -8.64e15;
 
-/** If `after` is set, the first range contains the remaining matters with the same `updatedAt`. */
+/** The first of two ranges contains the remaining matters with the `updatedAt` of `after`. */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },
   newestFirst = false,

@@ -19,11 +19,7 @@ export interface UnloggedPush {
   readonly body: Uint8Array | undefined;
 }
 
-/**
- * Inserts the entries and bodies of pushes. The deadline of the first push limits the retries of all pushes.
- *
- * @returns the last error of each push whose entry or body was not inserted
- */
+/** Returns an error for each push whose entry or body was not inserted. */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
 
@@ -36,19 +32,19 @@ export interface PushLogOptions {
 }
 
 interface PendingPush extends UnloggedPush {
-  /** True after a failed attempt. The failed attempt may have inserted the entry. */
+  /** True after a failed attempt. */
   readonly isRetry: boolean;
 }
 
-/** Larger bodies are not stored, because MongoDB limits the size of a document. */
+/** Maximum bytes of a stored body. */
 const MAX_BODY = 8 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 const MAX_BATCH = 500;
-/** Approximate maximum bytes of the bodies in one insert. This limit keeps inserts short. */
+/** Approximate maximum bytes of the bodies in one insert. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A push with a smaller body counts as this many bytes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_BATCH);
-/** Minimum milliseconds between the starts of two concurrent inserts. The second insert collects pushes meanwhile. */
+/** Minimum milliseconds between the starts of two concurrent inserts. */
 const HEAD_START = 50;
 /** Share of a push's time limit that is reserved for the queue and the worker. */
 const RESERVE = 0.2;
@@ -90,7 +86,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
       },
       maxBatch: MAX_BATCH,
       weight: { of: weightOf, max: MAX_BYTES },
-      // With a second concurrent insert, one slow insert does not block all pushes.
+      // One slow insert must not block all pushes.
       maxRunning: 2,
       headStart: HEAD_START,
       tracing,
@@ -130,7 +126,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
   };
 }
 
-/** QUEUED entries need no majority confirmation: if a failover removes the entry, the worker cannot apply the push. */
+/** QUEUED entries need no majority confirmation: the worker applies no push without an entry. */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
 function bodyOf({
@@ -153,7 +149,7 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
   return deadlineAt.getTime() - RESERVE * (deadlineAt.getTime() - receivedAt.getTime());
 }
 
-/** A QUEUED entry must not be inserted after its deadline: the entry could stay QUEUED forever. */
+/** After the deadline, an inserted QUEUED entry could stay QUEUED forever. */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 
@@ -175,8 +171,7 @@ async function insertAll<T extends { _id: unknown }>(
     }
     const failed = [...each].flatMap(([index, one]): [LogEntry, Error][] => {
       const item = items[index];
-      // A duplicate key in a retry means that an earlier attempt inserted the document. MongoDB waits for the write
-      // concern before it reports this error, so the document is confirmed.
+      // A duplicate key in a retry means that an earlier attempt inserted the document.
       return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item.entry, one]];
     });
     return new Map(failed);

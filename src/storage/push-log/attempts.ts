@@ -1,4 +1,4 @@
-/** Determines which log entries are attempts of one push, and which later push resolves a failed push. */
+/** Finds the attempts of a push, and the later push that resolves a failed push. */
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
 import type { LogEntry } from './entry';
 
@@ -10,13 +10,10 @@ export type FailedEntry = Pick<
 export type MendingEntry = FailedEntry &
   Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'batchId'>;
 
-/** Prefix of the idempotency key that the console creates to resend a push without a key. */
+/** Prefix of the idempotency keys that the console creates. */
 const CONSOLE_KEY = 'console/';
 
-/**
- * Request id that defines the position of a push among the pushes of a matter. A resend has the position of the
- * original push.
- */
+/** Position of a push in the order of its matter. A resend has the position of the original push. */
 export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 'resentFrom'>) =>
   String(resentFrom);
 
@@ -24,12 +21,7 @@ export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 're
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
-/**
- * Finds the latest attempt of a push without an externalId.
- *
- * @param entries the oldest first
- * @returns a function that maps an entry to its latest attempt
- */
+/** Finds the latest attempt of a push without an externalId. @param entries the oldest first */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
     externalId === undefined && idempotencyKey !== undefined
@@ -48,8 +40,8 @@ function areUnnamedAttempts(failed: FailedEntry, candidate: MendingEntry): boole
 }
 
 /**
- * Whether a later push with the same idempotency key is an attempt of the failed push. Both pushes must have the same
- * client, except if the console created the key.
+ * Whether two pushes with the same idempotency key are attempts of one push. If the console created the key, the
+ * clients may differ.
  */
 export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
   later.operation === failed.operation &&
@@ -58,7 +50,7 @@ export const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
 /**
  * Finds the first candidate that has resolved the failed push or can still resolve it.
  *
- * @param resendRequestId pushes of this resend request do not count
+ * @param resendRequestId ignores the pushes of this resend request
  */
 export function firstAfter(
   failed: FailedEntry,
@@ -72,14 +64,13 @@ export function firstAfter(
     if (resendRequestId !== undefined && String(batchId) === resendRequestId) continue;
     const at = String(candidate._id);
     const isAnother = at > position && at !== String(failed._id);
-    // A queued resend of the failed push counts only if `resendRequestId` is set, because
-    // concurrent resends must find each other.
+    // A queued resend of the failed push counts only if `resendRequestId` is set.
     const ownPosition = positionOf(candidate);
     const isLater =
       state === 'QUEUED' && resendRequestId === undefined
         ? ownPosition > position
         : ownPosition >= position;
-    // Attempts without an external id have no order, so an attempt with an earlier position counts too.
+    // Attempts without an external id have no order.
     const counts = isLater || (ownPosition !== position && areUnnamedAttempts(failed, candidate));
     if (isAnother && counts && (!first || at < String(first._id))) first = candidate;
   }

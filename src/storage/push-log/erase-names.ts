@@ -25,7 +25,7 @@ type Entries = mongo.Collection<LogEntry>;
 type NamingEntry = Pick<LogEntry, '_id' | 'changes' | TextList>;
 
 /**
- * @param filter must restrict `_id`, because the search uses the index of ids
+ * @param filter must restrict `_id`
  * @returns the number of entries that contain the username
  */
 export async function eraseNames(
@@ -71,7 +71,7 @@ async function eraseFromChanges(
 type Texts = Pick<Problem, 'message' | 'english'>;
 
 function findTexts(entries: readonly NamingEntry[], list: TextList, { replaceIn }: Mentions) {
-  // In each text, usernames follow the first colon. The words before the colon must not change.
+  // In each text, usernames follow the first colon.
   const erase = (text: string) => text.replace(/: .*$/su, (names) => replaceIn(names, ERASED_NAME));
   const texts = new Map<string, Texts>();
   const ids: Types.ObjectId[] = [];

@@ -20,10 +20,10 @@ interface EntrySettler {
 }
 
 /**
- * Writes the final states of pushes whose entries are QUEUED, and then reads the final states of all pushes. If a
- * failover of MongoDB has removed an entry, `Finalize` inserts `PushToSettle.entry` with the final state.
+ * Writes the final states of QUEUED entries, and then reads the final states of all pushes. Inserts
+ * `PushToSettle.entry` if a failover of MongoDB has removed the entry.
  *
- * @returns the final states in the order of `pushes`; undefined if the final state is unknown
+ * @returns undefined for a push with an unknown final state
  */
 export type Finalize = (
   pushes: readonly PushToSettle[],
@@ -32,8 +32,8 @@ export type Finalize = (
 
 /** Maximum milliseconds of one command. */
 const COMMAND_TIMEOUT = 500;
-/** `settleEach` runs MAX_CONCURRENT commands at a time, and starts none after RETRY_ALONE_TIMEOUT milliseconds. */
 const MAX_CONCURRENT = 8;
+/** Milliseconds after which `settleEach` starts no further command. */
 const RETRY_ALONE_TIMEOUT = 1_000;
 
 export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Finalize {
@@ -109,13 +109,13 @@ async function settleEach(
   return settled;
 }
 
-// A push is lost if `web` crashes before it queues the push, or if Redis loses data. The log entry then stays QUEUED.
+// A push is lost if `web` crashes before the push is queued, or if Redis loses data. The log entry then stays QUEUED.
 // `ExpireLost` reads ranges of ids, because an index of states is expensive.
 
 /**
- * Expires the QUEUED entries of pushes that were received before `before` (epoch milliseconds of the Redis clock). The
- * deadlines of these pushes must have passed. Each call continues at the mark that the workers share (`Progress`).
+ * Expires the QUEUED entries of pushes that were received before `before`. Each call continues at `Progress.mark`.
  *
+ * @param before Redis time, epoch milliseconds; the deadlines of all earlier pushes must have passed
  * @param stopping if aborted, the call ends early
  * @returns the number of expired entries
  */

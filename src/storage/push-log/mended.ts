@@ -1,7 +1,4 @@
-/**
- * Finds the later push that resolved ("mended") a failed push. The resolving push is a persisted push of the same
- * matter, or a successful attempt of the failed push (`attempts.ts`).
- */
+/** Finds the later push that resolved ("mended") a failed push. */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../../infra/mongo';
 import {
@@ -38,14 +35,12 @@ const FIELDS = {
   batchId: 1,
 };
 const SUCCEEDED = ['PERSISTED', 'REPLAYED'] as const satisfies LogEntry['state'][];
-/** Fields that a resolving push can share with a failed push, and the index of each field. */
+/** Indexes of the fields that link a resolving push to a failed push. */
 const INDEX_OF = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type LinkField = keyof typeof INDEX_OF;
 
 const VALUES_PER_COMMAND = 1_000;
-/** A command for several values reads at most one push for each value, and this many more. */
 const EXTRA_PUSHES = 4_000;
-/** Maximum pushes that a command for one value reads, oldest first. */
 const OLDEST_PER_VALUE = 100;
 const MAX_CONCURRENT = 20;
 const TIMEOUT = 10_000;
@@ -132,7 +127,7 @@ function read(
     .toArray();
 }
 
-/** Finds only resends of failed pushes without an external id. `laterPushes` finds all other resends. */
+/** Finds only resends of failed pushes without an external id. */
 async function resendsOf(
   collection: LaterReads['collection'],
   systemCode: string,

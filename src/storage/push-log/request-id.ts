@@ -1,6 +1,6 @@
 /**
- * Creates request ids. A request id is also the id of a push-log entry, and begins with the time of receipt. This time
- * is Redis time, because workers search for lost pushes by Redis time.
+ * Creates request ids. A request id is also the id of a push-log entry. The id begins with the time of receipt, by the
+ * Redis clock.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -20,7 +20,7 @@ export interface IdSource {
   ofLines(batchId: string, count: number): string[];
 }
 
-/** @param ahead returns the milliseconds by which the Redis clock is ahead of the clock of this process */
+/** @param ahead returns Redis time minus process time, in milliseconds */
 export function createIdSource(ahead: () => number = () => 0): IdSource {
   const processPart = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
@@ -61,7 +61,6 @@ export function receivedAtOf(id: string): number {
 
 const LAST_ID = 'f'.repeat(DIGITS);
 
-/** The next larger id; the largest possible id is returned unchanged. */
 export function idAfter(id: string): string {
   if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');

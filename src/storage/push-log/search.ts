@@ -8,10 +8,7 @@ import { firstIdAt, idAfter, idsOfSameOrigin } from './request-id';
 
 export interface SearchPage {
   readonly entries: readonly LogEntry[];
-  /**
-   * Request id after which the next page begins; undefined on the last page. A short page is not always the last
-   * page.
-   */
+  /** The value of `after` for the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
@@ -32,16 +29,16 @@ export interface PageOptions extends ReadOrder {
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
-  /** Checks at most `bound` entries if the filter is covered (`isCovered`). `exact`: all entries were checked. */
+  /** If `isCovered(filter)`, checks at most `bound` entries. `exact`: the count is complete. */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or count checks if the filter is not covered (`isCovered`). */
+/** Maximum entries that a page or count checks, unless `isCovered(filter)`. */
 const MAX_CHECKED = 5_000;
 /** Maximum entries that one command reads. */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
-/** Minimum size of the first chunk of a page if some entries may not match the filter. */
+/** Minimum size of the first chunk if some entries may not match. */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 

@@ -1,4 +1,4 @@
-/** The final state of a push: its type, its fields in the log entry, and the write that settles entries. */
+/** The final state of a push, and the write that settles log entries. */
 
 import { type mongo, Types } from 'mongoose';
 import type { FieldChange } from '../../domain/changes';
@@ -19,7 +19,7 @@ export type Settlement =
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the accepted push whose result this retry gets. */
+      /** Request id of the first attempt. */
       readonly duplicateOf: string;
       readonly unseen?: true;
     }
@@ -74,7 +74,7 @@ export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** `Finalize` inserts this entry again if a failover of MongoDB has removed the entry. */
+  /** Needed only if a failover of MongoDB has removed the entry. */
   readonly entry?: LogEntry;
   /** Revision of the matter, if the push changed the matter. */
   readonly revision?: number;
@@ -95,7 +95,7 @@ export interface Settling {
   /** Name of the `web` or worker process that settles the pushes. */
   readonly worker: string;
   readonly session?: mongo.ClientSession;
-  /** Maximum milliseconds of the write, including the confirmation by the majority. */
+  /** Maximum milliseconds of the write. */
   readonly timeout?: number;
 }
 

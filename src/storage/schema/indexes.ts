@@ -26,7 +26,7 @@ export const modelsOf = (connection: Connection): readonly CollectionModel[] =>
     ...[clientModel, userModel, auditModel],
   ].map((make) => make(connection));
 
-/** @returns the required indexes that the database lacks, as `collection.index` */
+/** @returns names of the form `collection.index` */
 export async function findMissingIndexes(connection: Connection): Promise<string[]> {
   const missing = await Promise.all(
     modelsOf(connection).map(async (model) => {
@@ -39,7 +39,7 @@ export async function findMissingIndexes(connection: Connection): Promise<string
   return missing.flat();
 }
 
-/** FOLDED_INDEX is not required, because only the suggestions for unknown usernames use this index. */
+/** FOLDED_INDEX is optional: only the suggestions for unknown usernames use this index. */
 function expectedIndexes(connection: Connection, { schema, collection }: CollectionModel) {
   const withRetention: readonly string[] = [entryModel, bodyModel, countModel].map(
     (make) => make(connection).collection.name,

@@ -53,7 +53,6 @@ async function setRetention(
   } else await collection.createIndex({ [field]: 1 }, { name: RETENTION, expireAfterSeconds });
 }
 
-/** `runs` counts the runs that derived the phases from `statuses`. */
 interface Derived {
   readonly _id: string;
   readonly statuses: readonly string[];
@@ -62,8 +61,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases again. The second run corrects
- * phases that old processes wrote after the first run.
+ * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases. The second run corrects the
+ * writes of old processes.
  */
 const RUNS = 2;
 
