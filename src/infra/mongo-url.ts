@@ -16,7 +16,9 @@ export function mongoUrlProblem(url: string): string | undefined {
     return 'must name the database, as in mongodb://host/matter-push?replicaSet=rs0';
   }
   const weak = options.find(isWeak);
-  return weak && `must not contain ${weak}: the service itself chooses the write concern`;
+  return (
+    weak && `must not contain ${weak}: remove it. The service itself chooses the write concern`
+  );
 }
 
 export function hasPassword(url: string): boolean {
