@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly name?: string;
   /** Destination of the log; stdout by default. */
   readonly log?: DestinationStream;
-  /** True outside of tests: on SIGTERM or SIGINT, the process drains and exits. */
+  /** If true, the process drains and exits on SIGTERM or SIGINT. */
   readonly ownsNode?: boolean;
 }
 
@@ -56,7 +56,7 @@ const flushLog = async (output: DestinationStream | LogOutput) =>
   'flush' in output ? output.flush(FLUSH_TIMEOUT) : undefined;
 
 /**
- * @param serve starts the parts of this process type; returns the URL of a web process
+ * @param serve starts the parts of this process type
  * @throws ConfigError, DatabaseSetupError, or another error of the start
  */
 export async function startProcess(
@@ -89,7 +89,7 @@ export async function startProcess(
     if (ownsNode) announceReady({ url });
     return { name, url, stop: () => lifecycle.stop('stop was called') };
   } catch (error) {
-    // No `await`: if a server is unavailable, the stop takes long and would delay the error message.
+    // No `await`, because a slow stop would delay the error message.
     void lifecycle.stop('the start failed');
     throw error;
   }

@@ -51,7 +51,6 @@ export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
   return [...groups.values()];
 }
 
-/** The same input gives the same plan, except for the ids of created matters. */
 export function planBatch(
   groups: readonly Group[],
   loaded: Loaded,

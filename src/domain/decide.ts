@@ -133,7 +133,7 @@ function accepted(outcome: Outcome, matter: Matter): Decision {
 }
 
 function newMatter(op: Upsert, context: DecisionContext): Matter {
-  // The spread must be last, because V8 is many times slower if properties follow a spread.
+  // The spread must be last: V8 is much slower if properties follow a spread.
   return {
     matterId: context.newMatterId,
     systemCode: context.systemCode,
@@ -162,7 +162,7 @@ function applyChanges(
   changes: Partial<Matter>,
   context: DecisionContext,
 ): Matter {
-  // Copies the matter only once, because each copy costs about a microsecond.
+  // Copies the matter only once, for speed.
   const after: { -readonly [Field in keyof Matter]: Matter[Field] } = { ...matter, ...changes };
   after.phase = phaseOf(after.bizStatus, after.deleted, context.concluded);
   after.priorityRank = priorityRank(after.priority);

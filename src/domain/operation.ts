@@ -22,7 +22,7 @@ export interface Upsert extends Common {
   readonly parties?: readonly PartyRef[];
   /** Empty or absent if `replaceParties` is true. */
   readonly removeParties?: readonly PartyRemoval[];
-  /** True if the caller sent no externalId and the service assigned one. */
+  /** True if the service assigned the externalId. */
   readonly assignedId: boolean;
 }
 

@@ -19,10 +19,7 @@ export interface Listeners {
   readonly counts?: PushCounts;
 }
 
-/**
- * Only the first call of `answered` or `rejected` for a request is reported. A failed report must not change the
- * answer.
- */
+/** Only the first call for a request is reported. */
 export interface EndRequest {
   answered(ctx: RequestContext): void;
   /** @returns `cause` if it is a PushError, otherwise INTERNAL_ERROR */

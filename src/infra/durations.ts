@@ -1,6 +1,6 @@
 /** Histograms of durations with logarithmic buckets. Percentiles from 1 ms to about two hours are accurate to 15 %. */
 
-/** Number of durations by bucket. */
+/** For each bucket: the number of durations. */
 export type Durations = Readonly<Record<string, number>>;
 
 const GROWTH = 1.15;
@@ -30,7 +30,7 @@ export function percentile(durations: Durations, share: number): number | undefi
   return undefined;
 }
 
-/** Milliseconds at a position in a bucket. `fraction`: from 0, the start of the bucket, to 1, its end. */
+/** In milliseconds. `fraction` is 0 at the start of the bucket and 1 at the end. */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 

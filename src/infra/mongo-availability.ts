@@ -1,4 +1,4 @@
-/** Checks whether MongoDB is available, and reports its outages. */
+/** Checks whether MongoDB is available, and reports outages. */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
@@ -28,7 +28,7 @@ const OUTAGE_SOURCE = 'driver';
 export function watchMongo(connection: Connection, outages: Outages): void {
   const client = connection.getClient();
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
-    // While this process closes the connection, the driver removes all servers. This is no outage.
+    // While this process closes the connection, the driver removes all servers.
     if (connection.readyState === mongoose.ConnectionStates.disconnecting) return;
     if (isUsable(newDescription)) outages.back('mongodb', OUTAGE_SOURCE);
     else outages.lost('mongodb', OUTAGE_SOURCE, causeOf(newDescription));
@@ -40,7 +40,6 @@ function causeOf({ servers }: mongo.TopologyDescription): string {
   return errors[0] ?? 'no primary is known';
 }
 
-/** A ping needs no locks and no data, so even a busy database answers quickly. */
 export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });
 }

@@ -7,7 +7,7 @@ import type { Tracing } from './tracing';
 
 export interface PartitionBacklog {
   readonly waiting: number;
-  /** Milliseconds that the oldest push has waited; null if no push waits. */
+  /** Age of the oldest waiting push, milliseconds; null if no push waits. */
   readonly oldestMs: number | null;
 }
 
@@ -62,6 +62,6 @@ export interface TracingOptions {
 
 export interface RunningTracing {
   readonly tracing: Tracing;
-  /** Sends the remaining spans, for a few seconds at most; never fails. */
+  /** Sends the remaining spans. Never fails. */
   stop(): Promise<void>;
 }

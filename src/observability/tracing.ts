@@ -1,7 +1,4 @@
-/**
- * Components create spans through `Tracing`, which is undefined if TRACING is off. A recorded trace is a trace that the
- * sampling has selected for export.
- */
+/** Components create spans through `Tracing`. A recorded trace is a trace that the sampling has selected for export. */
 import type { mongo } from 'mongoose';
 
 /** The W3C trace context of a request or of a queued push. */
@@ -24,7 +21,7 @@ export interface RequestEnd {
 export interface TracedRequest {
   /** 32 hex digits. */
   readonly traceId: string;
-  /** Spans that `answer` creates are children of the span of the request. */
+  /** New spans in `answer` become children of the request span. */
   run<T>(answer: () => Promise<T>): Promise<T>;
   /** Must be called once. */
   end(result: RequestEnd): void;
@@ -65,11 +62,10 @@ export interface Tracing {
    * @param route path of a signed endpoint
    */
   request(method: string, route: string, headers: TraceHeaders): TracedRequest;
-  /** The active span and its trace, for a later call of `together`. */
+  /** The active span, as an argument for `together`. */
   here(): object;
   /**
-   * Runs work of several traces in one span. The span is in the first recorded trace and has links to the other
-   * recorded traces.
+   * Runs work of several traces in one span. The span belongs to the first recorded trace.
    *
    * @param points results of `here`
    */
@@ -82,6 +78,6 @@ export interface Tracing {
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /** Runs `apply` in a span for the batch. Adds a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
-  /** From now on, each database command within a recorded trace gets a span. The span contains no data of a push. */
+  /** Creates a span for each database command in a recorded trace. The span contains no data of a push. */
   watchCommands(client: mongo.MongoClient): void;
 }

@@ -61,6 +61,6 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument
   res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }
 
-/** The folders of the page and of the manual; `__dirname` is the folder of the compiled module. */
+/** `__dirname` is the folder of the compiled module. */
 const PAGE = path.join(__dirname, '../../browser/operator');
 const MANUAL = path.join(__dirname, '../../browser/manual');

@@ -70,7 +70,7 @@ export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<voi
 
 interface Elements {
   readonly lines: RawLine[];
-  /** Set if the array is broken; `lines` are the elements before the broken position. */
+  /** Set if the array is broken. */
   readonly error?: PushError;
 }
 
@@ -86,7 +86,7 @@ function* splitElements(batch: Buffer, limits: BatchLimits): Generator<void, Ele
 
 const maxLineFeeds = ({ lines }: BatchLimits) => MAX_FEEDS_PER_LINE * lines;
 
-/** Stops at `max`, because a batch can consist of millions of line feeds. */
+/** Counts at most `max` line feeds. */
 function countLineFeeds(batch: Buffer, max: number): number {
   let count = 0;
   for (let at = batch.indexOf(LINE_FEED); at !== -1; at = batch.indexOf(LINE_FEED, at + 1)) {
@@ -181,7 +181,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // `undefined` means invalid JSON: `JSON.parse` never returns this value.
+    // `JSON.parse` never returns undefined.
     return undefined;
   }
 }

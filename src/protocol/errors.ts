@@ -11,7 +11,7 @@ export {
   WRONG_SIGNATURE,
 } from './reasons';
 
-/** A field error in Chinese and English; the push log stores both texts. */
+/** A field error in Chinese and English. */
 export interface Problem extends FieldError, LocalizedText {}
 
 /** Maximum problems of a push-log entry. */
@@ -95,7 +95,7 @@ export function fieldNotAllowed(field: string): PushError {
   return new PushError('SCOPE_NOT_ALLOWED', { text, errors: [problem(field, text)] });
 }
 
-/** Seconds of Retry-After. The end of the pause is unknown. */
+/** Seconds of Retry-After for a paused client. */
 const PAUSED_RETRY_AFTER = 30;
 
 /** @param why the operator's reason for the pause */

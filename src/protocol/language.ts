@@ -26,5 +26,5 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
 
-/** Describes a zod schema: the result is an argument of zod's `meta`. */
+/** Returns the description of a zod schema, for zod's `meta`. */
 export const describe = (...description: Bilingual) => ({ description: bilingual(description) });

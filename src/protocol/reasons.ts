@@ -177,5 +177,5 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/** An attacker who knows a client id can cause these errors. Client ids are not secret. */
+/** An attacker without a secret can cause these errors. */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

@@ -1,7 +1,7 @@
 /** JSON Schema that zod cannot generate: defaults, and rules that combine several fields. */
 
 /**
- * Zod omits the keyword `default` of a schema with a transform. `openapi/json-schema.ts` renames this keyword to
+ * Zod omits the keyword `default` of a schema with a transform. `openapi/json-schema.ts` renames `x-absent-means` to
  * `default`.
  */
 export const ABSENT_MEANS = 'x-absent-means';

@@ -1,6 +1,6 @@
 /**
  * Load shedding: a web process immediately rejects a push that would wait too long behind other pushes. While pushes
- * pile up, the limit of pushes in flight depends on how fast workers process the pushes of this web process.
+ * pile up, the limit of pushes in flight depends on the speed of the workers.
  */
 import { PushError } from '../protocol/errors';
 
@@ -23,12 +23,12 @@ export interface LoadShedderOptions {
   readonly clock: () => number;
 }
 
-/** The lowest limit. This value is low, because all web processes together must not overload a slow database. */
+/** The lowest limit of pushes in flight. */
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
-/** Time constant of the measured rate of processed pushes, milliseconds. */
+/** Time constant of the exponential decay of `processed` and `busy`, milliseconds. */
 const MEMORY = 3_000;
-/** The rate is computed over at least this many milliseconds. */
+/** Minimum value of `busy` in the computation of `perSecond`, milliseconds. */
 const MIN_BUSY = 500;
 
 interface InFlight {
@@ -44,7 +44,7 @@ export class LoadShedder {
   private pushes = 0;
   private readonly byClient = new Map<string, number>();
   private processed = 0;
-  /** Milliseconds with requests in flight. Earlier times have a lower weight (MEMORY). */
+  /** Milliseconds with requests in flight. */
   private busy = 0;
   private measuredAt: number;
   /** While pushes pile up, the limit is the number of pushes that workers process in `maxWait` milliseconds. */
@@ -60,7 +60,7 @@ export class LoadShedder {
 
   /**
    * @param lines number of lines of a batch; absent: a single push
-   * @throws PushError BACKLOG_FULL; `retryAfter` is an estimate, in seconds
+   * @throws PushError BACKLOG_FULL
    */
   acquire(clientId: string, lines?: number): Permit {
     const pushes = lines ?? 1;
@@ -85,7 +85,7 @@ export class LoadShedder {
     const limit = isYoung
       ? this.options.maxInFlight
       : Math.max(MIN_CONCURRENCY, (perSecond * this.maxWait) / 1000);
-    // A client below its fair share may exceed the limit, because another client causes the overload.
+    // A client below its fair share may exceed the limit.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
     if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
@@ -119,7 +119,7 @@ export class LoadShedder {
     return this.byClient.get(clientId) ?? 0;
   }
 
-  /** Must be called before every change of `inFlight`, because `busy` counts only time with requests in flight. */
+  /** Must be called before every change of `inFlight`. */
   private measure(): void {
     const now = this.options.clock();
     const kept = Math.exp((this.measuredAt - now) / MEMORY);

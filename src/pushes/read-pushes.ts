@@ -76,7 +76,7 @@ function unreadableBatch(request: PushRequest, checked: PushError, timeout: numb
   return request.rawBody.length > MAX_UNREADABLE_BODY ? { ...push, body: undefined } : push;
 }
 
-/** The pushes must not keep the parsed JSON in memory. */
+/** Does not store the parsed JSON in the pushes, to save memory. */
 async function readLines(
   deps: ReadDependencies,
   request: PushRequest,

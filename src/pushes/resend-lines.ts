@@ -1,4 +1,4 @@
-/** Makes one line per request id, from the plan of a resend and the results of the sent pushes. */
+/** Makes the answer lines of a resend: one line for each request id. */
 import { PushError, type Reason } from '../protocol/errors';
 import { type LogEntry, settlementOf } from '../storage/push-log';
 import { answerOf, type PushAnswer, type PushResult } from './push';
@@ -11,7 +11,7 @@ export interface ResentLine {
   readonly resentFrom: string;
   /** True if the push is planned to be sent. A dry run sends nothing. */
   readonly sent: boolean;
-  /** The id of the new push, or of the push that prevented the resend, or `resentFrom`. */
+  /** Request id of the push that caused `answer`. */
   readonly requestId: string;
   readonly externalId: string | undefined;
   /** A ValidPush is possible only in a dry run. */
@@ -21,11 +21,11 @@ export interface ResentLine {
 /** A push that the resend request names, and the plan for this push. */
 export interface RequestedPush {
   readonly planned: Planned;
-  /** Places in the resend request, from 1. The request can name several attempts of one push. */
+  /** Places in the resend request, from 1. */
   readonly lines: readonly number[];
   /** Set only if the kind of `planned` is `push`. */
   readonly checked?: ValidPush | PushError | undefined;
-  /** The log entry of the push with the request id `planned.by`. */
+  /** The log entry with the request id `planned.by`. */
   readonly effect?: LogEntry | undefined;
 }
 

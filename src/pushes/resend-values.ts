@@ -1,6 +1,4 @@
-/**
- * Validates stored bodies before a resend, and sets or removes invalid fields as the request demands (contract 7.5).
- */
+/** Validates stored bodies before a resend. On request, changes invalid fields (contract 7.5). */
 import { TimeSlice } from '../concurrency/turns';
 import { MAX_PROBLEMS, PushError } from '../protocol/errors';
 import { type JsonObject, parseJsonBody } from '../protocol/json-body';
@@ -25,7 +23,7 @@ export interface ValuesToSet {
   readonly maxBytes: number;
 }
 
-/** Each round sets values and validates the changed bodies. The validation can then report further problems. */
+/** Each round sets values and validates the changed bodies. */
 const MAX_ROUNDS = 30;
 const PROBLEMS_PER_ROUND = 500;
 
@@ -131,7 +129,7 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The log does not store valid signatures. The position of the push replaces the signature as a unique value.
+    // The position replaces the signature, because the log does not store valid signatures.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

@@ -1,7 +1,4 @@
-/**
- * Compares one matter of the ledger with the values that its source system expects. The console (`browser/console`)
- * bundles this file, so this file must run in a browser.
- */
+/** Compares a matter of the ledger with the expected values. The console (`browser/console`) bundles this file. */
 
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';

@@ -1,4 +1,4 @@
-/** Groups failed pushes for the query `push-logs/failures`: by subject, and by reason and invalid field. */
+/** Groups failed pushes for the query `push-logs/failures`. */
 import { renderAll } from '../protocol/envelope';
 import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol/failures';
 import type { Language } from '../protocol/language';
@@ -8,7 +8,7 @@ import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The push that resolved `entries[0]`; null if `entries[0]` is unresolved. */
+  /** The push that resolved `entries[0]`; null if unresolved. */
   readonly mended: Mended | null;
 }
 
@@ -26,7 +26,7 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
-/** Rejected batches do not count, because the log does not show their retries. */
+/** Rejected batches do not count. */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
 
@@ -71,11 +71,7 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
   };
 }
 
-/**
- * A push with several invalid fields is in several groups.
- *
- * @returns the largest groups first; `moreGroups` is the number of groups beyond MAX_GROUPS
- */
+/** A push with several invalid fields is in several groups. @returns the largest groups first */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];
   readonly moreGroups: number;

@@ -1,4 +1,4 @@
-/** The data in the queue: pushes as text in partitions, the batch that a worker reads, and the owner of a partition. */
+/** The data in the queue: pushes, batches, and owners of partitions. */
 import type { Operation } from '../domain/operation';
 import type { TraceHeaders } from '../observability/tracing';
 
@@ -35,13 +35,13 @@ export interface TimedPush {
   readonly push: PushMessage;
   /** The result of `encodePush`, if the push is already encoded. */
   readonly text?: string;
-  /** Milliseconds from now; afterwards the push must not be applied. */
+  /** Milliseconds from now until the deadline. */
   readonly timeout: number;
 }
 
 export interface WantedPartition {
   readonly partition: number;
-  /** True: this worker has just received the job of the partition and becomes the owner. */
+  /** True: this worker becomes the owner of the partition. */
   readonly isTaken: boolean;
 }
 
@@ -55,10 +55,7 @@ export interface PartitionRecords {
   readonly now: number;
 }
 
-/**
- * Pushes that a worker reads, applies, answers and removes together. The lines of one batch request can belong to
- * several worker batches.
- */
+/** Pushes that a worker reads, applies, answers and removes together. */
 export interface Batch {
   /** The result of `ownerText` for this worker. */
   readonly owner: string;
@@ -70,8 +67,8 @@ export interface Batch {
    */
   readonly fencedOwners: readonly string[];
   /**
-   * Shards whose earlier owners are unknown. The worker must first end the open transactions of all other workers, then
-   * call `noteOwnersKnown`, then apply the batch.
+   * Shards whose earlier owners are unknown. The worker must end the open transactions of all other workers, and then
+   * call `noteOwnersKnown`.
    */
   readonly unknownShards: readonly number[];
   /** Latest Redis time of the reads, epoch milliseconds. */
@@ -115,15 +112,15 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * An owner of partitions: one run of a worker, and the database sessions in which the worker commits. The next owner of
- * a partition uses `sessions` to end open transactions.
+ * An owner of partitions: one run of a worker. The next owner of a partition ends the open transactions of
+ * `sessions`.
  */
 export interface Owner {
   /** Letters and digits only, because the Lua scripts match this id with `%w`. */
   readonly id: string;
   /** Ids of the sessions in hex, one for each batch that can run at the same time. */
   readonly sessions: readonly string[];
-  /** Name of the process, without blanks: blanks separate the owners of one partition in Redis. */
+  /** Name of the process, without blanks. In Redis, a blank separates two owners. */
   readonly name: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Finds a caller's mistakes in a signature: up to two mistakes in the computation of the digest, and one mistake in the
- * text form of the digest.
- */
+/** Finds a caller's mistakes in a signature. */
 
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import type { Difference } from '../protocol/log-page';
@@ -16,8 +13,8 @@ import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './si
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
 
 /**
- * Yields true after each computed digest, and false after each skipped body variant. Returns the findings, or undefined
- * if no known mistake explains the signature.
+ * Yields true after each computed digest, and false after each skipped body variant. Returns undefined if no known
+ * mistake explains the signature.
  */
 export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
@@ -84,7 +81,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** At most two mistakes, one per field. */
+/** At most two of the fields are set. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -104,10 +101,7 @@ interface Kind {
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
-/**
- * Pairs of kinds, in the order of the search. `body` must be first in a pair, so that the search computes the slow body
- * variants only once for each pair.
- */
+/** In the order of the search. `body` must be first in a pair, because body variants are slow. */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
   ['key', 'text'],
@@ -206,7 +200,7 @@ export function differenceOf(sent: Uint8Array, signed: Uint8Array): Difference {
 
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu;
 
-/** Returns the text around `offset`, with whole UTF-8 characters and escaped invisible characters. */
+/** Returns the text around `offset`, in whole UTF-8 characters. */
 function around(bytes: Uint8Array, offset: number): string {
   const isInner = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
   let from = Math.max(0, offset - AROUND);

@@ -27,7 +27,7 @@ export interface AuditFilter {
 export interface AuditTrail {
   /**
    * @returns a function that records the result of the action
-   * @throws the driver's error; the caller must then not start the action
+   * @throws the driver's error
    */
   begin(action: Action): Promise<(end: AuditEnd) => Promise<void>>;
   /** Newest entry first. */
@@ -69,7 +69,7 @@ function present(details: AuditDetails): AuditDetails {
 export const AUDIT_OUTCOMES = ['STARTED', 'DONE', 'FAILED'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Options or results of a command, as JSON values by name. Secrets are not allowed. */
+/** Options or results of a command. Must not contain secrets. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
@@ -129,7 +129,7 @@ export interface EntryOptions {
 
 /**
  * @param work makes the change and reports the result
- * @throws NoAuditTrailError if the entry cannot be written, or the error of `work`
+ * @throws NoAuditTrailError, or the error of `work`
  */
 export async function withAuditEntry<T>(
   connection: Connection,

@@ -1,7 +1,4 @@
-/**
- * Entry point of `storage/schema/`: creates collections and indexes (`prepareDatabase`), and checks that no index is
- * missing (`watchSchema`). Without the indexes, searches fail and duplicate matters are possible.
- */
+/** Entry point of `storage/schema/`, which creates the collections and indexes, and checks the indexes. */
 import type { Connection } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
@@ -20,7 +17,7 @@ export interface SchemaWatch extends PollLoop {
   untilPrepared(): Promise<void>;
 }
 
-/** Milliseconds between two checks: CHECK_EVERY while an index is missing, WATCH_EVERY while all indexes exist. */
+/** Milliseconds between two checks. CHECK_EVERY applies only while an index is missing. */
 const CHECK_EVERY = 500;
 const WATCH_EVERY = 10_000;
 const NOT_PREPARED =

@@ -10,7 +10,7 @@ export type ReadRow = (fields: Readonly<Record<string, unknown>>) => {
   readonly row?: Row;
   /** Names of the invalid fields. */
   readonly wrong: readonly string[];
-  /** How many dates of the line are serial numbers of a spreadsheet (days since the end of 1899). */
+  /** How many dates of the line are serial numbers of a spreadsheet, for example 45000. */
   readonly serials: number;
 };
 
@@ -95,7 +95,7 @@ interface Time {
   readonly isSerial?: boolean;
 }
 
-/** @returns undefined for an invalid value; a missing value is valid */
+/** @returns undefined for an invalid value */
 function timeOf<T extends string | number>(
   value: unknown,
   parse: (value: T) => number | undefined,

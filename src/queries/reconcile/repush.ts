@@ -1,4 +1,4 @@
-/** Makes pushes that correct or create matters of the ledger with the values of a file. */
+/** Makes pushes that correct the ledger with the values of a file. */
 
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
@@ -17,17 +17,14 @@ export interface RepushLine {
  * The reason why no push is made for the matter:
  *
  * - NEWER_HERE: the matter is newer in the ledger than in the file.
- * - ONLY_NEWER: only the time differs, and a push cannot set the time of a matter back.
+ * - ONLY_NEWER: only the time differs.
  * - NEEDS_CONTENT: the file lacks fields that a push needs.
  * - DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
 export interface RepushOptions {
-  /**
-   * Whether to correct matters that are newer in the ledger than in the file. The correcting push contains the time of
-   * the ledger.
-   */
+  /** Whether to correct matters that are newer in the ledger than in the file. */
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
@@ -60,7 +57,7 @@ export function createRepushLine(
   return line ?? 'NEEDS_CONTENT';
 }
 
-/** False if the file does not state the time. Null in the file counts as older than every time. */
+/** A null time in the file counts as older than every other time. */
 export function isNewerHere({ expected }: ExpectedMatter, stored: Matter | undefined): boolean {
   const { sourceUpdatedAt: theirs } = expected;
   const ours = stored?.sourceUpdatedAt ?? null;
@@ -83,10 +80,7 @@ interface RowCorrection {
   readonly options: RepushOptions;
 }
 
-/**
- * If the row has no title, the push keeps the time of the ledger. A newer time could make the service ignore delayed
- * pushes.
- */
+/** If the row has no title, the push keeps the time of the ledger. */
 function rowLine(
   row: Row,
   stored: Matter | undefined,

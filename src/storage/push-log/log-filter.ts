@@ -30,13 +30,13 @@ export interface LogFilter {
 
 interface IndexUse {
   readonly name: string;
-  /** The conditions that MongoDB checks, in addition to the range of ids. */
+  /** The conditions of the MongoDB query, without the range of ids. */
   readonly indexFields: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
-  /** The fields of the filter that `indexFields` covers. */
+  /** The filter fields that `indexFields` checks. */
   readonly answers: readonly (keyof LogFilter)[];
 }
 
-/** Ignores `from`, `to` and `requestId`: a search selects a range of ids, which sort by time. */
+/** Ignores `from`, `to` and `requestId`, because the range of ids covers these fields. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(conditionsOf(filter)).every(([field, value]) => {
     if (field === 'failed') return hasFailed(entry);
@@ -74,16 +74,15 @@ export function indexUse(filter: LogFilter): IndexUse {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes are frequent, so a search fills a page quickly without an index of outcomes.
+  // Outcomes need no index, because matching entries are frequent.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
-  // Despite `$in`, MongoDB returns the entries in the order of their ids.
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
 }
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** Whether the index fields contain all conditions of the filter, so that `matchesFilter` is unnecessary. */
+/** If true, a search does not need `matchesFilter`. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>

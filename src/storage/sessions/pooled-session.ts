@@ -37,7 +37,7 @@ export class PooledSession {
     await this.session.endSession();
   }
 
-  /** `isDirty` makes the driver discard the session id, because a later `killSessions` may contain the id. */
+  /** The driver never reuses a dirty session. A later `killSessions` may contain the session id. */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
@@ -49,7 +49,7 @@ export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // If `startTransaction` fails, `catch` must not abort the transaction that is already active.
+  // Stands before `try`, because `catch` must not abort an earlier transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -95,7 +95,7 @@ const REJECTED =
 export interface SessionHeartbeat {
   readonly _id: string;
   readonly name: string;
-  /** A counter that increases while the process lives. Unlike a time, a counter needs no synchronized clocks. */
+  /** A counter that increases while the process lives. */
   readonly heartbeat: number;
   readonly sessions: readonly string[];
 }
@@ -146,7 +146,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** The first command of a new transaction ends the previous transaction of the session. */
+  /** As the first command of a new transaction, this read ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
