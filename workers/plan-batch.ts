@@ -108,7 +108,7 @@ function toSettlement({ decision, duplicateOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.reason };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
-  // A stale push changes no parties, so no warning about parties is needed.
+  // A stale push changes no parties.
   const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
   return duplicateOf
     ? { state: 'REPLAYED', outcome, matterId, duplicateOf: duplicateOf.pushId, ...unseen }

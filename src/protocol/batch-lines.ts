@@ -1,7 +1,4 @@
-/**
- * Splits a batch into lines and parses the lines. A wrong line does not affect other lines (contract 7.2). Invalid
- * UTF-8 or a broken JSON array invalidates the whole batch.
- */
+/** Splits a batch into lines and parses the lines (contract 7.2). */
 import { isUtf8 } from 'node:buffer';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { batchLine } from './batch';
@@ -45,7 +42,7 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * `runInSlices` must run this generator, so that a large array does not block the event loop.
+ * Callers must run this generator with `runInSlices`.
  *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH or INVALID_JSON
@@ -60,7 +57,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** @returns an estimate of the number of lines, including empty lines */
+/** @returns an estimate of the number of lines */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements
@@ -169,7 +166,7 @@ function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   return names.length === known ? NONE : names.filter((name) => !FIELDS.has(name));
 }
 
-/** Faster than the schema `batchLine`; must accept exactly the lines that `batchLine` accepts. */
+/** Faster than the schema `batchLine`, and must accept the same lines. */
 function isLine(json: object): json is Pick<ReadLine, 'op' | 'key' | 'body'> {
   const { op, key, body } = json as Readonly<Record<string, unknown>>;
   const isKey = key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key));

@@ -1,4 +1,4 @@
-/** The body of `push-logs/query`, which searches the push log. */
+/** The request body of the query `push-logs/query`. */
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { describe } from './language';
@@ -23,11 +23,10 @@ const word = nullIsAbsent(z.string().min(1).max(64));
 const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
 
 const FILTER = describe(
-  'One name, or a list of names of which one must match. An entry must match all filters. `outcome` and `reason` cannot be combined.',
+  'One name or several alternative names. An entry must match all filters. `outcome` and `reason` cannot be combined.',
   '单个名称，或名称列表（满足其一即可）。日志须满足所有筛选条件；outcome 与 reason 不能同时使用。',
 );
 
-/** @param timeZone PORTAL_TIME_ZONE, the zone of local date-times in the body */
 export function logQuerySchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z
@@ -35,7 +34,7 @@ export function logQuerySchema(timeZone: string) {
       requestId: requestId().meta(describe('Only this request', '指定的一次请求')),
       batchId: requestId().meta(
         describe(
-          'The requestId of the answer to a batch: selects the lines of the batch, or the rejected batch itself',
+          'The requestId of a batch: selects the lines of the batch, or the entry of a rejected batch',
           '批次响应的 requestId：返回该批次的各行；整体被拒绝时返回该批次本身',
         ),
       ),
@@ -54,7 +53,7 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         describe(
-          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key also resolves the failure. So does a successful resend of the failed push. A resend of a push that is older than the failed push does not. Batches that were rejected as a whole are not included.',
+          'True: only unresolved failures. A later persisted push of the same matter resolves a failure. A later successful push with the same client, operation and idempotency key resolves a failure. A successful resend of the failed push resolves the failure. A resend of an older push resolves nothing. Rejected batches are not included.',
           '为 true 时只返回至今未补救的失败。以下情形视为已补救：同一事项之后有推送落库；同一 client、操作、幂等键之后有推送成功；该失败推送的重发成功。更早推送的重发不算补救。不含被整体拒绝的批次。',
         ),
       ),

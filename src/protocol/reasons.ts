@@ -69,7 +69,7 @@ export const REASONS = {
   PUSH_NOT_FOUND: final(
     404,
     '没有可重发的该次推送',
-    'not sent: this client has no such push in the log',
+    'not sent: the log has no such push of this client',
   ),
   PATH_NOT_FOUND: final(404, '接口不存在', 'there is no such endpoint'),
   METHOD_NOT_ALLOWED: final(405, '不支持的请求方法', 'this method is not supported here'),

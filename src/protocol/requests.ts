@@ -81,7 +81,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     .superRefine(checkRemovals, { when: whenRemoving })
     .meta({
       ...describe(
-        'An absent field stays as it is; null clears a field',
+        'An absent field is not changed; null clears a field',
         '未传的字段保持不变，null 清空',
       ),
       allOf: [
@@ -217,7 +217,7 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
     );
 }
 
-/** Runs a rule if the fields in `names` are valid. By default, zod runs a rule only if all fields are valid. */
+/** Runs a rule even if fields other than `names` are invalid. */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&

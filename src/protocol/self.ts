@@ -51,7 +51,7 @@ const scopes = () =>
     .array(z.enum(['query', 'push']))
     .meta(
       describe(
-        'What the key allows; without `push`, a push is rejected with SCOPE_NOT_ALLOWED',
+        'Scopes of the key. Without `push`, pushes are rejected with SCOPE_NOT_ALLOWED',
         '权限范围；没有 push 时推送会以 SCOPE_NOT_ALLOWED 被拒绝',
       ),
     );
@@ -82,7 +82,7 @@ export const signedWith = z
       .nullable()
       .meta(
         describe(
-          'When the query key expires; null: a secret of the client signed the request',
+          'Expiry of the query key; null if a secret signed the request',
           '查询密钥的失效时间；null 表示使用的是 client_secret',
         ),
       ),
@@ -176,7 +176,7 @@ export const clientSelf = z
       .nullable()
       .meta(
         describe(
-          'Set while pushes of the client are rejected with CLIENT_PAUSED; null: not paused',
+          'The pause, in which pushes are rejected with CLIENT_PAUSED; null: not paused',
           '推送已被暂停（返回 CLIENT_PAUSED）；null 表示未暂停',
         ),
       ),

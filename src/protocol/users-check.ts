@@ -22,7 +22,7 @@ export const checkedUser = z
       .enum(['ENABLED', 'DISABLED', 'UNKNOWN'])
       .meta(
         describe(
-          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with this party, or a DRAFT with this initiator, is rejected with UNKNOWN_USER. Any other push with this initiator gets a warning',
+          'ENABLED: a push may contain the name. DISABLED, UNKNOWN: a push with this party is rejected with UNKNOWN_USER. A DRAFT with this initiator is rejected. Otherwise the initiator causes a warning',
           'ENABLED 可用于推送。DISABLED（已停用）与 UNKNOWN（不存在）：作为参与人时推送以 UNKNOWN_USER 被拒绝；作为发起人时仅有警告，DRAFT 则被拒绝',
         ),
       ),

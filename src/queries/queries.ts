@@ -1,4 +1,4 @@
-/** Entry point of the signed queries: one function for each query in the endpoint table (`protocol/endpoints.ts`). */
+/** Creates the functions that answer the signed queries. */
 import type { Connection } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import { createMutex } from '../concurrency/turns';

@@ -1,8 +1,4 @@
-/**
- * Ensures that all processes of a namespace use the same layout of the queue and the same database. With two layouts,
- * the pushes of one matter could be in two partitions and lose their order. A worker with another database would not
- * find the push-log entries of the pushes.
- */
+/** Ensures that all processes of a namespace use the same queue layout and the same database. */
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
 import type { Logger } from '../../infra/logger';
 import { defineScript } from '../../infra/redis/commands';
@@ -48,11 +44,7 @@ export async function agreeOnLayout(
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
 
-/**
- * Checks the recorded layout, for a process that only adds pushes.
- *
- * @throws Error that names the setting to correct
- */
+/** Checks the recorded layout, for a process that only adds pushes. */
 export async function requireLayout(
   redis: RedisConnection,
   keys: RedisKeys,
@@ -77,11 +69,7 @@ function compare(own: QueueLayout, queue: QueueLayout) {
   return { setting, own: own[name], count: queue[name], difference };
 }
 
-/**
- * Creates the keys of the recorded layout, for a process that changes nothing in Redis.
- *
- * @param assumed the layout to use if no layout is recorded
- */
+/** @param assumed the layout to use if no layout is recorded */
 export async function readQueueKeys(
   redis: RedisConnection,
   namespace: string,
@@ -103,7 +91,7 @@ async function isInUse(redis: RedisConnection, keys: RedisKeys): Promise<boolean
   return found.some((count) => count > 0);
 }
 
-/** CLAIM: milliseconds until a claim expires. RENEW_EVERY: milliseconds between renewals. */
+/** Milliseconds until a claim expires. */
 const CLAIM = 15_000;
 const RENEW_EVERY = 4_000;
 
@@ -125,7 +113,7 @@ interface ClaimOptions {
 /**
  * Claims the namespace for the database, and renews the claim until the returned loop is stopped.
  *
- * @throws Error that names both databases, if another database has a claim
+ * @throws Error if another database has a claim
  */
 export async function claimNamespace(options: ClaimOptions): Promise<PollLoop> {
   const { redis, keys, namespace, identify, logger } = options;

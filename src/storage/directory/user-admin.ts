@@ -11,11 +11,11 @@ export interface NewUser {
 /** The expected effects of the import of a user file. */
 export interface ImportPlan {
   readonly created: number;
-  /** Number of users in the file that exist already. */
+  /** Number of existing users in the file. */
   readonly updated: number;
-  /** Number of users in the file that are disabled now. */
+  /** Number of disabled users in the file. */
   readonly enabledAgain: number;
-  /** Number of all users that are enabled now. */
+  /** Number of enabled users before the import. */
   readonly enabled: number;
   /** Enabled users that the file does not contain, sorted by username. */
   readonly missing: readonly string[];
@@ -64,7 +64,7 @@ const NAMES_PER_COMMAND = 10_000;
 
 /**
  * @returns the number of changed users
- * @throws DirectoryError if a user does not exist; then no user is changed
+ * @throws DirectoryError if a user does not exist
  */
 export async function setUsersEnabled(
   connection: Connection,

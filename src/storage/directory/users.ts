@@ -13,15 +13,15 @@ const MAX_CACHED = 100_000;
 const MAX_NAMES = 5_000;
 
 export interface UserDirectory {
-  /** Returns the usernames that no enabled portal user has. */
+  /** Returns the usernames without an enabled portal user. */
   unknown(usernames: readonly string[]): Promise<string[]>;
   /** See `findSimilarUsers`. */
   similar(usernames: readonly string[]): Promise<Map<string, string>>;
-  /** Display names by username; users that do not exist are left out. */
+  /** Display names by username. */
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
 
-/** The method `unknown` uses the cache only for enabled users, so that new users are known immediately. */
+/** The method `unknown` reads disabled users again from the database. */
 export function createUserDirectory(
   connection: Connection,
   clock: Clock,

@@ -1,11 +1,11 @@
-/** Makes the conditions of a search by words of the title. */
+/** Creates the conditions of a search for words in titles. */
 import { literalPattern } from '../../domain/mentions';
 
 interface WordCondition {
   readonly title: { readonly $regex: string; readonly $options: 'i' };
 }
 
-/** @param words separated by blanks; a title must contain all words, in any order */
+/** A title must contain all `words`, in any order. */
 export const titleConditions = (words: string): WordCondition[] =>
   words
     .split(/\s+/)

@@ -1,7 +1,4 @@
-/**
- * Counts answered pushes in memory, and adds the counts to the database every few seconds. If the process is killed,
- * the unwritten counts are lost.
- */
+/** Counts answered pushes in memory, and adds the counts to the database every few seconds. */
 
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../../concurrency/timing';
@@ -15,7 +12,7 @@ export interface CountedPush {
   readonly clientId: string;
   readonly systemCode: string;
   readonly operation: string;
-  /** The outcome of an accepted push, the reason of an error, or `REPLAYED` for a retry of an accepted push. */
+  /** An outcome, an error reason, or `REPLAYED`. */
   readonly result: string;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
@@ -31,7 +28,7 @@ export interface PushCounts {
 
 export interface PushCountsOptions {
   readonly logger: Logger;
-  /** Start of the hour of `at` in the portal's time zone, epoch milliseconds. */
+  /** Start of the local hour that contains `at`, epoch milliseconds. */
   readonly hourOf: (at: number) => number;
   /** Milliseconds between two writes. */
   readonly interval?: number;
@@ -48,7 +45,7 @@ interface Pending extends CountedPush {
 
 const INTERVAL = 3_000;
 const MINUTE = 60_000;
-/** Maximum counts in memory. Each combination of minute, client, operation and result has one count. */
+/** Maximum counts in memory. */
 const MAX_PENDING = 20_000;
 const COUNTS_PER_COMMAND = 500;
 
@@ -125,7 +122,6 @@ class PushCounter implements PushCounts {
       try {
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // The next write includes the failed and the unsent counts.
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);
         throw error;
       }

@@ -336,7 +336,7 @@ test('a push of another client, a query, and what nobody signed are not there', 
   expect(await matterModel(service.db).countDocuments({ externalId: 'OTHER' })).toBe(0);
   const headers = { 'Accept-Language': 'en' };
   const english = resultsOf(await resend(ids.slice(0, 1), { headers }));
-  expect(english[0]?.message).toBe('not sent: this client has no such push in the log');
+  expect(english[0]?.message).toBe('not sent: the log has no such push of this client');
 });
 
 test('a query key without the push scope gets 403, which is logged; one with it may resend', async () => {
