@@ -141,8 +141,8 @@ export interface SignedBody {
   /** Whether the body is hashed in slices. */
   readonly isLarge: boolean;
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Undefined for a small body, and before the first call of `findSigner`. */
-  digest(): BodyDigest | undefined;
+  /** Undefined for a small body. */
+  digest(): Promise<BodyDigest | undefined>;
 }
 
 /** Call `findSigner` only after `checkHeaders` has accepted the headers. */
@@ -153,19 +153,23 @@ export function createSignedBody(
   const isLarge = rawBody.length > SLICE;
   const slice = new TimeSlice();
   const results = new Map<string, boolean>();
-  let digest: BodyDigest | undefined;
+  let hashed: BodyDigest | undefined;
+  const digest = async () => {
+    if (isLarge && !hashed) {
+      await slice.next();
+      const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
+      hashed = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
+    }
+    return hashed;
+  };
   const isSignedWith = async (secret: string) => {
     if (!isLarge) return verify(secret, clientId, timestamp, rawBody, signature);
     const hmac = await hashInSlices(startDigest(secret, clientId, timestamp), rawBody, slice);
     return matches(hmac.digest(), signature);
   };
   const findSigner = async (secrets: readonly Secret[]) => {
-    if (isLarge && !digest) {
-      await slice.next();
-      // The duration must not reveal whether the client exists, so the body is always hashed.
-      const hash = await hashInSlices(createHash('sha256'), rawBody, slice);
-      digest = { bodyHash: hash.digest('hex'), bodySize: rawBody.length };
-    }
+    // The duration must not reveal whether the client exists, so the body is always hashed.
+    if (isLarge) await digest();
     for (const secret of secrets) {
       const isSigner = results.get(secret.secret) ?? (await isSignedWith(secret.secret));
       results.set(secret.secret, isSigner);
@@ -173,7 +177,7 @@ export function createSignedBody(
     }
     return undefined;
   };
-  return { isLarge, findSigner, digest: () => digest };
+  return { isLarge, findSigner, digest };
 }
 
 async function hashInSlices<T extends Hash | Hmac>(

@@ -56,7 +56,7 @@ export function koaHmacAuth(
     const { requestId, rawBody } = state;
     const body = createSignedBody(headers, rawBody);
     const { client, caller, error } = await identify(deps, { headers, body, receivedAt });
-    const digest = body.digest();
+    const digest = await body.digest();
     state.digest = digest;
     if (error) {
       const logged = requestFields(ctx);

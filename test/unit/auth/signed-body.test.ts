@@ -79,7 +79,7 @@ test('others have their turn before a large body is hashed, and while it is', as
   expect(turns).toBeGreaterThan(3);
 });
 
-test('the digest of a large body is there with its signer, also where there is none', async () => {
+test('a large body has its digest, with a signer, without one, and before the search for one', async () => {
   const digest = {
     bodyHash: crypto.createHash('sha256').update(LARGE).digest('hex'),
     bodySize: LARGE.length,
@@ -87,9 +87,10 @@ test('the digest of a large body is there with its signer, also where there is n
   for (const secret of [undefined, 'secret 3']) {
     const body = signedBody(LARGE, secret);
     await body.findSigner(secrets);
-    expect(body.digest()).toEqual(digest);
+    expect(await body.digest()).toEqual(digest);
   }
-  expect(signedBody(SMALL).digest()).toBeUndefined();
+  expect(await signedBody(LARGE).digest()).toEqual(digest);
+  expect(await signedBody(SMALL).digest()).toBeUndefined();
 });
 
 test('a client that changes while a large body is hashed is the one that it has become', async () => {

@@ -1,4 +1,5 @@
 /** A batch that does not come to its end: its sender is told so, and its handler never runs. */
+import { createHash } from 'node:crypto';
 import { koaHmacAuth } from '../../../src/http/authenticate';
 import { createInFlight, koaRawBody } from '../../../src/http/body';
 import { createEndRequest } from '../../../src/http/end-request';
@@ -6,6 +7,7 @@ import { createLogger } from '../../../src/infra/logger';
 import { readBatchLines } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { BATCH } from '../../../src/protocol/paths';
+import type { LoggedRejection } from '../../../src/pushes/rejections';
 import { createIdSource } from '../../../src/storage/push-log/request-id';
 import { aClient } from '../../support/builders';
 import { type KoaApp, startKoaApp } from '../../support/koa-app';
@@ -13,8 +15,10 @@ import { connectRaw, rawPush } from '../../support/raw-http';
 import { resultOf } from '../../support/steps';
 
 const CLIENT = aClient();
+const MAX_BODY = 200_000;
 const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
 const handled: number[] = [];
+const rejections: LoggedRejection[] = [];
 let checkReady = () => {};
 let app: KoaApp;
 
@@ -24,7 +28,7 @@ beforeAll(async () => {
   const auth = {
     clients: { find, findFresh: find, maxSecretCount: () => 2 },
     database: { guard: <T>(call: Promise<T>) => call },
-    logRejection: () => undefined,
+    logRejection: (rejection: LoggedRejection) => void rejections.push(rejection),
     noteUse: () => undefined,
     checkReady: () => checkReady(),
     newRequestId,
@@ -36,7 +40,7 @@ beforeAll(async () => {
   const answers = { ...listeners, always200: false, pathPrefix: '', end, isLeaving: () => false };
   app = await startKoaApp(
     answers,
-    koaRawBody(createInFlight(10), 2_000, 300),
+    koaRawBody(createInFlight(10), MAX_BODY, 300),
     koaHmacAuth(auth, BATCH),
     ({ state }) => {
       const lines = readBatchLines(state.rawBody, { lines: 10, bodyBytes: 1_000 });
@@ -48,13 +52,15 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 beforeEach(() => {
   handled.length = 0;
+  rejections.length = 0;
   checkReady = () => {};
 });
 
-async function answerTo(body: string, sent = body, clientId = 'oa') {
+async function answerTo(body: string, sent = body, clientId = 'oa', timestamp?: string) {
   const { port } = app;
   const caller = await connectRaw(`http://127.0.0.1:${port}`);
-  caller.send(rawPush({ clientId, secret: 'secret', body, sent }));
+  const signed = { clientId, secret: 'secret', body, ...(timestamp && { timestamp }) };
+  caller.send(rawPush({ ...signed, sent }));
   const [answer] = await caller.untilAnswers(1);
   caller.socket.destroy();
   return answer?.envelope();
@@ -88,7 +94,21 @@ test('one that is still arriving when the process begins to drain is not begun',
 });
 
 test('one that says that it is longer than it may be is not read', async () => {
-  const answer = await answerTo(LINE.repeat(100), LINE);
+  const answer = await answerTo(LINE.repeat(MAX_BODY / LINE.length + 1), LINE);
   expect(answer).toMatchObject({ code: 413, reason: 'BODY_TOO_LARGE', data: null });
   expect(handled).toEqual([]);
+});
+
+test.each([
+  ['an expired timestamp', 'oa', '1000000000', 'TIMESTAMP_OUT_OF_WINDOW'],
+  ['a wrong signature', 'oa', undefined, 'SIGNATURE_MISMATCH'],
+])('a large one with %s is recorded later, and not kept in memory until then', async (...how) => {
+  const [, clientId, timestamp, reason] = how;
+  const body = 'x'.repeat(100_000);
+  const sent = timestamp ? body : body.replace('x', 'y');
+  expect(await answerTo(body, sent, clientId, timestamp)).toMatchObject({ reason });
+  const [rejection] = rejections;
+  expect(rejection?.body).toBeUndefined();
+  const bodyHash = createHash('sha256').update(sent).digest('hex');
+  expect(rejection?.entry()).toMatchObject({ bodyHash, bodySize: 100_000, result: reason });
 });
