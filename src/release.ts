@@ -11,7 +11,7 @@ import { prepareDatabase } from './storage/schema';
 const COMMAND_TIMEOUT = 6 * 3_600_000;
 
 /**
- * Creates collections and indexes, sets the retention of the push log, and corrects the phases of matters.
+ * Creates collections and indexes, and sets the retention of the push log.
  *
  * @throws ConfigError, DatabaseSetupError, or the driver's error
  */

@@ -57,7 +57,7 @@ export function decide(
   }
 }
 
-/** An operation with the same `sourceUpdatedAt` as the matter is not stale (contract 4.5). */
+/** Equal times are not stale (contract 4.5). */
 function isStale(matter: Matter, op: Operation): boolean {
   // On a deleted matter, only an upsert can be stale.
   if (matter.deleted && op.op !== 'upsert') return false;

@@ -7,14 +7,11 @@ export interface Mentions {
   replaceIn(text: string, replacement: string): string;
 }
 
-/**
- * A letter or digit that extends a name to a longer word. Chinese characters are excluded, because Chinese texts have
- * no blanks between words.
- */
+/** A letter or digit. Chinese characters are excluded, because Chinese texts have no blanks between words. */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
 /** These signs continue a word: the text `li.lei@example.com` does not contain the name `li.lei`. */
 const JOINT = '[._@-]?';
-/** Maximum levels of escapes. A JSON text in `payloadJson` has two levels. */
+/** Maximum levels of escapes. */
 const MAX_LEVELS = 5;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
 /** Escapes with these letters become a blank, for example `\n`. */
@@ -25,7 +22,7 @@ export function createMentions(username: string): Mentions {
   const before = /^\p{Script=Han}/u.test(username) ? '' : `(?<!${WORD}${JOINT})`;
   const after = /\p{Script=Han}$/u.test(username) ? '' : `(?!${JOINT}${WORD})`;
   const word = new RegExp(`${before}${literalPattern(username)}${after}`, 'gu');
-  // `includes` is much faster than the regular expression, and few texts contain the name.
+  // `includes` is much faster than the regular expression.
   const isWordIn = (text: string) => text.includes(username) && text.search(word) >= 0;
   return {
     isIn: (body) => {

@@ -1,12 +1,9 @@
-/**
- * Maps the columns of a file to fields by the column names. The user can override this mapping. Uses no Node API,
- * because the page /console imports this file too.
- */
+/** Maps the columns of a file to fields. Uses no Node API, because the page /console imports this file. */
 
-/** Common column names of each field, best first, in the form that `plain` returns. */
+/** Common column names of each field in `plain` form, best first. */
 export type ColumnNames = Readonly<Record<string, readonly string[]>>;
 
-/** The field of a column with usernames. These users become parties with the role ASSIGNEE. */
+/** The field of a column with usernames of assignees. */
 export const ASSIGNEE = 'assignee';
 
 export const MATTER_COLUMNS: ColumnNames = {
@@ -59,11 +56,7 @@ const plain = (name: string) =>
     .toLowerCase()
     .replace(/[\s_\-*:：()（）]/g, '');
 
-/**
- * 0 means the best fit, and infinity means no fit.
- *
- * @param name the result of `plain` for the column name
- */
+/** 0 means the best fit, and infinity means no fit. */
 function rankOf(field: string, name: string, names: ColumnNames): number {
   if (plain(field) === name) return 0;
   const at = names[field]?.indexOf(name) ?? -1;
@@ -93,7 +86,7 @@ export type Mapped =
 
 export const IGNORED = 'ignore';
 
-/** The name of a column, and the field (or IGNORED) that the user states for this column. */
+/** The field (or IGNORED) that the user states for a column. */
 export type GivenColumn = readonly [field: string, name: string];
 
 /** The columns in `given` override the guessed mapping. */

@@ -5,7 +5,7 @@ export interface FileTime {
   readonly text: string;
   /** Milliseconds. `2026/11/25 9:20` has a precision of one minute. */
   readonly precision: number;
-  /** Whether the cell was a serial number of a spreadsheet: the days since 1899-12-30. */
+  /** Whether the cell was a spreadsheet serial number (days since 1899-12-30). */
   readonly isSerial: boolean;
 }
 
@@ -17,14 +17,11 @@ const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
 const SERIAL = /^(\d{5})(?:\.(\d{1,15}))?$/;
-/** Accepted serial numbers: from FIRST_SERIAL (2000-01-01) to LAST_SERIAL (2099-12-31). */
+/** Accepted serial numbers: the days from 2000-01-01 to 2099-12-31. */
 const [FIRST_SERIAL, LAST_SERIAL] = [36_526, 73_050];
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
-/**
- * @param cell text of a cell, without surrounding blanks
- * @returns undefined for an ambiguous cell: `20261125` can be a day or epoch seconds
- */
+/** @returns undefined for an ambiguous cell: `20261125` can be a day or epoch seconds */
 export function readFileTime(cell: string): FileTime | undefined {
   const iso = ISO.exec(cell);
   if (iso) return { text: cell, precision: iso[2] ? 1 : iso[1] ? SECOND : MINUTE, isSerial: false };

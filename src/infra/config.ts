@@ -139,7 +139,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A page of the console sends many requests at once. */
+/** The burst is larger than the rate, because a page of the console sends many requests at once. */
 export const queryKeyRate = ({ QUERY_KEY_RATE: rate }: Config) => ({ rate, burst: 5 * rate });
 
 export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');

@@ -28,7 +28,7 @@ export interface Metrics {
   batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
   /** `web` received a message with replies from a worker. @param sentAt epoch milliseconds of the Redis clock */
   replied(sentAt: number): void;
-  /** A grouped call wrote `size` push-log entries or queued pushes. */
+  /** Counts a grouped call. @param size number of log entries or pushes in the call */
   batch(call: GroupedCall, size: number): void;
   /** A write failed because of concurrent writes (`isContention` in `workers/failures.ts`). */
   conflict(): void;

@@ -5,7 +5,6 @@ import type { mongo } from 'mongoose';
 export interface TraceHeaders {
   /** 55 characters. */
   readonly traceparent?: string;
-  /** At most 512 characters if stored with a push. */
   readonly tracestate?: string;
 }
 
@@ -70,11 +69,7 @@ export interface Tracing {
    * @param points results of `here`
    */
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
-  /**
-   * Runs `work` in a new span.
-   *
-   * @param work queues pushes with the trace context `carried`
-   */
+  /** Runs `work` in a new span. Pushes are queued with the trace context `carried`. */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /** Runs `apply` in a span for the batch. Adds a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;

@@ -4,10 +4,7 @@ import { bilingual, bilingualTitle } from '../protocol/language';
 import type { JsonValue } from './json-schema';
 import { toLines } from './operations';
 
-/**
- * The script replaces variables before signing, because the signature covers the sent bytes. The script imports only
- * HmacSHA256, because Postman already declares the name CryptoJS.
- */
+/** The script replaces variables before signing, because the signature covers the sent bytes. */
 const SIGNING_SCRIPT = `const { HmacSHA256 } = require('crypto-js');
 const body = pm.variables.replaceIn(pm.request.body.raw || '');
 pm.request.body.raw = body;
@@ -20,7 +17,7 @@ pm.request.headers.upsert({ key: 'X-Timestamp', value: timestamp });
 pm.request.headers.upsert({ key: 'X-Signature', value: signature });`;
 
 const ABOUT = bilingual([
-  'Set the variables `baseUrl`, `clientId` and `clientSecret`. A script of the collection signs each request before it is sent.',
+  'Set the variables `baseUrl`, `clientId` and `clientSecret`. A script of the collection signs each request.',
   '请设置变量 `baseUrl`、`clientId` 和 `clientSecret`。集合的脚本会在发送前为每个请求签名。',
 ]);
 

@@ -1,4 +1,4 @@
-/** The files that `npm run openapi` writes: a map from the path in the repository to the text. */
+/** The files that `npm run openapi` writes, by path. */
 import { apiCollection } from './collection';
 import { openApiDocument, openApiText } from './document';
 import type { JsonValue } from './json-schema';

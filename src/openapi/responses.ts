@@ -14,7 +14,6 @@ const RATE = ['RateLimit', 'RateLimit-Policy'];
 const ADMITTED = [400, 404, 429, 500, 503, 504];
 const RETRY_LATER = [429, 503];
 
-/** @param examples examples of `data`, by name */
 export function success(answer: string, examples: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(examples).map(([name, data]) => [
     name,

@@ -40,7 +40,7 @@ export const nextCursor = () =>
 export const notRecorded = () =>
   count().meta(
     describe(
-      'Number of matching pushes that have no log entry. Causes: too many rejections, or an unavailable database',
+      'Number of pushes that match the request but have no log entry. Causes: too many rejections, or an unavailable database',
       '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
     ),
   );

@@ -19,7 +19,7 @@ export interface SplitArray {
 /** Maximum blanks before the `[`. */
 const MAX_BLANKS = 64 * 1024;
 
-/** @returns position of the `[` after blanks; undefined if the batch is no array */
+/** @returns position of the `[`; undefined if the batch is no array */
 export function arrayStart(batch: Buffer, from: number): number | undefined {
   const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
   return batch[at] === OPEN_LIST ? at : undefined;
@@ -27,12 +27,7 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 
 const STEP = 64 * 1024;
 
-/**
- * `runInSlices` (concurrency/turns.ts) can pause this generator at each `yield`.
- *
- * @param start position of the `[`
- * @param maxElements the result contains at most one more element
- */
+/** @param start position of the `[` */
 export function* splitArray(
   batch: Buffer,
   start: number,
@@ -65,11 +60,11 @@ interface Reached {
 
 const NONE = 0;
 
-/** Rejects a value with more than MAX_BRACKETS nested levels, to limit the memory. */
+/** Rejects a value with more than MAX_BRACKETS nested levels. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   /** The closing bracket of the current list or object, or NONE. */
   let due = NONE;
-  /** A stack with the values of `due` for the surrounding lists and objects. */
+  /** Stack: the closing brackets of the surrounding lists and objects. */
   const outer: number[] = [];
   let at = from;
   let pauseAt = from + STEP;
@@ -114,10 +109,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   }
 }
 
-/**
- * Skips a word: a number, `true`, `false`, `null`, or any other run of WORD bytes. In a list, skips several words at
- * once, for speed.
- */
+/** Skips a word, for example a number or `true`. In a list, skips several words, for speed. */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;
   for (;;) {
@@ -139,7 +131,7 @@ const SIGN = 1;
 const BLANK = 2;
 const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
 
-/** The kind of each byte value: a look-up in this table is faster than a chain of comparisons. */
+/** The kind of each byte value. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
   return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;
@@ -149,10 +141,10 @@ const BACKSLASH = 0x5c;
 const BODY = Buffer.from('"body"');
 
 /**
- * Finds the bytes of the field `body`: the push log stores and hashes exactly these bytes.
+ * Finds the exact bytes of the field `body`.
  *
  * @param line valid JSON: an object with the field `body`
- * @returns a slice of `line`. If `body` occurs several times, the last value counts, as in `JSON.parse`
+ * @returns a slice of `line`: the last value of `body`, as in `JSON.parse`
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);

@@ -54,7 +54,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
 
 const lineNumber = count().meta(
   describe(
-    'Line number in the body, from 1; empty lines count. In an array: the number of the element',
+    'Number of the line in the body, from 1. Empty lines are numbered too. In an array: the number of the element',
     '行号，从 1 开始，空行计入；数组为元素序号',
   ),
 );
@@ -93,7 +93,7 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'At most 20 problems of the line. Unknown users are exempt until the batch has about 10,000. Paths of fields are relative to `body`.',
+        'At most 20 problems of the line, and all unknown users. A batch lists at most about 10,000 unknown users. Paths of fields are relative to `body`.',
         '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
       ),
     ),

@@ -5,7 +5,7 @@ export type Language = (typeof LANGUAGES)[number];
 export type Text = Readonly<Record<Language, string>>;
 
 export interface LocalizedText {
-  /** The Chinese text; after `render`, the text in the language of the caller. */
+  /** Chinese until `render` selects the language of the caller. */
   readonly message: string;
   /** Absent in push-log entries that older versions wrote. */
   readonly english?: string;

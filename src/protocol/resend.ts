@@ -98,7 +98,7 @@ export const resendResult = batchResult
     ),
     requestId: requestId().meta(
       describe(
-        'The id of the new push, or of an existing queued or successful push; otherwise equal to `resentFrom`.',
+        'If the push is sent again: the id of the new push. If a later push is queued or took effect: the id of the later push. Otherwise: the value of `resentFrom`.',
         '新的推送；未重发时为之后已生效的推送，没有时与 resentFrom 相同，试运行时也相同',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'Whether the push is sent again, or in a dry run can be sent again. If false: `code` 0 means that the push took effect earlier; otherwise see `reason`.',
+          'True: the push is sent again (dry run: would be sent again). False with `code` 0: the push took effect earlier. False with another `code`: see `reason`.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

@@ -34,11 +34,11 @@ export const checkedUsers = z
   .object({
     allEnabled: z
       .boolean()
-      .meta(describe('Whether a push may contain all of the names', '是否全部可以在推送中使用')),
+      .meta(describe('Whether all of the users are ENABLED', '是否全部可以在推送中使用')),
     users: z
       .array(checkedUser)
       .meta(
-        describe('In the order of the request, each name once', '按请求顺序返回，每个登录名一次'),
+        describe('Each name once, in the order of the request', '按请求顺序返回，每个登录名一次'),
       ),
   })
   .meta(describe('The state of each name', '登录名的状态'));

@@ -63,7 +63,7 @@ function isLogged(reply: Settlement | undefined): boolean {
   return reply.state !== 'REFUSED' || !ENDS_WITHOUT_ENTRY.includes(reply.reason);
 }
 
-/** Finalizes each push without a logged reply. */
+/** Finalizes each push whose reply does not satisfy `isLogged`. */
 function finalizeOthers(
   { finalizer, clock }: QueueAndWaitDependencies,
   pushes: readonly PushToQueue[],
@@ -108,8 +108,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, a worker may still apply the push. Therefore, the client gets only the final state in the
- * push log.
+ * If `result` is an error, a worker may still apply the push. Therefore, the client gets an answer only after the push
+ * log contains the final state.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

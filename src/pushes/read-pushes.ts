@@ -31,7 +31,7 @@ export interface ReadTimes {
   readonly left: number;
 }
 
-/** The error of an invalid push becomes the `answer` of the push. @throws PushError DATABASE_UNAVAILABLE */
+/** Stores the error of an invalid push in `Push.answer`. @throws PushError DATABASE_UNAVAILABLE */
 export async function readPushes(
   deps: ReadDependencies,
   request: PushRequest,

@@ -39,7 +39,7 @@ export interface LoggedRejection {
   /** Called only if the rejection is recorded. */
   readonly entry: () => LogEntry;
   readonly body?: Uint8Array | undefined;
-  /** Absent if the request was not a push. */
+  /** Absent if the request does not count as a push. */
   readonly push?: PushEnded | undefined;
 }
 

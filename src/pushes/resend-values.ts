@@ -129,7 +129,7 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // The position replaces the signature, because the log does not store valid signatures.
+    // `positionOf` replaces the signature of the push, because the log does not store valid signatures.
     const idempotencyKey = firstBody && entry.idempotencyKey;
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);

@@ -43,7 +43,7 @@ export interface SubmitDependencies extends ApplyDependencies, ReadDependencies 
   readonly batchTimeout: number;
 }
 
-/** The steps that a resend (resend-request.ts) replaces. */
+/** The steps that differ for a resend (resend-request.ts). */
 export interface SubmitSteps {
   readonly read: typeof readPushes;
   /** Only for a resend: can reject pushes that are recorded but not queued yet. */
@@ -101,7 +101,7 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const lineCount = lines && count;
   // `checkReady` must precede `admit`, because `admit` counts the request for the rate limit.
   deps.checkReady();
-  // `enter` must precede `takePermit`: the batch window counts rejected single pushes.
+  // The batch window must also count the single pushes that `takePermit` rejects.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {

@@ -12,7 +12,7 @@ import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
 
-/** Maximum concurrent digests, per system and in total. A digest can read all matters of a system. */
+/** Maximum concurrent digests, per system and in total. */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 const MAX_BUCKETS = 100_000;
 
@@ -25,7 +25,6 @@ export interface DigestQuery {
   readonly open?: boolean | undefined;
 }
 
-/** @returns a query that throws PushError TOO_MANY_QUERIES, or VALIDATION_FAILED for too many buckets */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {

@@ -16,8 +16,8 @@ export interface PushMessage {
   readonly idempotencyKey?: string;
   readonly idempotencyFingerprint?: string;
   /**
-   * Request id of the previous line of the same matter in the caller's batch. If the previous line failed with a
-   * retryable server error, this push is skipped.
+   * Request id of the previous batch line for this matter. If the previous line failed with a retryable server error,
+   * this push is skipped.
    */
   readonly previous?: string;
   /** The trace context of the web process, if TRACING is on. */
@@ -45,11 +45,11 @@ export interface WantedPartition {
   readonly isTaken: boolean;
 }
 
-/** The first pushes of one partition, in their order. */
+/** The first pushes of one partition, in queue order. */
 export interface PartitionRecords {
   readonly partition: number;
   readonly pushes: readonly WaitingPush[];
-  /** Bytes of these pushes, as Redis stores them. */
+  /** Size of `pushes` in Redis. */
   readonly bytes: number;
   /** Redis time of the read, epoch milliseconds. */
   readonly now: number;
@@ -83,8 +83,8 @@ export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
 }
 
 /**
- * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`, with Redis times in epoch
- * milliseconds. The part before the JSON is the header.
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The header is the part before
+ * the JSON.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;
@@ -118,7 +118,7 @@ const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 export interface Owner {
   /** Letters and digits only, because the Lua scripts match this id with `%w`. */
   readonly id: string;
-  /** Ids of the sessions in hex, one for each batch that can run at the same time. */
+  /** Hex ids of the database sessions, one for each concurrent batch. */
   readonly sessions: readonly string[];
   /** Name of the process, without blanks. In Redis, a blank separates two owners. */
   readonly name: string;

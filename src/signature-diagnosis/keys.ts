@@ -29,7 +29,7 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
-/** Names of settings. The key may be a whole line of a settings file, such as `SECRET=…`. */
+/** Names of settings. Some callers sign with a whole line of a settings file, such as `SECRET=…`. */
 const NAMES = [
   ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
   ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
@@ -80,7 +80,7 @@ export function keyVariants(
   ];
 }
 
-/** @param ended the cause of an expired secret */
+/** @param ended the cause to report if the secret has expired */
 function unchangedKey(stored: StoredSecret, ended: Cause, receivedAt: number): KeyVariant {
   const isOver = stored.endsAt !== undefined && stored.endsAt <= receivedAt;
   const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';

@@ -32,7 +32,7 @@ export interface MongoStatus {
 /** Failed pushes of the last day that `matterctl log resend` can send again (RETRYABLE_REASONS). */
 export interface Resendable {
   readonly count: number;
-  /** True if the search did not read all failed pushes; `count` can then be too low. */
+  /** True if the search did not read all failed pushes. */
   readonly isCut: boolean;
   /** Number of pushes, by the reason of the failure. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -46,7 +46,7 @@ export class MongoStatusReader {
   #opened: Promise<Connection> | undefined;
   #found: { readonly at: number; readonly resendable: Resendable } | undefined;
 
-  /** @param source a URL, or an existing connection that `close` does not close */
+  /** @param source a URL or an existing connection */
   constructor(source: string | Connection) {
     this.#source = source;
   }
@@ -149,7 +149,7 @@ async function* each(entries: readonly LogEntry[]): AsyncGenerator<LogEntry> {
   yield* entries;
 }
 
-/** Returns a placeholder for each stored body: the counts do not depend on the content. */
+/** Returns placeholders instead of the bodies, for speed. */
 function storedBodies(connection: Connection) {
   const collection = nativeCollection<LoggedBody>(bodyModel(connection));
   const placeholder = Buffer.from('{}');

@@ -1,7 +1,6 @@
 /**
- * Entry point of `storage/sessions/`: the pool of database sessions of a worker. If a worker dies, an open transaction
- * of this worker locks documents for at least a minute (`transactionLifetimeLimitSeconds`). Two mechanisms end the
- * transaction earlier:
+ * Entry point of `storage/sessions/`: the pool of database sessions of a worker. An open transaction of a dead worker
+ * locks documents for at least a minute. Two mechanisms end the transaction earlier:
  *
  * - Redis stores the session ids of each partition owner (`src/queue/records.ts`). The next owner of the partition ends
  *   the transactions of these sessions. This mechanism fails if Redis loses its data.
@@ -20,26 +19,26 @@ import {
   type Work,
 } from './sessions/pooled-session';
 
-/** A batch cannot commit, because the pool has retired the session of the batch. */
+/** The pool has retired the session of the batch. */
 export class SessionReplaced extends Error {
   override readonly name = 'SessionReplaced';
 }
 
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 700;
-/** Maximum retired sessions. Above the maximum, the pool forgets the oldest sessions. */
+/** Maximum retired sessions that the pool remembers. */
 const MAX_RETIRED = 50;
-/** An id that no session has, to test whether MongoDB permits `killSessions`. */
+/** An id that no session has. */
 const NO_SESSION = '00000000000000000000000000000000';
 
 const KILLED = 'ended the transactions of a dead process';
 const NOT_KILLED =
-  'a process died: the database ends the transactions of the process after transactionLifetimeLimitSeconds';
+  'a process died: MongoDB ends its transactions after transactionLifetimeLimitSeconds';
 
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Ids of sessions with transactions that the pool must still end. */
+  /** Ids of sessions. The pool must end the transactions of these sessions. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
@@ -47,7 +46,6 @@ export class SessionPool {
   private readonly maintenance: PollLoop;
   private isChecked = false;
 
-  /** @param name the name of this process in log lines of other processes */
   constructor(
     connection: Connection,
     private readonly logger: Logger,
@@ -63,7 +61,7 @@ export class SessionPool {
     );
   }
 
-  /** Session id for one of the concurrent batches, hex. The first call for an `index` starts the session. */
+  /** Hex id of a session. The first call for an `index` starts the session. */
   readonly idOf = (index: number): string => {
     const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
     this.pool.set(index, pooled);
@@ -73,7 +71,6 @@ export class SessionPool {
   /**
    * Runs `work` in one transaction. Transactions of one session never overlap.
    *
-   * @param id the session id that `idOf` returned when the batch began
    * @throws SessionReplaced if the session was retired; the errors of `work` and of the driver
    */
   async commit<T>(id: string, work: Work<T>): Promise<T> {
@@ -111,7 +108,7 @@ export class SessionPool {
   /**
    * Ends the open transactions of all other processes. This is safe, because live partition owners retry their batches.
    *
-   * @throws the driver's error; the transactions can then still commit
+   * @throws the driver's error
    */
   async killOthers(): Promise<void> {
     await this.killSessions(await this.heartbeats.sessionsOfOthers());
@@ -128,8 +125,8 @@ export class SessionPool {
   }
 
   /**
-   * A failed transaction stays open if MongoDB did not receive the abort. If MongoDB rejects `killSessions`, a new
-   * transaction of this session ends the failed transaction.
+   * A failed transaction stays open if MongoDB did not receive the abort. `killSessions` or the next transaction
+   * of the session ends the failed transaction.
    */
   private async makeReady(pooled: PooledSession): Promise<void> {
     if (!pooled.isRecorded) await this.heartbeat();
@@ -150,13 +147,12 @@ export class SessionPool {
     if (!this.isChecked) this.isChecked = (await this.tryKill([NO_SESSION])) !== undefined;
     await this.killRetired();
     for (const pooled of this.pool.values()) {
-      // Sessions in use are skipped: their next `commit` calls `makeReady`.
       if (pooled.isFree()) await pooled.exclusively(() => this.makeReady(pooled));
     }
     await this.reapDeadProcesses();
   }
 
-  /** Writes run one at a time: an older list of sessions must not overwrite a newer list. */
+  /** An older list of sessions must not overwrite a newer list. */
   private heartbeat(): Promise<void> {
     return this.oneHeartbeatAtATime(async () => {
       const pooled = [...this.pool.values()];

@@ -12,7 +12,6 @@ type PresentedFields = {
 
 const FIELDS = Object.keys(matterView.shape) as (keyof MatterView)[];
 
-/** @param timeZone the time zone of `deadlineAt` in answers (PORTAL_TIME_ZONE) */
 export function toMatterView(matter: Matter, timeZone: string): MatterView {
   const { deadlineAt, sourceUpdatedAt, deletedAt } = matter;
   const presented: PresentedFields & Pick<MatterView, 'parties'> = {

@@ -25,7 +25,7 @@ const isFlag = (value: unknown) => isNothing(value) || typeof value === 'boolean
 
 const isStatusCode = isText(MAX_LENGTH.externalStatusCode);
 
-/** @param timeZone PORTAL_TIME_ZONE, for times without a time zone */
+/** `timeZone` applies to times without a time zone. */
 export function createReadRow(timeZone: string): ReadRow {
   return (fields) => {
     const { externalId, bizStatus, externalStatusCode: code, deleted } = fields;

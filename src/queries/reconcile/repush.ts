@@ -28,7 +28,7 @@ export interface RepushOptions {
   readonly overwriteNewer: boolean;
   /** Converts an instant to the form of `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
-  /** The matter type if neither the row nor the ledger has a matter type. */
+  /** Default if the row and the ledger contain no matter type. */
   readonly matterType?: string | undefined;
 }
 
@@ -99,7 +99,7 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // An equal deadline is left out, because the deadline of the file can lack the seconds.
+      // An equal deadline is left out, because the file can omit the seconds.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       // The service rejects `removeParties` together with `replaceParties`.

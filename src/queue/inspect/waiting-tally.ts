@@ -1,6 +1,6 @@
 /**
- * Counts waiting pushes by group (all pushes of one matter) and by client. This file must not load a database driver,
- * because every `matterctl` command loads this file.
+ * Counts waiting pushes by group (all pushes of one matter) and by client. Every `matterctl` command loads this file,
+ * so the file must not load a database driver.
  */
 import { groupOf } from '../../domain/matter';
 import type { WaitingPush } from '../records';

@@ -26,7 +26,6 @@ const TYPES: Readonly<Record<StoredForm, unknown>> = {
   matterId: Schema.Types.BigInt,
 };
 
-/** `Optional` selects the optional or the required fields of an entry. */
 type StoredFields<Optional extends boolean> = {
   -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
     ? Name
@@ -90,7 +89,7 @@ export const RESENT_INDEX = 'resends';
 
 // Only entries of unauthenticated requests (`UNAUTHENTICATED_REASONS`) have the field `expireAt`.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
-// Searches (`log-filter.ts`) use the next four indexes. The id at the end sorts the entries by receipt.
+// Searches (`log-filter.ts`) use the next four indexes.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
 entrySchema.index(
   { systemCode: 1, failure: 1, _id: -1 },
@@ -108,7 +107,7 @@ export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);
 }
 
-// A faulty client can send the secret itself in the header X-Signature, so the log does not store this header.
+// The header X-Signature is not stored, because a faulty client can send its secret there.
 
 export interface SentSignature {
   /** The header X-Timestamp, if the header looks like a time. */
@@ -181,6 +180,5 @@ export function createBodies(connection: Connection): Bodies {
   };
 }
 
-/** The MongoDB driver returns binary data as `Binary` or `Buffer`. */
 export const storedBytes = (body: Buffer | mongo.Binary) =>
   Buffer.isBuffer(body) ? body : Buffer.from(body.buffer);

@@ -8,7 +8,7 @@ import { type Settlement, settlementOf } from './settlement';
 /** A retry within this many milliseconds gets the result of the first push (contract 5.1). */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
-/** Reads only writes that the majority has confirmed. A failover of MongoDB can undo all other writes. */
+/** Reads only writes that a failover of MongoDB cannot undo. */
 const MAJORITY_READ = { readConcern: { level: 'majority' } } as const;
 
 const PRIOR_ENTRY_FIELDS = {
@@ -37,9 +37,7 @@ export interface LogLookups {
     since: number,
     level?: 'majority' | 'local',
   ): Promise<Map<string, LogEntry>>;
-  /**
-   * The entries of this client with these request ids. An entry that the majority has not confirmed counts as QUEUED.
-   */
+  /** An entry that the majority has not confirmed counts as QUEUED. */
   entries(clientId: string, ids: readonly string[]): Promise<LogEntry[]>;
   /** Maps the request id of a push to the request id of its successful resend. */
   resent(ids: readonly string[]): Promise<Map<string, string>>;
@@ -107,7 +105,7 @@ export function createLogLookups(connection: Connection): LogLookups {
   };
 }
 
-// The uses of an idempotency key are the pushes with this key, from one client and for one operation.
+// The uses of a key are the pushes with the same client, operation and idempotency key.
 
 export interface KeyOwner {
   readonly systemCode?: string;
@@ -121,23 +119,19 @@ export type KeyUse = Pick<
   '_id' | 'clientId' | 'operation' | 'idempotencyKey' | 'bodyHash' | 'state' | 'queuedAt'
 >;
 
-/**
- * Finds the uses of keys. If there are very many uses (EXTRA_USES), finds only the first USES_PER_KEY pushes with each
- * key.
- */
+/** Finds at least the first USES_PER_KEY pushes with each key. */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
   /** Body hash of the first use that was queued or answered as a retry. */
   firstBody(owner: KeyOwner): string | undefined;
-  /** Request id of the persisted push with the same key and body. This can be the entry itself. */
+  /** Request id of the persisted push with the same key and body. */
   effectOf(entry: LogEntry): string | undefined;
-  /** Position of the entry among the uses of the key, from 1; undefined above USES_PER_KEY. */
+  /** Position among the uses of the key, from 1. Undefined above USES_PER_KEY. */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
 const USES_PER_KEY = 100;
-/** If there are this many more uses than keys, a separate command reads the uses of each key. */
 const EXTRA_USES = 1_000;
 /** Maximum concurrent reads for one system. The limit leaves connections for other work. */
 const MAX_CONCURRENT = 20;
@@ -211,7 +205,7 @@ const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): bo
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
-/** A use rejected before queueing does not count: the client may send a corrected body with this key. */
+/** The client may correct the body of a rejected push and keep the key. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

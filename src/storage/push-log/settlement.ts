@@ -12,7 +12,7 @@ export type Settlement =
       readonly state: 'PERSISTED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Set if the matter is an open TODO without an ASSIGNEE. */
+      /** Set if the push leaves an open TODO without an ASSIGNEE. */
       readonly unseen?: true;
     }
   | {

@@ -123,7 +123,7 @@ export class SessionHeartbeats {
     );
   }
 
-  /** Each call counts as one check (MISSED_CHECKS_UNTIL_DEAD). @returns the records of dead processes */
+  /** Each call counts as one check (MISSED_CHECKS_UNTIL_DEAD). */
   async findDead(): Promise<SessionHeartbeat[]> {
     const found = await this.records.find({}).toArray();
     const before = this.known;
