@@ -4,7 +4,7 @@ import { isCausedByDocument, isConflict, isOutage } from '../src/infra/driver-er
 import { LeaseLost } from '../src/queue/commands/worker-number';
 import { SessionReplaced } from '../src/storage/sessions';
 
-/** Concurrent writes of another process prevent the commit. */
+/** Concurrent or unconfirmed writes prevent the commit. */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
@@ -24,12 +24,12 @@ export function failsWholeBatch(error: unknown): boolean {
   return isLost || error instanceof SessionReplaced || isOutage(error);
 }
 
-/** Whether concurrent writes to the database cause the failure. */
+/** Whether other writes to the database cause the failure. */
 export function isContention(error: unknown): boolean {
   return error instanceof CommitConflict || isConflict(error);
 }
 
-/** Whether data of the group causes the failure, so retries are useless. */
+/** Whether a retry would fail too. */
 export function isFinal(error: unknown): boolean {
   return error instanceof PlanFailed || isCausedByDocument(error);
 }

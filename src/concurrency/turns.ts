@@ -1,7 +1,7 @@
 /** Splits long computations into time slices, and runs tasks one after the other. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Maximum milliseconds of one slice. */
+/** Milliseconds after which a slice is over. */
 export const LONGEST_SLICE = 10;
 
 let turns: Promise<void> = Promise.resolve();

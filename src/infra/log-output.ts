@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
 
-/** Maximum bytes of lines that wait in memory. */
+/** Maximum characters of the lines that wait in memory. */
 const MAX_WAITING = 8 * 1024 * 1024;
 
 export interface LogOutput extends DestinationStream {

@@ -8,7 +8,7 @@ import { isQueuePaused, UNPAUSE } from '../queue/probe';
 
 export interface RedisStatus {
   readonly version: string;
-  /** `master` or `slave`, from the Redis command INFO. */
+  /** `master`, `slave` or `unknown`. */
   readonly role: string;
   /** Message if an operator has paused the queue with BullMQ; otherwise null. */
   readonly problem: string | null;

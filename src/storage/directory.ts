@@ -75,8 +75,8 @@ export interface ClientDirectory {
   /** Reads the database unless calls are too frequent. */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * The largest number of usable secrets and query keys of one client. Each rejection computes at least this number of
-   * signatures, because the duration must not reveal which clients exist.
+   * The largest number of usable secrets and query keys of one client. A wrong signature is compared with at least
+   * this number of signatures, because the duration must not reveal which clients exist.
    */
   maxSecretCount(): number;
 }

@@ -1,4 +1,4 @@
-/** Records the last use of each secret for operators. */
+/** Records when each secret was last used. */
 
 import type { Connection } from 'mongoose';
 import { type Clock, startPollLoop } from '../../concurrency/timing';

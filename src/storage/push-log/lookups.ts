@@ -79,7 +79,7 @@ export function createLogLookups(connection: Connection): LogLookups {
         .project<LogEntry>(PRIOR_ENTRY_FIELDS)
         .toArray();
       const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
-      // Newest first, so that the map keeps the oldest entry of each fingerprint.
+      // Newest first: in the map, the oldest entry of each fingerprint overwrites the newer entries.
       recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
       return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
     },

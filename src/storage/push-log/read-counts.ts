@@ -82,7 +82,7 @@ export interface PeriodCount extends CountValues {
 export interface PeriodCounts {
   /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
-  /** Start of the complete hours, epoch milliseconds; undefined if all hours are complete. */
+  /** The oldest complete hour, epoch milliseconds. Older hours are omitted. Undefined if no hour is omitted. */
   readonly cutAt: number | undefined;
 }
 

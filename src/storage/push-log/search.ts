@@ -35,7 +35,7 @@ export interface LogSearch {
 
 /** Maximum entries that a page or count checks, unless `isCovered(filter)`. */
 const MAX_CHECKED = 5_000;
-/** Maximum entries that one command reads. */
+/** Maximum entries that one command reads for `page` and `all`, and for `count`. */
 const CHUNK = 1_000;
 const COUNT_CHUNK = 5_000;
 /** Minimum size of the first chunk if some entries may not match. */

@@ -61,8 +61,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * After a change of CONCLUDED_STATUSES, two runs of the release step derive all phases. The second run corrects the
- * writes of old processes.
+ * Runs of the release step that derive the phases after a change of CONCLUDED_STATUSES. Each run derives the phases
+ * of all matters. The second run corrects the writes of old processes.
  */
 const RUNS = 2;
 

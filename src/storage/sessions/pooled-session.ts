@@ -37,7 +37,7 @@ export class PooledSession {
     await this.session.endSession();
   }
 
-  /** The driver never reuses a dirty session. A later `killSessions` may contain the session id. */
+  /** The driver must not reuse the session, because a later `killSessions` can still name its id. */
   async endForGood(): Promise<void> {
     this.session.serverSession.isDirty = true;
     await this.session.endSession();
@@ -146,7 +146,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** As the first command of a new transaction, this read ends the previous transaction of the session. */
+  /** Must be the first command of a transaction. Then the database ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
