@@ -4,7 +4,7 @@ import type { Logger } from '../src/infra/logger';
 import type { ExpireLost } from '../src/storage/push-log';
 
 const INTERVAL = 2_000;
-/** Minimum milliseconds from the deadline of a push to its expiry. */
+/** Minimum milliseconds between the deadline and the expiry. */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
@@ -18,7 +18,6 @@ export interface ExpiryDependencies {
   readonly logger: Logger;
 }
 
-/** Number of consecutive failures that causes one warning. */
 const FAILURES_TO_WARN = 10;
 
 /** @param interval milliseconds between two runs */

@@ -1,4 +1,4 @@
-/** Middlewares that authenticate and admit a request after its body has been received (contract 3.2). */
+/** Middlewares that authenticate and admit received requests (contract 3.2). */
 import type { Middleware } from 'koa';
 import { type AuthHeaders, readAuthHeaders } from '../auth/auth-headers';
 import {
@@ -34,19 +34,14 @@ export interface HmacAuthDependencies {
   readonly metrics?: Metrics;
 }
 
-/**
- * Records a failed authentication of a known client in the push log (contract 5.3).
- *
- * @param operation the operation in the push-log entry of a rejected request
- * @returns a middleware that throws the PushErrors of contract 3.2
- */
+/** Records a failed authentication of a known client in the push log (contract 5.3). */
 export function koaHmacAuth(
   deps: HmacAuthDependencies,
   operation: string,
 ): Middleware<RequestState> {
   return async (ctx, next) => {
     const { req, state } = ctx;
-    // The timeout of a push starts after the upload, because an upload can be slow.
+    // The timeout of a push starts after the upload.
     const receivedAt = deps.clock();
     const began = performance.now();
     // The request id must contain `receivedAt`, because the push log is ordered by request id.
@@ -78,7 +73,7 @@ interface SentRequest {
   readonly receivedAt: number;
 }
 
-/** The cached client may be outdated, so a failed authentication is repeated with the client from the database. */
+/** Repeats a failed authentication, because the cached client can be outdated. */
 async function identify(
   { clients, database, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
@@ -112,8 +107,7 @@ export function setCaller(
  * For requests other than pushes: rejects a reused signature, and applies the rate limit.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns how much of the rate limit a request uses
- * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
+ * @param pushesOf returns the cost of a request for the rate limit
  */
 export function koaAdmit(
   admit: Admit,

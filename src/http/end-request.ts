@@ -1,4 +1,4 @@
-/** Reports the results of a request and of its pushes to the metrics, the stored push counts and the log. */
+/** Reports the results of requests and pushes to the metrics, the push counts and the log. */
 import type { Clock } from '../concurrency/timing';
 import { errorText } from '../infra/driver-errors';
 import { foldedLog, type LogLine } from '../infra/folded-log';
@@ -22,7 +22,6 @@ export interface Listeners {
 /** Only the first call for a request is reported. */
 export interface EndRequest {
   answered(ctx: RequestContext): void;
-  /** @returns `cause` if it is a PushError, otherwise INTERNAL_ERROR */
   rejected(ctx: RequestContext, cause: unknown): PushError;
 }
 

@@ -17,14 +17,14 @@ export interface ServerProbes {
   pingDatabase(): Promise<unknown>;
   /** Checks that Redis accepts a write. */
   pingQueue(): Promise<unknown>;
-  /** Checks that Redis is a primary. The check succeeds even if the memory of Redis is full. */
+  /** Checks that Redis is a primary. */
   pingPrimary(): Promise<unknown>;
   partitions(): Promise<readonly PartitionBacklog[]>;
   workers(): Promise<number>;
 }
 
 export interface OperatorPage {
-  /** @param path path of a request, without the query */
+  /** @param path request path without the query */
   readonly handles: (path: string) => boolean;
   readonly handle: RequestListener;
 }
@@ -52,11 +52,7 @@ export interface RunningMetrics {
 export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
-  /**
-   * Called at most once a minute for each kind of problem.
-   *
-   * @param suppressed number of unreported problems of the same kind
-   */
+  /** Called at most once a minute for each kind of problem. */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Builds the table of all reasons (Markdown) and the examples of rejections for the OpenAPI document. */
+/** Builds the table of reasons and the examples of rejections for the OpenAPI document. */
 
 import { errorEnvelope } from '../protocol/envelope';
 import {

@@ -6,7 +6,7 @@ import { headerRefs } from './headers';
 import type { JsonValue } from './json-schema';
 import { rejections, success } from './responses';
 
-/** Rejections of unreadable requests, possible on every path. */
+/** The service can send these rejections on every path. */
 const UNREADABLE = rejections(['HEADERS_TOO_LARGE', 'MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
 
 const unsignedOperation = (

@@ -51,7 +51,7 @@ function rejectMethod(res: ServerResponse, isChange: boolean): void {
 }
 
 function sendJson(res: ServerResponse, { status, body }: ChangeAnswer): void {
-  // Closes the connection, so the server does not read the rest of a rejected body.
+  // The server must not read the rest of a rejected body.
   if (status >= 400) res.setHeader('Connection', 'close');
   res.writeHead(status, HEADERS).end(`${JSON.stringify(body)}\n`);
 }

@@ -20,7 +20,7 @@ export const MAX_PROBLEMS = 20;
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
 
 export interface RateState {
-  /** Requests per second; each push of a batch or resend counts as one request. */
+  /** Requests per second; each push of a batch counts as one request. */
   readonly rate: number;
   /** Maximum number of requests that the client may send at once. */
   readonly burst: number;
@@ -38,14 +38,14 @@ export interface PushErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An error that the caller receives. For any other thrown error, the caller receives a 500 without details. */
+/** An error that the caller receives. */
 export class PushError extends Error {
   override readonly name = 'PushError';
   /** The code in the envelope. */
   readonly code: number;
   /** Whether the same request can succeed later. */
   readonly retryable: boolean;
-  /** The message in both languages; `message` has only the Chinese text. */
+  /** The message in Chinese and English. */
   readonly text: Text;
   readonly errors: readonly Problem[] | undefined;
   readonly warnings: readonly LocalizedWarning[];
@@ -81,12 +81,12 @@ export function matterNotFound(
   return new PushError(reason, { text });
 }
 
-/** @param retryAfter seconds until the rate limit allows the same request */
+/** @param retryAfter seconds until the rate limit allows a retry */
 export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: number): PushError {
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
-/** A query uses `field`, but the key of the query has no access to bodies (contract 3.5). */
+/** The query key has no access to bodies and may not use `field` (contract 3.5). */
 export function fieldNotAllowed(field: string): PushError {
   const text = {
     zh: `该密钥无正文权限，不能使用 ${field}`,

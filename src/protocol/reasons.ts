@@ -36,7 +36,7 @@ export const REASONS = {
     'X-Timestamp is outside the accepted window',
   ),
   SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
-  // Retryable, because two requests with the same body in the same second have the same signature.
+  // Retryable, because two valid requests in the same second can have the same signature.
   SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
@@ -81,7 +81,7 @@ export const REASONS = {
   BODY_NOT_STORED: final(
     409,
     '请求体已不再保存，无法重发',
-    'not sent: the body is not stored any more',
+    'not sent: the body is no longer stored',
   ),
   STILL_QUEUED: retryable(
     409,
@@ -135,7 +135,7 @@ export const REASONS = {
   IN_FLIGHT_BYTES_FULL: retryable(
     503,
     '同时处理的请求体总量过大，请稍后重试',
-    'the total size of the bodies being handled is too large; try again later',
+    'the bodies of the current requests are too large in total; try again later',
   ),
   TOO_MANY_QUERIES: retryable(
     503,
@@ -166,7 +166,7 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/** Stands for a reason that this version of the service does not know. */
+/** Code and text for a reason that this version does not know. */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
 export function isReason(text: unknown): text is Reason {

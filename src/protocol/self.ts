@@ -139,7 +139,7 @@ export const serviceLimits = z
     ),
     timestampWindow: count().meta(
       describe(
-        'Maximum difference of X-Timestamp from the clock of the service, seconds',
+        'Maximum seconds between X-Timestamp and the service clock',
         'X-Timestamp 允许的偏差（秒）',
       ),
     ),
@@ -148,7 +148,7 @@ export const serviceLimits = z
       .nullable()
       .meta(
         describe(
-          'How long a used signature is accepted with another path or idempotency key, seconds; null: until the signature expires',
+          'Seconds in which another path or idempotency key may use the same signature; null: until the signature expires',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),

@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. One value can be set at many places and make the JSON very large. Therefore
- * the size is checked before the final JSON is created.
+ * Sets and removes fields of a parsed body. Copies of one value can make the JSON very large. Therefore the size is
+ * checked before the final JSON is created.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -9,7 +9,7 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
-  /** The invalid value to replace; undefined: every invalid value of the field. */
+  /** Undefined: the change applies to every invalid value of the field. */
   readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
@@ -32,11 +32,7 @@ export interface PlacedChange {
 
 const NULL_BYTES = 'null'.length;
 
-/**
- * Modifies `body`. Adds missing fields, but no missing objects or list elements.
- *
- * @throws PushError BODY_TOO_LARGE for the field `set`, if the changed body exceeds `maxBytes`
- */
+/** Modifies `body`. @throws PushError BODY_TOO_LARGE if the changed body exceeds `maxBytes` */
 export function changedBody(
   body: JsonObject,
   changes: readonly PlacedChange[],
@@ -60,16 +56,16 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** Writes infinite numbers such as 1e999 as text, not as `null`, because many fields accept `null`. */
+/** By default, JSON.stringify writes infinite numbers as `null`. */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Replaces a removed list element, so that list indexes stay valid until all changes are made. */
+/** Replaces a removed list element, so that the other list indexes do not change. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
-/** Stores `change` instead of `change.value`, because a later change must not modify the shared value. */
+/** Stores `change`, because later changes must not modify `change.value`. */
 function setPlace(
   body: object,
   place: string,
@@ -90,7 +86,6 @@ function setPlace(
   else holder[last] = change;
 }
 
-/** @returns undefined if the body does not have the place */
 export const valueAt = (body: JsonObject, place: string): unknown => valueIn(body, stepsOf(place));
 
 function valueIn(body: object, path: readonly (string | number)[]): unknown {

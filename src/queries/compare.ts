@@ -3,7 +3,6 @@
 import type { Matter } from '../domain/matter';
 import type { MatterDifference } from '../protocol/matter-answers';
 
-/** Undefined fields are not compared, except `deleted`. */
 export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;

@@ -34,7 +34,7 @@ const COUNT_BOUND = 10_000;
 /** The position in a cursor is a request id. */
 const POSITION = /^[0-9a-f]{24}$/;
 
-/** A page can have fewer entries than `limit`, so only `nextCursor: null` marks the last page. */
+/** Only `nextCursor: null` marks the last page. */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
   const schema = logQuerySchema(deps.timeZone);
@@ -88,16 +88,13 @@ async function toViews(
   }));
 }
 
-/** Query keys without access to bodies must not see the differences, because the differences quote the body. */
+/** Removes the differences, because the differences quote the body. */
 const withoutDifferences = ({ findings, ...diagnosis }: Diagnosis): Diagnosis => ({
   ...diagnosis,
   findings: findings.map(({ difference, ...finding }) => finding),
 });
 
-/**
- * Only the client that sent the push gets the diagnosis. Other clients could use a diagnosis to guess the secret of
- * this client.
- */
+/** Only the client that sent the push gets the diagnosis, because a diagnosis helps to guess secrets. */
 async function diagnosisOf(
   { diagnose, bodies }: LogQueryDependencies,
   [entry]: readonly LogEntry[],

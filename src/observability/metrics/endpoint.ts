@@ -8,7 +8,7 @@ import type { OperatorPage } from '../options';
 
 /** Milliseconds in which a request must arrive. */
 const HEAD_TIMEOUT = 5_000;
-/** Milliseconds for which a connection stays open between two requests. */
+/** Milliseconds before the server closes an idle connection. */
 const IDLE_TIMEOUT = 65_000;
 /** Maximum milliseconds without traffic during a request. */
 const STALL_TIMEOUT = 10_000;
@@ -48,7 +48,7 @@ export async function serveMetrics(
     withAcceptedHost(host, log, answering(pages, operatorPage)),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Some health checkers half-close the connection after the request, but need the answer.
+  // Some health checkers half-close the connection before the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {
@@ -64,7 +64,7 @@ export async function serveMetrics(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // A stopping process must not wait for a scraper that keeps its connection open.
+        // An open connection must not delay the end of the process.
         server.closeAllConnections();
       }),
   };
@@ -77,7 +77,7 @@ const REJECTED = {
 } as const;
 const LOGGED_HOST = 100;
 
-/** Prevents DNS rebinding: a malicious page in an operator's browser must not read this port. */
+/** Prevents DNS rebinding. */
 function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;

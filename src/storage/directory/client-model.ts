@@ -5,7 +5,7 @@ import type { KeyRing } from './sealing';
 import { readSecretUses } from './secret-uses';
 
 export interface ClientSecret {
-  /** Identifies the secret in the push log, without revealing the secret. */
+  /** Identifies the secret in the push log. */
   id: string;
   /** The encrypted secret (`sealing.ts`). */
   sealed: string;
@@ -19,16 +19,15 @@ export interface QueryKey {
   id: string;
   sealed: string;
   createdAt: Date;
-  /** A revocation sets this field to the time of the revocation. */
   expiresAt: Date;
   revoked?: boolean;
   /** True: the key has the scopes `query` and `push`; false: only `query`. */
   mayPush: boolean;
-  /** True: answers to requests with this key omit titles, contents, payloads and stored bodies. */
+  /** True: answers omit titles, summaries, contents, payloads and stored bodies. */
   noBodies?: boolean;
 }
 
-/** A pause by an operator. During a pause, `web` rejects the client's pushes, but answers the client's queries. */
+/** A pause by an operator. `web` rejects the pushes of a paused client. */
 export interface ClientPause {
   since: Date;
   /** The answer to each rejected push contains this text. */
@@ -42,7 +41,7 @@ export interface ClientRecord {
   enabled: boolean;
   /** At most two: the current secret, then the previous secret. */
   secrets: ClientSecret[];
-  /** Can include expired keys, for the diagnosis of rejected signatures. */
+  /** Can include expired keys. */
   queryKeys?: QueryKey[];
   /** Absent: RATE_LIMIT and RATE_BURST apply. */
   limit?: RateOverride;
@@ -97,10 +96,7 @@ export class DirectoryError extends Error {
 export const unknownClient = (clientId: string) =>
   new DirectoryError(`there is no client ${clientId}`);
 
-/**
- * A secret or query key for the diagnosis of rejected signatures. Authentication must not use this type, because a
- * StoredSecret can be expired.
- */
+/** A secret or query key, possibly expired. Authentication must not use this type. */
 export interface StoredSecret {
   readonly id: string;
   readonly secret: string;
@@ -109,7 +105,7 @@ export interface StoredSecret {
   readonly isQueryKey?: boolean;
 }
 
-/** Returns all secrets and query keys that can be decrypted, current secret first. */
+/** Returns the current secret first. */
 export type FindStoredSecrets = (clientId: string) => Promise<readonly StoredSecret[]>;
 
 export function createFindStoredSecrets(
