@@ -154,7 +154,6 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
     clock: systemClock,
     redisTime: redisTime.now,
   });
-  // Parts stop in the reverse order of registration, so metrics stop after the parts of `serve`.
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url }, 'metrics listening');
   const connected = { mongo, schema, redis, keys, queuePause, partitions, redisTime };

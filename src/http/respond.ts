@@ -17,7 +17,6 @@ export interface RespondOptions {
   readonly clock: Clock;
   /** Whether every envelope below /api/open has the status 200 (HTTP_STATUS_MODE). */
   readonly always200: boolean;
-  /** Called before the answer is sent; for an answer of many lines, before the last line is sent. */
   readonly end: EndRequest;
   readonly pathPrefix: string;
   /** Whether the process is going to stop. */
@@ -32,7 +31,7 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // Outside of the `try`: a failure of `answered` must not change the answer.
+    // A failure of `answered` must not change the answer.
     if (!ctx.state.lines) options.end.answered(ctx);
     // A connection with unread body data cannot be reused. A connection to a stopping process must not be reused.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');
@@ -56,8 +55,7 @@ async function sendError(
   cause: unknown,
   options: RespondOptions,
 ): Promise<void> {
-  // If `readableFlowing` is null, the body is unread. After `discardRest`, the client can receive the answer and reuse
-  // the connection.
+  // If `readableFlowing` is null, the body is unread.
   if (ctx.req.readableFlowing === null) await discardRest(ctx.req);
   const error = options.end.rejected(ctx, cause ?? new Error('a handler threw null or undefined'));
   setPaceHeaders(ctx, error.rate ?? ctx.state.rate, error.retryAfter);
@@ -90,7 +88,7 @@ const errorEnvelopeOf = (
   { clock, pathPrefix }: RespondOptions,
 ): Envelope => withHelpUnder(pathPrefix, errorEnvelope(error, requestId, clock(), language));
 
-/** `ctx.matched`, set by the router, contains the routes with this path and any method. */
+/** The router sets `ctx.matched` to the routes with this path. */
 function noRoute(ctx: RequestContext): PushError {
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
@@ -105,7 +103,7 @@ function sendLines(ctx: RequestContext, lines: StartedLines, options: RespondOpt
   ctx.set(API_HEADERS);
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
-  // Node warns of a memory leak above ten listeners, and Koa and Node already add ten listeners to a response.
+  // Prevents Node's warning of a memory leak above ten listeners.
   ctx.res.setMaxListeners(20);
   // If the client disconnects before the last line, the request still counts as answered.
   onResponseEnd(ctx.res, () => options.end.answered(ctx));

@@ -15,7 +15,7 @@ export function durationBucket(ms: number): number {
 
 /**
  * @param share above 0 and at most 1, for example 0.99 for the 99th percentile
- * @returns milliseconds; undefined if there are no durations
+ * @returns milliseconds
  */
 export function percentile(durations: Durations, share: number): number | undefined {
   const buckets = Object.entries(durations)

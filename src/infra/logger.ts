@@ -48,11 +48,7 @@ function rounded(line: Record<string, unknown>): Record<string, unknown> {
 /** Maximum characters of the host in a process name. */
 const MAX_HOST = 48;
 
-/**
- * The name of a process in log lines, in push-log entries, in `matterctl status` and in `matterctl queue`.
- *
- * @returns for example `worker-app1-4711`; only letters, digits, `.`, `_` and `-`
- */
+/** @returns for example `worker-app1-4711` */
 export function processName(type: string, host = hostname(), pid = process.pid): string {
   return `${type}-${host.replace(/[^\w.-]/g, '_').slice(0, MAX_HOST)}-${pid}`;
 }

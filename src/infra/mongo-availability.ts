@@ -24,7 +24,6 @@ function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
 
 const OUTAGE_SOURCE = 'driver';
 
-/** Reports an outage to `outages` while the driver knows no usable server. */
 export function watchMongo(connection: Connection, outages: Outages): void {
   const client = connection.getClient();
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
@@ -44,11 +43,7 @@ export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });
 }
 
-/**
- * Writes a document for the readiness check. A read is not enough, because a server can answer reads and reject writes.
- *
- * @throws the driver's error
- */
+/** Writes a document, because a server can answer reads but reject writes. */
 export async function probeMongoWrite(connection: Connection): Promise<void> {
   const update = { $set: { at: new Date() } };
   const options = { upsert: true, maxTimeMS: 2_000, writeConcern: { w: 1 } };

@@ -35,10 +35,7 @@ export function openApiDocument(): JsonValue {
       { name: 'push', description: bilingual(['Writing matters', '写入事项']) },
       {
         name: 'query',
-        description: bilingual([
-          'Queries for reconciliation; they change nothing',
-          '对账查询，不做任何改变',
-        ]),
+        description: bilingual(['Read-only queries for reconciliation', '对账查询，不做任何改变']),
       },
       { name: 'service', description: bilingual(['The service itself', '服务自身']) },
     ],

@@ -129,13 +129,16 @@ export type Mended = Answer<typeof mended>;
 
 const failureCause = z
   .object({
-    requestId: requestId().meta(describe('The last failed upsert', '最近一次失败的 upsert')),
+    requestId: requestId().meta(describe('Request id of the upsert', '最近一次失败的 upsert')),
     reason: z.string().meta(asInEntry('reason')),
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
   })
   .meta(
-    describe('An earlier failed upsert, which caused the last failure', '导致最近一次失败的失败'),
+    describe(
+      'An earlier failed upsert that probably caused the last failure',
+      '导致最近一次失败的失败',
+    ),
   );
 
 export const failedRow = z
@@ -184,7 +187,7 @@ export const failedRow = z
   })
   .meta(
     describe(
-      'One matter, idempotency key, push or batch, and its last failure',
+      'The last failure of a matter, an idempotency key, a push or a batch',
       '一个事项及其最近一次失败',
     ),
   );

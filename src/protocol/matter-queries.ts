@@ -74,7 +74,7 @@ const searchFields = {
     .nullIsAbsent(fields.searchWords)
     .meta(
       describe(
-        'Only matters whose title contains all these words, in any order and case. A query key without access to bodies cannot use this filter',
+        'Only matters whose title contains all these words, in any order and case. Not permitted for query keys without access to bodies',
         '只返回标题包含全部这些词的事项：以空白分隔，不分先后、不分大小写。无正文权限的查询密钥不能使用',
       ),
     ),
@@ -188,7 +188,7 @@ function* readDiff(
 
 const dayOfUpdate = (position: 'first' | 'last') =>
   describe(
-    `The ${position} day of \`sourceUpdatedAt\`, in the time zone of the portal`,
+    `The ${position} day to select, by \`sourceUpdatedAt\` in the time zone of the portal`,
     'sourceUpdatedAt 所在的日期（门户时区），含当天',
   );
 

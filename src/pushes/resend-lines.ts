@@ -78,7 +78,7 @@ function plannedLine({ planned, checked, effect }: RequestedPush): Partial<Resen
   const ids = { ...(by !== undefined && { requestId: by }), externalId: entry.externalId };
   const reason = REASONS[why];
   if (reason) return { ...ids, answer: new PushError(reason) };
-  // NOT_AUTHENTICATED and NOT_A_PUSH: the line keeps the answer PUSH_NOT_FOUND.
+  // Without an update, the line keeps the answer PUSH_NOT_FOUND.
   if (by === undefined) return {};
   const settlement = effect && settlementOf(effect);
   if (!settlement) return { ...ids, answer: new PushError('STILL_QUEUED') };

@@ -19,7 +19,6 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
-/** All clients of a system get the same answer. */
 type SystemQuery = Pick<SignedQuery, 'systemCode' | 'queryKey' | 'body'>;
 
 const visibleTo = <T extends { readonly matters: readonly MatterView[] }>(

@@ -73,7 +73,7 @@ export function createDampedShare(id: string): (owned: ReadonlyMap<string, numbe
   };
 }
 
-/** Minimum milliseconds between two sweeps of one worker. */
+/** Minimum milliseconds between two sweeps of a shard by one worker. */
 export const SWEEP_INTERVAL = 500;
 
 export interface SweepOptions {

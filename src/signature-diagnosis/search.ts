@@ -94,7 +94,7 @@ type Name = keyof Deviation;
 
 /** All mistakes in one field of `Deviation`, for example in the key. */
 interface Kind {
-  /** Mistakes that the search tries alone, and later together with mistakes of another kind. */
+  /** Mistakes that the search tries alone and in pairs. */
   readonly common: () => Iterable<Deviation | undefined>;
   /** Mistakes that the search tries only alone. */
   readonly others: () => Iterable<Deviation>;
@@ -115,7 +115,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 ];
 
 export interface Trials {
-  /** The valid secrets. If a deviation has no `key`, the search tries each of these secrets. */
+  /** The valid secrets. */
   readonly keys: readonly KeyVariant[];
   /** Undefined stands for a skipped body variant. */
   readonly deviations: Iterable<Deviation | undefined>;

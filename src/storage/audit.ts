@@ -79,7 +79,7 @@ export interface AuditEntry {
   host: string;
   /** For example `client rotate`. */
   command: string;
-  /** For example a client id, a file name or a request id; null if the command has no subject. */
+  /** For example a client id or a file name. */
   subject: string | null;
   /** Present if the change concerned one client. */
   clientId?: string;

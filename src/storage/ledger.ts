@@ -1,4 +1,4 @@
-/** Entry point of `storage/ledger/`. Except for tests, code outside `storage/` imports only this file. */
+/** Entry point of `storage/ledger/`. Code outside `storage/` must not import other files of `storage/ledger/`. */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import type { Matter } from '../domain/matter';

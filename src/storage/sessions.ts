@@ -106,7 +106,8 @@ export class SessionPool {
   }
 
   /**
-   * Ends the open transactions of all other processes. This is safe, because live partition owners retry their batches.
+   * Ends the open transactions of all other processes, if MongoDB permits `killSessions`. Live partition owners then
+   * retry their batches.
    *
    * @throws the driver's error
    */

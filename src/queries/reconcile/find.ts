@@ -10,7 +10,7 @@ import { contentOf, ledgerTimeIfEqual, rowDifferences } from './row-content';
 
 export type MatterFinding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
 
-/** Values of one side (the file or the ledger) as JSON; null if this side does not have the matter. */
+/** Values in the file or in the ledger, as JSON; null if the matter is missing there. */
 export type SideValues = Readonly<Record<string, unknown>> | null;
 
 export interface FoundDifference {
@@ -85,7 +85,6 @@ export function withLedgerTime(matter: ExpectedMatter, stored: Matter | undefine
     : { ...matter, expected: { ...expected, sourceUpdatedAt: at } };
 }
 
-/** Instants are ISO-8601 in UTC, parties are `ROLE username`. */
 export function toSide(fields: Fields, names: readonly ShownField[]): NonNullable<SideValues> {
   return Object.fromEntries(names.map((name) => [name, toJson(name, fields[name] ?? null)]));
 }

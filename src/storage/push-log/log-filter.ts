@@ -10,7 +10,7 @@ export interface LogFilter {
   readonly clientId?: string | undefined;
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
-  /** Request id of a batch, 24 hex digits. Selects the lines of the batch, or the entry of a rejected batch. */
+  /** Request id of a batch, 24 hex digits. */
   readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
@@ -18,9 +18,9 @@ export interface LogFilter {
   /** The entry must have one of these outcomes or reasons. */
   readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
-  /** True: only rejected and expired pushes; false: all pushes. */
+  /** If true, the search finds only rejected and expired pushes. */
   readonly failed?: boolean | undefined;
-  /** True: only failed pushes that no later push has resolved (`mended.ts`). */
+  /** If true, the search finds only unresolved failures (`mended.ts`). */
   readonly stillFailed?: boolean | undefined;
   /** Earliest time of receipt, inclusive; epoch milliseconds. */
   readonly from?: number | undefined;

@@ -46,7 +46,6 @@ const countSchema = new Schema<PushCountRecord>(
 );
 
 countSchema.index({ systemCode: 1, hour: -1 }, { name: 'system_hours' });
-// Few documents have unrecorded pushes, so this index is small.
 countSchema.index(
   { systemCode: 1, hour: -1, unrecorded: 1 },
   { name: 'unrecorded', partialFilterExpression: { unrecorded: { $gt: 0 } } },
@@ -58,10 +57,7 @@ export function countModel(connection: Connection): Model<PushCountRecord> {
 
 export interface CountQuery {
   readonly systemCode?: string;
-  /**
-   * Start of the window, epoch milliseconds. The end `to` is exclusive. A query by hour selects the hours that overlap
-   * the window.
-   */
+  /** Start of the window, epoch milliseconds. The end `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   readonly operation?: string | undefined;
@@ -94,7 +90,6 @@ export interface PushCountReader {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MAX_DOCUMENTS = 50_000;
-/** Documents with the counts of minutes are large. */
 const MAX_DOCUMENTS_WITH_MINUTES = 5_000;
 const TIMEOUT = 10_000;
 
