@@ -3,7 +3,7 @@
  * behind a failed line. A *line* is a push that a caller sent in a batch request. A line is *behind* an earlier line if
  * both are in the same batch request and for the same matter.
  *
- * Each separated push gets a final state, so that an earlier partition owner cannot commit the push later.
+ * Each separated push is finalized, so that an earlier partition owner cannot commit the push later.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';
@@ -64,7 +64,7 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes the given-up pushes, and then the lines behind these pushes.
+ * Finalizes the given-up pushes. Lines behind another given-up push come last.
  *
  * @param pushes in queue order within each matter
  */
@@ -85,10 +85,10 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Rejects the lines behind an earlier line:
+ * Rejects the lines behind an earlier line that has:
  *
- * - SKIPPED: the earlier line has a retryable failure (contract 7.2).
- * - UNAVAILABLE: the final state of the earlier line is unknown.
+ * - a retryable failure: with SKIPPED (contract 7.2).
+ * - an unknown final state: with UNAVAILABLE.
  *
  * @param pushes in queue order within each matter
  */
@@ -124,7 +124,7 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 }
 
 /**
- * Rejects the lines behind a failed line that is not in `pushes`.
+ * Rejects the lines behind an earlier line that is not in `pushes`, by the rules of `splitBehindFailed`.
  *
  * @param lateStates the final states of the late pushes of this batch
  */
@@ -143,7 +143,7 @@ async function splitBehindEarlier(
   return splitBehindFailed(pushes, new Map([...lateStates, ...found, ...ended]));
 }
 
-/** Separates the pushes if an open transaction can still change the matter. */
+/** Separates the pushes of matters that an open transaction can still change. */
 function splitBehindLocked(
   late: readonly WaitingPush[],
   states: FinalStates,

@@ -115,7 +115,7 @@ function rejectWrongToken(address: string, wrongTokens: WrongTokenCounter): Reje
   return reject(401, 'TOKEN_WRONG', 'the token is not OPERATOR_TOKEN');
 }
 
-/** Browsers send Sec-Fetch-Site or Origin. A request without both headers is not from a browser. */
+/** Browsers send Sec-Fetch-Site or Origin. A request with neither header is not from a browser. */
 function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

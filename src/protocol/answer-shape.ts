@@ -23,7 +23,7 @@ export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a
 export const loggedRequestId = () =>
   requestId().meta(
     describe(
-      'The id of the request in the push log. Give this id to support',
+      'The id of the request in the push log. Quote this id in support requests',
       '凭它可在推送日志中查到本次请求',
     ),
   );

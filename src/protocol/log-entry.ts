@@ -56,7 +56,7 @@ const BY_QUEUE = [
 export const ENTRY_FIELDS = {
   requestId: presentedField(
     requestId(),
-    'The id of the request in the push log. Give this id to support',
+    'The id of the request in the push log. Quote this id in support requests',
     '凭它可在推送日志中查到本次请求',
   ),
   clientId: requiredField(TEXT, 'The client that sent the request', '发送方 client_id'),

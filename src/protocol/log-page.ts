@@ -98,7 +98,7 @@ export function logPageSchemas(causes: readonly string[]) {
         .optional()
         .meta(
           describe(
-            'The sent body. If the body is not UTF-8: `base64:` and the bytes in base64. Null if the body is no longer stored',
+            'The sent body; null if the body is no longer stored. If the body is not UTF-8, its base64 form follows the prefix `base64:`',
             '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
           ),
         ),

@@ -36,7 +36,7 @@ export const secretView = z
       .nullable()
       .meta(
         describe(
-          'Time of the last use, up to a minute late; null: never used',
+          'Time of the last use, recorded within a minute; null: never used',
           '最后使用时间，一分钟内更新；null 表示从未使用',
         ),
       ),
@@ -100,10 +100,15 @@ export type SignedWith = Answer<typeof signedWith>;
 
 export const retentions = z
   .object({
-    pushLog: z.number().meta(describe('For entries of the push log', '推送日志条目')),
+    pushLog: z.number().meta(describe('Retention of push-log entries', '推送日志条目')),
     bodies: z
       .number()
-      .meta(describe('For request bodies; 0: bodies are not stored', '原始请求体；0 表示不保存')),
+      .meta(
+        describe(
+          'Retention of request bodies; 0: bodies are not stored',
+          '原始请求体；0 表示不保存',
+        ),
+      ),
     replay: z
       .number()
       .meta(
@@ -148,7 +153,7 @@ export const serviceLimits = z
       .nullable()
       .meta(
         describe(
-          'Seconds in which another path or idempotency key may use the same signature; null: until the signature expires',
+          'Seconds for which a request with another path or idempotency key may reuse a signature; null: until the signature expires',
           '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
         ),
       ),

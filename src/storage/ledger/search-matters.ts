@@ -220,7 +220,7 @@ export type ChangePosition = Pick<Matter, 'updatedAt' | 'matterId'>;
 /** The earliest instant that a Date can have. */
 export const EARLIEST = -8.64e15;
 
-/** The first of two ranges contains the remaining matters with the `updatedAt` of `after`. */
+/** If `after` is set, the first range contains the remaining matters with the same `updatedAt` as `after`. */
 export function rangesOf(
   { from, to, after }: Window & { readonly after?: ChangePosition | undefined },
   newestFirst = false,
