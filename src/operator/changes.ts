@@ -70,7 +70,7 @@ export async function answerChange(
   });
   try {
     await withTimeout(made, TIMEOUT);
-    logger.info({ clientId, paused, operator }, 'client paused or resumed on the operator page');
+    logger.info({ clientId, paused, operator }, 'client paused or resumed by an operator');
     return { status: 200, body: { clientId, paused } };
   } catch (error) {
     if (error instanceof Error && error.name === 'DirectoryError') {
@@ -98,7 +98,8 @@ function rejectionOf(
   }
   if (!isFromOwnPage(req)) return reject(403, 'CROSS_SITE', 'requests of other sites are rejected');
   const given = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
-  if (given === undefined) return reject(401, 'TOKEN_MISSING', 'Authorization: Bearer <token>');
+  if (given === undefined)
+    return reject(401, 'TOKEN_MISSING', 'send the header Authorization: Bearer <token>');
   if (!isSame(given, token)) return rejectWrongToken(req.socket.remoteAddress ?? '', wrongTokens);
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? '')) {
     return reject(415, 'NOT_JSON', 'the content type must be application/json');

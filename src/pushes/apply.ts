@@ -118,7 +118,7 @@ export async function recordPushes(
   (deps.metrics ?? NO_METRICS).stage('log', began);
 }
 
-/** A failed append may have written a QUEUED entry. */
+/** Settles an entry that a failed append may have written as QUEUED. */
 function finalizeEntry(
   { finalizer, clock }: ApplyDependencies,
   { _id, state }: LogEntry,
@@ -143,7 +143,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Queues valid pushes that have no answer yet, and sets the answers.
+ * Rejects lines whose externalId is in `order.failed`, and queues the other valid pushes that have no answer yet.
  *
  * @returns the number of queued pushes
  */

@@ -101,12 +101,12 @@ async function submitPushes(deps: SubmitDependencies, submission: Submission): P
   const lineCount = lines && count;
   // `checkReady` must precede `admit`, because `admit` counts the request for the rate limit.
   deps.checkReady();
-  // The batch window must also count the single pushes that `takePermit` rejects.
+  // `enter` must precede `takePermit`, because rejected single pushes also limit the batches of other clients.
   const access = deps.batchWindow.enter(caller.clientId, lineCount);
   let permit = NO_PERMIT;
   try {
     permit = takePermit(deps.loadShedder, caller, lineCount);
-    // `checkMayPush` rejects a batch with a query-only key as a whole.
+    // `checkMayPush` rejects the request of a query-only key. Therefore the request counts as one push.
     const counted = isQueryOnly(caller) ? 1 : count;
     const rate = await deps.admit(request, remainingTime(deps, submission), counted);
     checkMayPush(caller);

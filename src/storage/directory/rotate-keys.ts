@@ -33,7 +33,7 @@ export async function rotateSecret(
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC')
     throw new DirectoryError(`client ${clientId} is PUBLIC and cannot have a secret`);
-  // This read must come before the update, because an error after the update hides the new secret.
+  // Reads before the update: if the read failed after the update, the caller would not get the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);

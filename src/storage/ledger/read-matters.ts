@@ -74,7 +74,7 @@ export function createMatterReader(connection: Connection): MatterReader {
     open: async function* (systemCode) {
       const cursor = findFields(OPEN, { systemCode, phase: { $in: OPEN_OR_DRAFT } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
-      // A manual edit of `deleted` does not change the phase.
+      // After a manual edit in the database, a deleted matter can still have an open phase.
       for await (const matter of matters) if (!matter.deleted) yield matter;
     },
     forDigest: async function* (systemCode, window) {
