@@ -42,7 +42,7 @@ export interface RateLimit {
 }
 
 export interface AdmissionSettings {
-  /** SIGNATURE_GRACE: milliseconds for which different requests may use the same signature. 'off': no limit. */
+  /** SIGNATURE_GRACE: milliseconds for which different requests may use the same signature. 'off': forever. */
   readonly signatureGrace: number | 'off';
   /** RATE_LIMIT and RATE_BURST, for clients without an individual rate. */
   readonly rate: RateLimit;
@@ -72,7 +72,9 @@ interface AdmissionRequest {
   readonly pushes: number;
 }
 
-/** The rate limit is a leaky bucket (GCRA). A batch with more pushes than the burst requires the full burst. */
+/**
+ * The rate limit is a leaky bucket (GCRA). A batch that exceeds the burst is admitted when the full burst is available.
+ */
 export function createAdmit(
   redis: RedisConnection,
   keys: RedisKeys,

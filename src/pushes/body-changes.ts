@@ -65,7 +65,7 @@ const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;
 
-/** Stores `change`, because later changes must not modify `change.value`. */
+/** Stores `change` instead of `change.value`, because later changes must not modify the value. */
 function setPlace(
   body: object,
   place: string,

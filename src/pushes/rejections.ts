@@ -116,7 +116,7 @@ export function createRejectionLog({
 }
 
 function createAllowance(clock: Clock): (clientId: string) => boolean {
-  /** By client id: when BURST entries are allowed again, in epoch milliseconds. */
+  /** By client id: the epoch milliseconds at which the full burst is available again. */
   const fullAt = new Map<string, number>();
   return (clientId) => {
     const now = clock();

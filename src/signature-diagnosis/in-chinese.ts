@@ -127,8 +127,9 @@ const DETAILS: Readonly<Record<string, string>> = {
   'the last character': '最后一个',
   'the first character': '第一个',
   'the client id': 'client id',
+  'it was empty': '为空',
   'the caller signed seconds and sent a smaller unit': '签名用秒，发送的单位更小',
-  'the caller signed milliseconds and sent seconds': '签名用毫秒，发送用秒',
+  'the caller signed milliseconds and sent another time': '签名用毫秒，与发送的时间戳不同',
   'the caller signed a fraction': '签名带小数',
   'it did not try all known mistakes': '尚未尝试全部已知错误',
   'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',
@@ -164,6 +165,11 @@ const DETAILS: Readonly<Record<string, string>> = {
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/^(\d+) s ahead$/, '快 $1 秒'],
   [/^(\d+) s behind$/, '慢 $1 秒'],
+  [/^the signed timestamp is (\d+) s earlier$/, '签名用的时间戳早 $1 秒'],
+  [/^the signed timestamp is (\d+) s later$/, '签名用的时间戳晚 $1 秒'],
+  [/^(?:secret|key) (\S+)$/, '密钥 $1'],
+  [/^the id (\S+) of a secret$/, '密钥编号 $1'],
+  [/, raw bytes$/, '，原始字节'],
   [/^indented by (\d) blanks/, '缩进 $1 个空格'],
   [/^indented by tabs/, '缩进为制表符'],
   [/^indented by Jackson$/, 'Jackson 的缩进'],
@@ -172,6 +178,13 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, the secret after the text$/, '，密钥在签名串之后'],
   [/, and it is in base64$/, '，且为 base64'],
   [/, base64$/, '，base64'],
+];
+
+/** The first ending that matches applies. */
+const ENDINGS: readonly (readonly [english: string, chinese: string])[] = [
+  [', and a line feed', '，末尾有换行'],
+  [' and a line feed', '，末尾有换行'],
+  [', with CRLF', '，换行为 CRLF'],
 ];
 
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
@@ -196,5 +209,11 @@ function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;
   const how = explanation.slice(before.length, -1);
-  return DETAILS[how] ?? PATTERNS.reduce((text, [from, to]) => text.replace(from, to), how);
+  if (DETAILS[how] !== undefined) return DETAILS[how];
+  const [ending = '', chineseEnding = ''] =
+    ENDINGS.find(([english]) => how.endsWith(english)) ?? [];
+  const start = how.slice(0, how.length - ending.length);
+  const translated =
+    DETAILS[start] ?? PATTERNS.reduce((text, [from, to]) => text.replace(from, to), start);
+  return translated + chineseEnding;
 }

@@ -17,7 +17,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
   16: ['TIMESTAMP_UNIT', 1e6],
   19: ['TIMESTAMP_UNIT', 1e9],
 };
-const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent seconds';
+const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent another time';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
 /** Maximum seconds between the signed and the sent timestamp. */
@@ -63,7 +63,7 @@ export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   yield* variant('TIMESTAMP_NOT_SECONDS', 'the caller signed a fraction', `${seconds}.0`);
   for (let by = 1; by <= APART; by += 1) {
     for (const off of [-by, by]) {
-      const side = `${by} s ${off < 0 ? 'earlier' : 'later'}`;
+      const side = `the signed timestamp is ${by} s ${off < 0 ? 'earlier' : 'later'}`;
       yield* variant('TIMESTAMP_TAKEN_TWICE', side, `${seconds + off}`, by === 1);
     }
   }

@@ -21,7 +21,7 @@ export interface UserDirectory {
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
 
-/** The method `unknown` reads disabled users again from the database. */
+/** The method `unknown` uses the cache only for enabled users. */
 export function createUserDirectory(
   connection: Connection,
   clock: Clock,

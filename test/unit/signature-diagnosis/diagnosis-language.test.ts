@@ -1,7 +1,13 @@
 /** A diagnosis reads in Chinese as it does in English. */
+import { bodyVariants } from '../../../src/signature-diagnosis/body-variants';
 import { ALL_CAUSES, toFinding, unexplainedSoFar } from '../../../src/signature-diagnosis/causes';
 import { inChinese } from '../../../src/signature-diagnosis/in-chinese';
 import { WRITERS } from '../../../src/signature-diagnosis/json-writers';
+import { keyVariants } from '../../../src/signature-diagnosis/keys';
+import { signingTexts } from '../../../src/signature-diagnosis/signing-texts';
+import { timeVariants } from '../../../src/signature-diagnosis/timestamps';
+import type { StoredSecret } from '../../../src/storage/directory';
+import { NOW } from '../../support/builders';
 
 const chineseOf = (finding: ReturnType<typeof toFinding>) =>
   inChinese({ findings: [finding], tried: 1, complete: true }).findings[0];
@@ -24,10 +30,29 @@ test.each([
   expect(chineseOf(toFinding(cause, how))?.explanation).toBe(expected);
 });
 
-test('each way to write a body is told without English prose', () => {
-  const prose = /\b(an?|or|with|without|of|by|the|and|does|at|only|another|as|blanks|tabs)\b/;
-  const told = WRITERS.map(({ cause, how }) => chineseOf(toFinding(cause, how))?.explanation ?? '');
+test('every detail of every mistake is told without English prose', () => {
+  const prose =
+    /\b(an?|or|with|without|of|by|the|and|does|at|only|another|as|blanks|tabs|it|was|raw|earlier|later)\b/;
+  const stored: StoredSecret[] = [
+    { id: 'k1', secret: Buffer.from('a secret of a client').toString('base64') },
+    { id: 'k2', secret: 'abcdef0123456789', endsAt: 1 },
+    { id: 'k3', secret: 'of a query key', isQueryKey: true, endsAt: 1 },
+  ];
+  const body = Buffer.from('{"b":"中 a/é","a":1.50,"c":[1,{"x":null}],"t":"<&>"}');
+  const mistakes = [
+    ...WRITERS,
+    ...keyVariants('oa', stored, NOW),
+    ...timeVariants('1700000000'),
+    ...timeVariants('1700000000000'),
+    ...signingTexts('oa'),
+    ...[...bodyVariants(body)].flatMap((variant) => variant ?? []),
+  ];
+  const told = mistakes.flatMap(({ cause, how }) =>
+    cause && how ? [chineseOf(toFinding(cause, how))?.explanation ?? ''] : [],
+  );
+  expect(told.length).toBeGreaterThan(500);
   expect(told.filter((text) => prose.test(text))).toEqual([]);
+  for (const id of ['k2', 'k3']) expect(told.join('\n')).toContain(`密钥 ${id}`);
 });
 
 test.each([
