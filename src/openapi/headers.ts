@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     about: [
-      'Sent if the client has a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now, and the full limit after 1 second',
+      'Only for clients with a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now. The full limit is available after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },
@@ -138,7 +138,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   'Idempotency-Replayed': {
     about: [
-      '`true`: the push is a retry and was not applied again; the answer contains the first outcome',
+      'The push is a retry. The service did not apply the push again. The answer contains the first outcome',
       'true 表示本次是重试，返回首次结果，未重复生效',
     ],
     schema: { type: 'string', const: 'true' },

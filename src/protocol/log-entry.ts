@@ -117,12 +117,12 @@ export const ENTRY_FIELDS = {
   startedAt: optionalField(INSTANT, ...BY_QUEUE),
   settledAt: optionalField(
     INSTANT,
-    'When the push reached its final state: ISO-8601 in UTC',
+    'Time of the final state: ISO-8601 in UTC',
     '落库或终止的时间：ISO-8601，UTC',
   ),
   state: presentedField(
     z.enum(LOG_STATES),
-    'QUEUED: in progress. PERSISTED: the outcome is in the database. REPLAYED: a retry that got the outcome of the first push. REFUSED: rejected, see `reason`. EXPIRED: not confirmed in time and never applied.',
+    'QUEUED: in progress. PERSISTED: the outcome is in the database. REPLAYED: a retry that got the outcome of the first push. REFUSED: rejected, see `reason`. EXPIRED: the service did not confirm the push in time and never applies the push.',
     'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
   ),
   outcome: presentedField(
@@ -178,7 +178,7 @@ export const ENTRY_FIELDS = {
   ),
   mark: presentedField(
     z.literal('KEY_REUSED').nullable(),
-    'KEY_REUSED: the key was used with another body before',
+    'KEY_REUSED: an earlier request had the idempotency key and a different body',
     'KEY_REUSED：该幂等键曾用于不同的请求体',
   ),
   traceId: optionalField(

@@ -104,7 +104,7 @@ const digest = z.object({
     .regex(/^[0-9a-f]{16}$/)
     .meta(
       describe(
-        'For each matter, join externalId, bizStatus, externalStatusCode and sourceUpdatedAt (epoch milliseconds) with line feeds; an absent value is empty. Take the first 8 bytes of SHA-256 of this text. The hash is the XOR of these bytes of all matters, as 16 hex digits.',
+        'For each matter, join externalId, bizStatus, externalStatusCode and sourceUpdatedAt (epoch milliseconds) with line feeds; an absent value is empty. Take the first 8 bytes of the SHA-256 of the joined text. XOR the 8-byte values of all matters. Write the result as 16 hex digits.',
         '每个事项行的 SHA-256 前 8 字节的异或，16 位十六进制。行由 externalId、bizStatus、externalStatusCode、sourceUpdatedAt（毫秒时间戳）以换行符连接，缺失的为空。',
       ),
     ),

@@ -116,7 +116,7 @@ function diffRow(timeZone: string) {
       .nullIsAbsent(fields.bizStatus)
       .meta(
         describe(
-          'The status in the source system; compared if it is present',
+          'The status in the source system. The service does not compare an absent status',
           '来源系统的办理状态',
         ),
       ),
@@ -152,7 +152,7 @@ function diffSchema(timeZone: string) {
     .object({
       lines: bounded(diffRow(timeZone), MAX_LINES).meta(
         describe(
-          'The matters of the source system, each id once. Absent fields are not compared, but an absent `deleted` means false.',
+          'The matters of the source system, each id once. The service does not compare absent fields. Exception: an absent `deleted` means false.',
           '来源系统的记录，业务主键不能重复。未传的字段不比较，deleted 除外（默认 false）。',
         ),
       ),

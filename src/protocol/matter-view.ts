@@ -20,7 +20,7 @@ export const MATTER = {
   summary: describe('Summary', '摘要'),
   content: describe('Body text', '正文'),
   pcUrl: describe(
-    'URL of the matter on a desktop. Scheme: http, https or the scheme of an app, never javascript, data, vbscript or file',
+    'URL of the matter on a desktop. The scheme is http, https or an app scheme. javascript, data, vbscript and file are rejected',
     '桌面端跳转地址：http、https 或应用协议；不允许 javascript、data、vbscript、file',
   ),
   mobileUrl: describe(
@@ -32,7 +32,7 @@ export const MATTER = {
     '业务类型，门户分类树的第二级。首尾空白会被去掉。',
   ),
   priority: describe(
-    'LOW, NORMAL, HIGH or URGENT; determines the position in lists. Any other value counts as NORMAL',
+    'LOW, NORMAL, HIGH and URGENT set the position in lists. Any other value counts as NORMAL',
     'LOW、NORMAL、HIGH、URGENT 参与列表排序；其他值按 NORMAL 排序',
   ),
   bizStatus: describe('Handling status', '办理状态'),
@@ -79,7 +79,7 @@ const STATUS: Bilingual = [
 
 export const PUSHED_STATUS = {
   upsert: describe(
-    `${STATUS[0]} The default of a new matter is PENDING; null sets PENDING.`,
+    `${STATUS[0]} A new matter without a status is PENDING. null sets PENDING.`,
     `${STATUS[1]}新事项不传时为 PENDING；传 null 恢复为 PENDING。`,
   ),
   status: describe(...STATUS),

@@ -16,7 +16,7 @@ const BY = describe(
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'A name or a list of names. A push must match `outcome` or `reason`. REPLAYED: a retry that returned an earlier outcome.',
+  'A name or a list of names. If `outcome` and `reason` are present, a push needs to match only one. REPLAYED: a retry that returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 
@@ -114,7 +114,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: too many pushes. Only pushes since `from` of this answer were counted',
+          'False: the requested window has too many pushes. The counts start at `from` of the answer',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

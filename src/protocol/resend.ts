@@ -38,7 +38,7 @@ const fieldValue = z
       .optional()
       .meta(
         describe(
-          'The invalid value to replace; absent: all invalid values of the field',
+          'The invalid value to replace or remove. If absent, the change applies to all invalid values of the field',
           '仅替换值为此值的无效字段；不传时替换所有无效的值',
         ),
       ),
@@ -71,7 +71,7 @@ export const resendSchema = z
   .strictObject({
     requestIds: bounded(z.string().regex(REQUEST_ID, zodMessage(TEXTS.requestId)), MAX_RESENT).meta(
       describe(
-        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. If a requestId belongs to a resend, the body of that resend is sent.',
+        'The requestId of each push, in any order. Pushes of one matter are sent in the order of their first receipt. For the requestId of a resend, the service sends the body of the resend.',
         '各次推送的 requestId，顺序不限；同一事项的推送按最初收到的顺序重发。为重发的 requestId 时，使用该次重发的请求体',
       ),
     ),
@@ -107,7 +107,7 @@ export const resendResult = batchResult
       .boolean()
       .meta(
         describe(
-          'True: the push is sent again (dry run: would be sent again). False with `code` 0: the push took effect earlier. False with another `code`: see `reason`.',
+          'If true, the service sends the push again (a dry run only plans the push). If false and `code` is 0, the push took effect earlier. If false and `code` is not 0, `reason` gives the cause.',
           '是否重发（试运行时为是否会重发）。未重发时，code 为 0 表示此前已生效，否则见 reason',
         ),
       ),

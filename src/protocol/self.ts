@@ -65,7 +65,7 @@ export const queryKeyView = secretView
   .extend({ scopes: scopes(), bodies: z.boolean().meta(BODIES) })
   .meta(
     describe(
-      'Id and times of a query key, without the key itself; an expired key is listed for a day',
+      'Id and times of a query key, without the key. The list shows an expired key for a day',
       '查询密钥的编号与时间，不含密钥；到期后仍显示一天',
     ),
   );

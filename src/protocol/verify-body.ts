@@ -31,7 +31,7 @@ export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
           operation: z.literal(name).meta(describe('The operation to verify', '要校验的操作')),
           push: pushes[name].meta({
             ...describe(
-              'The body of the push; errors name the same fields as for a real push',
+              'The body of the push. Errors contain the same field names as for a real push',
               '将发送给该操作的请求体；错误中的字段名与实际推送一致',
             ),
             // Prevents a copy of the push body's `allOf` in the document.

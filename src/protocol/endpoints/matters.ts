@@ -63,7 +63,7 @@ export const MATTER_QUERIES = {
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. This time is half a minute in the past: a query can repeat matters, but misses none. Filters and reverse order are available. A short page is not always the last page.',
+      'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. `watermark` is half a minute in the past, so a query can repeat matters but misses none. Filters and reverse order are available. A page with fewer matters than `limit` is not always the last page.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
     body: {
@@ -135,7 +135,7 @@ const LIST: Bilingual = [
   `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MAX_LINES} 行，每行最多 16,384 个字符，两分钟内发完`,
 ];
 const FOUND: Bilingual = [
-  'NDJSON: one line for each orphan, in the order of the ids. The last line is an envelope: an error envelope if the query failed. An answer without an envelope is incomplete.',
+  'NDJSON: one line for each orphan, in the order of the ids. The last line is an envelope. If the query failed, the last line is an error envelope. An answer without an envelope is incomplete.',
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 

@@ -45,7 +45,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryFailures',
     title: ['List failed pushes', '查询失败的推送及其是否已恢复'],
     about: [
-      'Groups failures by reason and field, and lists the matters. The latest failures come first. A page covers at most 5,000 failures and 500 matters. `complete: false`: older failures exist. The next page may repeat a matter.',
+      'Groups failures by reason and field, and lists the matters. The latest failures come first. A page covers at most 5,000 failures and 500 matters. `complete: false` means that older failures exist. The next page may repeat a matter.',
       '按原因和字段分组，并按事项逐行列出。每页最多查看最近的 5,000 次失败、500 个事项；complete 为 false 表示还有更早的失败，后续页中同一事项可能再次出现。',
     ],
     body: { name: 'FailuresBody', schema: failuresSchema, example: FAILURES_BODY },
