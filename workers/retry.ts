@@ -36,17 +36,19 @@ const MAX_TRACE_IDS = 20;
 const SPLIT = { level: 'info', text: 'commit failed, retrying parts of the batch' } as const;
 const GIVEN_UP = {
   level: 'error',
-  text: 'pushes of a matter given up after failed commits',
+  text: 'gave up the pushes of a matter after failed commits',
   maxPerSecond: 5,
 } as const;
 
-/** Minimum milliseconds for retries after the first failure. */
+/**
+ * After the first failure, the time for retries is RETRY_TIME_FACTOR times the time until this failure, but at least
+ * MIN_RETRY_TIME milliseconds.
+ */
 const MIN_RETRY_TIME = 1_000;
-/** Maximum time for retries, as a multiple of the time until the first failure. */
 const RETRY_TIME_FACTOR = 8;
 /**
- * Maximum milliseconds from the start of `applyGroups` to the end of the retries. Must be below PROCESSING_TIMEOUT
- * (`queue/batch-runner.ts`).
+ * The time for retries ends at most this many milliseconds after the start of `applyGroups`. Must be below
+ * PROCESSING_TIMEOUT (`queue/batch-runner.ts`).
  */
 const MAX_RETRY_TIME = 5_000;
 
@@ -86,7 +88,7 @@ async function apply(
     return await context.commit(groups);
   } catch (error) {
     await throwIfBatchFails(context, error);
-    // `isTimeOver` must precede `separateSettled`, because the first call starts the time for retries.
+    // Runs before `separateSettled`, because the first call of `isTimeOver` starts the time for retries.
     const isTimeOver = context.isTimeOver();
     const pushes = groups.flatMap((group) => group.pushes);
     const ended = await separateSettled(context, pushes);

@@ -101,7 +101,10 @@ export function phaseOf(
   return concluded.has(bizStatus) ? 'CONCLUDED' : 'OPEN';
 }
 
-/** The key of a group: all pushes of one matter (contract 6.3). The parameters must not contain line feeds. */
+/**
+ * Returns the key of a group. A group contains all pushes of one matter (contract 6.3). The parameters must not contain
+ * line feeds.
+ */
 export function groupOf(systemCode: string, externalId: string): string {
   return `${systemCode}\n${externalId}`;
 }

@@ -15,7 +15,7 @@ export interface MalformedRequest {
   readonly reason: Reason;
   readonly code: number;
   readonly requestId: string;
-  /** The error code of Node's parser; undefined if the service itself rejected the head. */
+  /** The error code from Node; undefined if the service itself rejected the head. */
   readonly cause: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // If the body is malformed, the error answer replaces the handler's response.
+  // `unfinished`: the response to the request with the malformed body. The error answer replaces this response.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());
@@ -70,7 +70,7 @@ function discardInput(socket: Duplex): void {
   socket.on('data', (chunk: Uint8Array) => {
     remaining -= chunk.length;
     if (remaining < 0) socket.destroy();
-    // Paused input does not restart the timer of STALL_TIMEOUT (server.ts).
+    // A client that continues to send must not restart the timer of STALL_TIMEOUT (server.ts).
     else if (!socket.writableEnded) socket.pause();
   });
 }

@@ -99,7 +99,7 @@ function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
 
 const RETRY_AFTER = {
   description: bilingual([
-    'Seconds before a retry, for all failed lines; absent if no line requires a wait',
+    'The longest Retry-After of the failed lines, in seconds; absent if no line requires a wait',
     '各行 Retry-After 中的最大值（秒）；没有可重试的行时不返回',
   ]),
   schema: { type: 'integer', minimum: 1 },

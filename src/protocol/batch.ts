@@ -38,7 +38,7 @@ export const batchLineSchema = (pushes: ReturnType<typeof bodySchemas>) =>
           op: z.literal(name).meta(describe('The operation', '要执行的操作')),
           body: pushes[name].meta({
             ...describe('The body, as in a single push', '与单独推送时的请求体一致'),
-            // The schema of the push body already contains `allOf`.
+            // Prevents a copy of the push body's `allOf` in the document.
             allOf: undefined,
           }),
           key: batchLine.shape.key.meta(
@@ -93,8 +93,8 @@ const lineFields = {
     .optional()
     .meta(
       describe(
-        'At most 20 problems of the line, and all unknown users. A batch lists at most about 10,000 unknown users. Paths of fields are relative to `body`.',
-        '该行的问题，最多列出前 20 个（未知用户全部列出，一批至多 10,000 个），字段以 body 为准',
+        'The first 20 problems of the line, or all unknown users. After 10,000 unknown users in a batch, each line lists only 20. Paths of fields are relative to `body`.',
+        '该行的问题，最多列出前 20 个（未知用户全部列出，一批超过 10,000 个后每行也只列出 20 个），字段以 body 为准',
       ),
     ),
   warnings: z

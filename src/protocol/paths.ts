@@ -10,11 +10,11 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** `operation` in the log entry of a rejected batch. */
+/** Path of a batch, and the `operation` in the log entry of a rejected batch. */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** `operation` in the log entry of a rejected resend. */
+/** Path of a resend, and the `operation` in the log entry of a rejected resend. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';

@@ -59,7 +59,7 @@ export async function checkLines(
   const lineByKey = new Map<string, number>();
   const found: LineWithKey[] = [];
   const slice = new TimeSlice();
-  // Lets other requests run after the split of the batch.
+  // Lets other requests run, because reading the lines may have taken long.
   await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
@@ -108,13 +108,13 @@ function repeatedKey(earlierLine: number): PushError {
   return new PushError('VALIDATION_FAILED', { errors });
 }
 
-/** @param maxProblems maximum problems of one body; does not limit unknown users */
+/** @param maxProblems maximum problems of one body, not counting unknown users */
 export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, BodyContext])[],
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** After this many unknown users, each further error lists at most MAX_PROBLEMS users. */
+/** Unknown users that all bodies list together. Each further body lists at most MAX_PROBLEMS unknown users. */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {

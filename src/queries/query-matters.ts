@@ -11,7 +11,7 @@ import { toMatterView, weightOf } from './presenters/matter';
 const COMMIT_LAG = 30_000;
 /** Maximum matters that `createReadChanges` reads for one page. */
 const MAX_SCANNED = 5_000;
-/** Maximum characters of a page (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
+/** A page ends after this many characters (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
 /** The position in a cursor: `updatedAt.matterId.watermark`. */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
@@ -46,7 +46,7 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A query without search uses only `window`, so that cursors of older versions stay valid.
+    // A cursor is valid only for these values. Without a search, the values are the same as in older versions.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor

@@ -86,7 +86,7 @@ export class GroupWorker {
   }
 
   /**
-   * Releases the `count` partitions that have been idle for the longest time.
+   * Limits the held partitions, and requests the release of the `count` partitions that have been idle longest.
    *
    * @param max limit of held partitions; undefined: no limit
    */
@@ -117,7 +117,7 @@ export class GroupWorker {
     await this.workers.resume();
   }
 
-  /** Finishes the running batches, then releases all partitions. */
+  /** Finishes the running batches, then releases all partitions if Redis answers. */
   async close(): Promise<void> {
     this.isClosing = true;
     const stopped = this.releasing.stop();
@@ -160,7 +160,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // The job fails, and the sweep schedules a new job if necessary.
+      // The partition stays in `owned`. The sweep schedules a new job if necessary.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);

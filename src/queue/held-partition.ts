@@ -26,7 +26,7 @@ export class HeldPartition {
     return this.resolveWait ? performance.now() - this.waitingSince : 0;
   }
 
-  /** @returns `LOST` if this worker does not own the partition; otherwise the `ReleaseCondition` */
+  /** @returns `LOST` if this worker does not own the partition; otherwise the condition for its release */
   async work(runner: BatchRunner): Promise<'LOST' | 'ALL' | 'FAILED'> {
     const { partition } = this;
     let isTaken = true;

@@ -28,7 +28,8 @@ export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
   });
   // The event `refresh` proves that the Cluster is reachable.
   cluster.on('refresh', back);
-  // `setImmediate` delays `connectNode`, because ioredis rejects commands to a node that is connecting.
+  // ioredis can add a node for a command. This command must connect the node, because commands to a connecting node
+  // fail. Therefore `connectNode` runs later.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -63,7 +64,7 @@ const TLS_HINT =
 /**
  * Collects failures until the caller calls the returned function.
  *
- * @returns a function that returns one failure, preferably with a cause; '' if there is none
+ * @returns a function that returns one failure, preferably with a cause. Without a failure, the function returns ''
  */
 export function collectFailures(redis: Redis | Cluster): () => string {
   let failure = '';

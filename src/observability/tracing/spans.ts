@@ -1,4 +1,4 @@
-/** Creates OpenTelemetry spans for requests, grouped calls, batches and pushes. */
+/** Creates OpenTelemetry spans for requests, pushes, and calls that handle several pushes. */
 import {
   type Context,
   context,
@@ -33,7 +33,7 @@ export function createTracing(tracer: Tracer): Tracing {
     here: () => context.active(),
     together: (name, points, work) => {
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
-      // The active context can belong to another request, so `work` runs in an empty context.
+      // Without a recorded trace, `work` runs in an empty context: the active context can belong to another request.
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
       return inSpan(tracer.startSpan(name, { attributes, links }, parent), parent, work);

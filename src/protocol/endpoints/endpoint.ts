@@ -44,7 +44,7 @@ interface EndpointBody {
   /** True: the body can be NDJSON or a JSON array. */
   readonly isArrayToo?: true;
   readonly limit: {
-    /** Maximum bytes of the body, or the default of `setting`. */
+    /** Maximum bytes of the body. If `setting` is present, `bytes` is the default value of this setting. */
     readonly bytes: number;
     readonly setting?: 'BODY_LIMIT' | 'BATCH_BODY_LIMIT';
   };

@@ -15,7 +15,7 @@ export interface TtlCache<V> {
 
 /** Maximum number of loads that `getFresh` starts in quick succession. */
 const BURST = 5;
-/** After a burst, `getFresh` starts one load per pause. PAUSE_FACTOR multiplies the duration of the last load. */
+/** After a burst, `getFresh` starts one load per pause. A pause is PAUSE_FACTOR times as long as the last load. */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;

@@ -127,7 +127,7 @@ function read(
     .toArray();
 }
 
-/** Finds only resends of failed pushes without an external id. */
+/** Finds the resends of those failed pushes that have no external id. */
 async function resendsOf(
   collection: LaterReads['collection'],
   systemCode: string,

@@ -154,7 +154,7 @@ test('failed: a matter that was spoilt by hand', async () => {
   expect(await push(body('SPOILT', { n: 2 }))).toMatchObject({ reason: 'OPERATION_FAILED' });
   // The worker writes its log beside its replies.
   await until('its line', async () =>
-    logsOf(service).includes('pushes of a matter given up after failed commits'),
+    logsOf(service).includes('gave up the pushes of a matter after failed commits'),
   );
 });
 

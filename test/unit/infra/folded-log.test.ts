@@ -67,7 +67,7 @@ test('of a kind that asks for more, more are told as they are', () => {
   const { lines, crowd, secondPasses } = teller();
   crowd(8, {
     level: 'error',
-    text: 'pushes of a matter given up after failed commits',
+    text: 'gave up the pushes of a matter after failed commits',
     maxPerSecond: 5,
   });
   secondPasses();
