@@ -12,14 +12,15 @@ import { createBodyParsers } from '../../src/protocol/requests';
 import { resultOf, type Settlement } from '../../src/storage/push-log';
 import type { LogEntry } from '../../src/storage/push-log/entry';
 import type { Evidence } from '../../tools/chaos/check/evidence';
-import type {
-  AttemptEnd,
-  BatchAnswer,
-  BatchTry,
-  Fault,
-  FaultKind,
-  LinePlace,
-  PushAttempt,
+import {
+  type AttemptEnd,
+  type BatchAnswer,
+  type BatchTry,
+  type Fault,
+  type FaultKind,
+  isAccepted,
+  type LinePlace,
+  type PushAttempt,
 } from '../../tools/chaos/history';
 import { aBody, CONTRACT } from './bodies';
 import { NOW } from './builders';
@@ -186,7 +187,7 @@ const batchIdOf = (request: number) => new Types.ObjectId(idOf(1_000_000 + reque
 
 function batchAnswer(request: number, ends: readonly AttemptEnd[]): BatchAnswer {
   const total = ends.length;
-  const succeeded = ends.filter((end) => end.kind === 'answered' && end.code === 0).length;
+  const succeeded = ends.filter(isAccepted).length;
   const isWhole = succeeded === total;
   return {
     ...(isWhole ? { status: 200, code: 0 } : { status: 207, code: 207, reason: 'PARTIAL_FAILURE' }),
@@ -263,8 +264,8 @@ function endingOf(sent: Sent, entry: LogEntry | undefined, end: Try['end']): Att
   if (end === 'lost') return { kind: 'lost', why: 'ECONNRESET' };
   if (end === 'refused' || end === 'hung') return { kind: end };
   const { requestId } = sent;
-  const isAccepted = entry?.state === 'PERSISTED' || entry?.state === 'REPLAYED';
-  if (end === undefined && isAccepted) {
+  const isSuccess = entry?.state === 'PERSISTED' || entry?.state === 'REPLAYED';
+  if (end === undefined && isSuccess) {
     return {
       kind: 'answered',
       status: 200,

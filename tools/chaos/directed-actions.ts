@@ -6,7 +6,14 @@ import type { Cluster } from '../harness/cluster';
 import type { DirectoryClient } from '../harness/directory';
 import type { Member } from '../harness/member';
 import { untilTrue } from '../harness/until';
-import type { AttemptEnd, BatchTry, Fault, FaultKind, PushAttempt } from './history';
+import {
+  type AttemptEnd,
+  type BatchTry,
+  type Fault,
+  type FaultKind,
+  isAccepted,
+  type PushAttempt,
+} from './history';
 import type { ChaosOperation } from './operations';
 import type { PointServer } from './point-server';
 import { type TryOptions, tryBatch, tryOperation } from './tries';
@@ -76,7 +83,7 @@ export class DirectedActions {
     const operation = this.upsert();
     await untilTrue('a push that is accepted', async () => {
       const end = await this.push(operation);
-      return end.kind === 'answered' && end.code === 0;
+      return isAccepted(end);
     });
   }
 

@@ -67,6 +67,9 @@ export type AttemptEnd =
   /** No answer within the timeout of the harness, which is far beyond every deadline. */
   | { readonly kind: 'hung' };
 
+export const isAccepted = (end: AttemptEnd): end is AnsweredAttempt =>
+  end.kind === 'answered' && end.code === 0;
+
 /** Whether the result of the request is unknown. */
 export const isUnknown = ({ kind }: AttemptEnd): boolean =>
   kind === 'lost' || kind === 'left' || kind === 'hung';

@@ -15,6 +15,7 @@ import {
   type BatchTry,
   type ChaosHistory,
   FAULT_KINDS,
+  isAccepted,
   needsFailOver,
   type PushAttempt,
 } from './history';
@@ -156,7 +157,7 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     );
     const calm = RECOVERY + longestTimeout(cluster.config) + SERVED;
     await sleep(calm, undefined, { signal });
-    while (attempts.filter(isAccepted).length < (options.minAccepted ?? 0)) {
+    while (attempts.filter(({ end }) => isAccepted(end)).length < (options.minAccepted ?? 0)) {
       await sleep(COUNT_INTERVAL, undefined, { signal });
     }
     stop.abort();
@@ -169,8 +170,6 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     await watch.stop();
   }
 }
-
-export const isAccepted = ({ end }: PushAttempt) => end.kind === 'answered' && end.code === 0;
 
 /** The service has recovered after the last retryable rejection or broken connection. */
 function lastTrouble(attempts: readonly PushAttempt[], since: number): number {

@@ -6,7 +6,7 @@
 import { startPollLoop } from '../../src/concurrency/timing';
 import type { Cluster } from '../harness/cluster';
 import { pause } from '../harness/stopping';
-import type { ChaosHistory, PushAttempt, Span } from './history';
+import { type ChaosHistory, isAccepted, type PushAttempt, type Span } from './history';
 
 interface Watch<T> {
   /** @returns the observations so far; it may be called again */
@@ -128,7 +128,7 @@ export function confirmedAfter(
   attempts: readonly Pick<PushAttempt, 'endedAt' | 'end'>[],
 ): number[] {
   const confirmed = attempts.flatMap(({ endedAt, end }) =>
-    end.kind === 'answered' && end.code === 0 && !end.replayed ? [endedAt] : [],
+    isAccepted(end) && !end.replayed ? [endedAt] : [],
   );
   confirmed.sort((a, b) => a - b);
   return elections.map((at) => {

@@ -1,7 +1,13 @@
 /** Checks batches: the order of lines, skipped lines, and whether answers and entries match the lines. */
 import { groupOf } from '../../../src/domain/matter';
 import { isReason, PushError, type Reason } from '../../../src/protocol/errors';
-import type { BatchAnswer, BatchTry, ChaosHistory, PushAttempt } from '../history';
+import {
+  type BatchAnswer,
+  type BatchTry,
+  type ChaosHistory,
+  isAccepted,
+  type PushAttempt,
+} from '../history';
 import { createBatchLines, lineOf } from './batch-lines';
 import type { Violation } from './evidence';
 import type { CheckedPush, CheckedPushes } from './pushes';
@@ -52,7 +58,7 @@ function checkAnswer(
 /** Compares the envelope with the results of its lines. */
 function unlikeLines(answer: BatchAnswer, lines: readonly Line[], count: number): string[] {
   const { status, code, reason, total, succeeded, failed, lineNumbers } = answer;
-  const accepted = lines.filter(({ end }) => end.kind === 'answered' && end.code === 0).length;
+  const accepted = lines.filter(({ end }) => isAccepted(end)).length;
   const expected =
     accepted === count ? 'status 200, code 0' : 'status 207, code 207 PARTIAL_FAILURE';
   const seen = `status ${status}, code ${code}${reason === undefined ? '' : ` ${reason}`}`;

@@ -1,5 +1,5 @@
 /** Checks whether a run is meaningful: a service that does no work breaks no promise. */
-import type { PushAttempt } from '../history';
+import { isAccepted, type PushAttempt } from '../history';
 import type { Evidence, Violation } from './evidence';
 import { collectOperations } from './pushes';
 import { createSpans, shownTime } from './spans';
@@ -57,7 +57,7 @@ export function countOperations(attempts: readonly PushAttempt[]): OperationCoun
   const accepted = new Set<number>();
   for (const { operation, end } of attempts) {
     last.set(operation, end);
-    if (end.kind === 'answered' && end.code === 0) accepted.add(operation);
+    if (isAccepted(end)) accepted.add(operation);
   }
   const others = [...last].filter(([operation]) => !accepted.has(operation));
   const rejected = others.filter(([, end]) => isRejection(end)).length;
