@@ -30,7 +30,7 @@ test.each([
   expect(chineseOf(toFinding(cause, how))?.explanation).toBe(expected);
 });
 
-test('every detail of every mistake is told without English prose', () => {
+test('each detail of a mistake has a Chinese text without English words', () => {
   const prose =
     /\b(an?|or|with|without|of|by|the|and|does|at|only|another|as|blanks|tabs|it|was|raw|earlier|later)\b/;
   const stored: StoredSecret[] = [
