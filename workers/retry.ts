@@ -124,7 +124,11 @@ function isGivenUp(
   );
 }
 
-/** A worker that lost its partitions must not retry, because the new owner may have applied later pushes. */
+/**
+ * A worker that lost its partitions must not retry, because the new owner may have applied later pushes.
+ *
+ * @throws `error` if the whole batch must fail; PartitionsLost if Redis does not confirm the ownership
+ */
 async function throwIfBatchFails(
   { metrics, checkOwnership }: RetryContext,
   error: unknown,

@@ -34,7 +34,11 @@ export interface HmacAuthDependencies {
   readonly metrics?: Metrics;
 }
 
-/** Records a failed authentication of a known client in the push log (contract 5.3). */
+/**
+ * Records a failed authentication of a known client in the push log (contract 5.3).
+ *
+ * @returns a middleware that throws the PushErrors of contract 3.2
+ */
 export function koaHmacAuth(
   deps: HmacAuthDependencies,
   operation: string,
@@ -108,6 +112,7 @@ export function setCaller(
  *
  * @param timeout maximum milliseconds to wait for Redis
  * @param pushesOf returns the cost of a request for the rate limit
+ * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(
   admit: Admit,

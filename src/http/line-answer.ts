@@ -20,7 +20,7 @@ export interface LastLine {
   failure(error: unknown): Envelope;
 }
 
-/** Closes the generator when the response ends. */
+/** Closes the generator when the response ends. @throws the error of the generator before its first group */
 export async function startLines(res: ServerResponse, rest: LineGroups): Promise<StartedLines> {
   const first = await rest.next();
   onResponseEnd(res, () => {

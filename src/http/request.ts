@@ -16,7 +16,7 @@ export type RequestContext = ParameterizedContext<RequestState>;
 export interface RequestState {
   /** Set by koaRequest. The authentication replaces the id. */
   requestId: string;
-  /** Set by koaRequest. Epoch milliseconds. */
+  /** Set by koaRequest. Start of the request, epoch milliseconds. */
   arrivedAt: number;
   language: Language;
   /** Set by koaRawBody. Emptied before the answer is sent. */

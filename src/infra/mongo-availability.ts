@@ -43,7 +43,7 @@ export async function pingMongo(connection: Connection): Promise<void> {
   await connection.getClient().db('admin').command({ ping: 1 });
 }
 
-/** Writes a document, because a server can answer reads but reject writes. */
+/** Writes a document, because a server can answer reads but reject writes. @throws the driver's error */
 export async function probeMongoWrite(connection: Connection): Promise<void> {
   const update = { $set: { at: new Date() } };
   const options = { upsert: true, maxTimeMS: 2_000, writeConcern: { w: 1 } };

@@ -14,7 +14,7 @@ export type GroupedCall = (typeof GROUPED_CALLS)[number];
 /** Result of a successful push or request. Queries, dry runs and batches have `ANSWERED`. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
-/** Each `since` is a value of `performance.now()`. */
+/** Times are in milliseconds. Each `since` is a value of `performance.now()`. */
 export interface Metrics {
   /** A request was answered without an error. @param headAt arrival of the headers, epoch milliseconds */
   answered(path: string, headAt: number, outcome: Success): void;

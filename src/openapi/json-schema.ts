@@ -66,7 +66,11 @@ function flattenChoices(options: readonly unknown[]): unknown[] {
 
 type Schemas = Readonly<Record<string, { readonly description?: string }>>;
 
-/** A reference without a description gets the description of the referenced schema. */
+/**
+ * A reference without a description gets the description of the referenced schema.
+ *
+ * @throws Error if the schema or one of its fields has no description
+ */
 function withDescription(path: string, schema: JsonValue, all: Schemas): JsonValue {
   const { description = all[referredTo(schema)]?.description, ...rest } = schema;
   if (!description) throw new Error(`the schema of ${path} has no description`);

@@ -23,6 +23,7 @@ import {
 } from '../storage/push-log';
 import { databaseCall } from './availability';
 
+/** @returns 22 characters; undefined if the push has no idempotency key */
 export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
   const { clientId, operation, idempotencyKey, bodyHash } = entry;
   if (idempotencyKey === undefined) return undefined;
@@ -59,6 +60,7 @@ export interface IdempotencyDependencies {
 }
 
 export interface Idempotency {
+  /** @returns undefined if the push has no key or IDEMPOTENT_REPLAY is off */
   fingerprintOf(entry: LogEntry): string | undefined;
   /**
    * @param timeout milliseconds

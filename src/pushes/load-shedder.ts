@@ -60,7 +60,7 @@ export class LoadShedder {
 
   /**
    * @param lines number of lines of a batch; absent: a single push
-   * @throws PushError BACKLOG_FULL
+   * @throws PushError BACKLOG_FULL; `retryAfter` is an estimate, in seconds
    */
   acquire(clientId: string, lines?: number): Permit {
     const pushes = lines ?? 1;

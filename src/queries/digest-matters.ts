@@ -25,6 +25,7 @@ export interface DigestQuery {
   readonly open?: boolean | undefined;
 }
 
+/** @returns a query that throws PushError TOO_MANY_QUERIES, or VALIDATION_FAILED for too many buckets */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {

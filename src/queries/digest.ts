@@ -34,7 +34,7 @@ export interface BucketDigest {
   buckets(): DigestBucket[];
 }
 
-/** @param dayOf returns the local day, yyyy-MM-dd */
+/** @param dayOf converts epoch milliseconds to the local day, yyyy-MM-dd */
 export function createBucketDigest(dayOf: (instant: number) => string): BucketDigest {
   const byType = new Map<string | null, Map<string | null, Sum>>();
   const total = emptySum();

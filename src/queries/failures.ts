@@ -46,6 +46,7 @@ const POSITION = /^[0-9a-f]{24}$/;
 /** Omits reasons of unauthenticated requests. An attacker could send many of these requests to hide failed pushes. */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
+/** @returns a query that throws PushError VALIDATION_FAILED with the invalid fields */
 export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures> {
   const { search, findMended, counts, timeZone, retention, clock } = deps;
   const { maxChecked = MAX_CHECKED } = deps;

@@ -10,6 +10,7 @@ import { toMatterView, weightOf } from './presenters/matter';
 /** Maximum characters of all matters in an answer (`weightOf`). */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 
+/** @returns a query that throws PushError VALIDATION_FAILED if the answer would exceed MAX_WEIGHT */
 export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {
   return async (
     systemCode: string,

@@ -83,8 +83,8 @@ export function traceIdsOf(pushes: readonly PushMessage[]): string[] {
 }
 
 /**
- * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The header is the part before
- * the JSON.
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`, with Redis times in epoch
+ * milliseconds. The header is the part before the JSON.
  */
 export const TIME_DIGITS = 13;
 const ID_DIGITS = 24;

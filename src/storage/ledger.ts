@@ -1,4 +1,7 @@
-/** Entry point of `storage/ledger/`. Code outside `storage/` must not import other files of `storage/ledger/`. */
+/**
+ * Entry point of `storage/ledger/`. Code outside `storage/` must not import other files of `storage/ledger/`. Instants
+ * are epoch milliseconds.
+ */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';
 import type { Matter } from '../domain/matter';

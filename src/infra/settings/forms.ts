@@ -52,7 +52,7 @@ export const timeZone = z
   .string()
   .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
 
-/** Keys in the form `id:base64,id:base64`. */
+/** Keys of 32 bytes in the form `id:base64,id:base64`. */
 export const secretKeys = list.pipe(
   z
     .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))

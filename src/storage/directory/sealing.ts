@@ -13,7 +13,7 @@ export interface KeyRing {
   open(sealed: string, clientId: string): string;
 }
 
-/** @param entries SECRET_KEYS, each in the form `id:base64`; `seal` uses the first key */
+/** @param entries SECRET_KEYS: 32 bytes each, in the form `id:base64`; `seal` uses the first key */
 export function createKeyRing(entries: readonly string[]): KeyRing {
   const keys = new Map(entries.map(parseEntry));
   const sealing = entries[0]?.split(':')[0] ?? '';
