@@ -1,5 +1,6 @@
 /** The tables of a comparison: its series, and its goals. */
 import { textTable } from '../harness/report';
+import { type BuildRatio, buildRatiosOf } from './compare-builds';
 import { type Verdict, verdicts } from './compare-goals';
 import { type ComparisonRow, comparisonRowOf } from './compare-row';
 import type { Series } from './measure';
@@ -8,12 +9,14 @@ import type { Series } from './measure';
 export function compareReport(measured: readonly Series[]): {
   text: string;
   passed: boolean;
-  summary: { rows: ComparisonRow[]; goals: Verdict[] };
+  summary: { rows: ComparisonRow[]; ratios: BuildRatio[]; goals: Verdict[] };
 } {
   const rows = measured.map(comparisonRowOf);
   const goals = verdicts(rows);
-  const text = `${rowTable(rows)}\n\n${goalTable(goals)}`;
-  return { text, passed: goals.every(({ passed }) => passed), summary: { rows, goals } };
+  const ratios = buildRatiosOf(measured);
+  const tables = [rowTable(rows), ...(ratios.length > 0 ? [ratioTable(ratios)] : [])];
+  const text = [...tables, goalTable(goals)].join('\n\n');
+  return { text, passed: goals.every(({ passed }) => passed), summary: { rows, ratios, goals } };
 }
 
 function rowTable(rows: readonly ComparisonRow[]): string {
@@ -42,6 +45,20 @@ function shares(cpuOf: ComparisonRow['cpuOf']): string {
     byType.set(type, (byType.get(type) ?? 0) + cpu);
   }
   return [...byType].map(([type, cpu]) => `${type} ${cpu}`).join(', ');
+}
+
+function ratioTable(ratios: readonly BuildRatio[]): string {
+  const lines = ratios.map(({ scenario, contender, figure, ratio, lowest, highest }) => [
+    ...[scenario, contender, figure, ratio.toFixed(2)],
+    `${lowest.toFixed(2)}-${highest.toFixed(2)}`,
+  ]);
+  return textTable(lines, [
+    'scenario',
+    'contender',
+    'this build / other build',
+    'median',
+    'rounds',
+  ]);
 }
 
 function goalTable(goals: readonly Verdict[]): string {

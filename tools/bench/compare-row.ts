@@ -29,7 +29,9 @@ export interface ComparisonRow {
 }
 
 /** Sums up the rounds of a series. */
-export function comparisonRowOf({ scenario, contender, size, rounds }: Series): ComparisonRow {
+export function comparisonRowOf(series: Series): ComparisonRow {
+  const { scenario, size, rounds, isOtherBuild } = series;
+  const contender = isOtherBuild ? `${series.contender}, other build` : series.contender;
   const of = (figure: (round: RoundFigures) => number) => median(rounds.map(figure));
   const rates = rounds.map(({ accepted, elapsed }) => Math.round((accepted / elapsed) * 1_000));
   const cpuOf = Object.fromEntries(

@@ -3,6 +3,7 @@
  * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
  * tools/bench/results/compare.json.
  */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepResults } from '../harness/report';
@@ -10,7 +11,7 @@ import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { compareReport } from './compare-report';
-import type { ContenderName } from './contenders';
+import { BENCH_BUILD, type ContenderName } from './contenders';
 import { type BenchMeasureOptions, measureScenario, type Scenario, type Series } from './measure';
 
 const CACHE = 2;
@@ -54,6 +55,7 @@ function readOptions(args: readonly string[]) {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       pushes: { type: 'string' },
+      against: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
@@ -71,16 +73,31 @@ function readOptions(args: readonly string[]) {
     if (keys === 'file' && values.pushes === undefined) return false;
     return positionals.length > 0 ? positionals.includes(name) : !(values.quick && isLong);
   };
+  const wanted = SCENARIOS.filter(isWanted);
   return {
-    scenarios: SCENARIOS.filter(isWanted),
+    scenarios: values.against === undefined ? wanted : wanted.map(onlyOurs),
+    against: values.against === undefined ? undefined : otherBuildIn(values.against),
     file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
     json: values.json,
     /** Of a part of it nothing is kept. */
-    isWhole: !values.quick && positionals.length === 0 && rounds > 1,
+    isWhole:
+      !values.quick && values.against === undefined && positionals.length === 0 && rounds > 1,
     rounds,
     duration: seconds * 1_000,
     warmUp: values.quick ? 1_000 : 4_000,
   };
+}
+
+const onlyOurs = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  contenders: scenario.contenders.filter((name) => name === 'matter-push' || name === 'batches'),
+});
+
+/** @throws Error if the folder has no build */
+function otherBuildIn(folder: string): string {
+  const root = resolve(folder);
+  if (existsSync(join(root, BENCH_BUILD))) return root;
+  throw new Error(`--against ${folder}: no build there. Run npm run bench there once`);
 }
 
 const ONE = [{ webs: 1, workers: 1 }];

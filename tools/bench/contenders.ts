@@ -80,6 +80,18 @@ export const loadOf = (name: ContenderName): Contender['load'] => {
   return load;
 };
 
+/** The compiled form of this file, in the folder of a build. */
+export const BENCH_BUILD = 'dist/tools/bench/contenders.js';
+
+/**
+ * Returns `startContender` of the build in `root`, which can be another version of this project. Each version starts
+ * its own processes, because settings and stored documents can differ between versions.
+ */
+export async function starterOf(root: string): Promise<typeof startContender> {
+  const { startContender } = await import(join(root, BENCH_BUILD));
+  return startContender;
+}
+
 let started = 0;
 
 /** @throws Error with the end of a log where a process does not start; nothing is left running */

@@ -12,6 +12,7 @@ import {
   type Running,
   type Size,
   startContender,
+  starterOf,
 } from './contenders';
 import { type Generator, startGenerator } from './generator';
 import type { RoundResult } from './load/generator';
@@ -51,12 +52,16 @@ export interface RoundFigures extends RoundResult {
 export interface Series {
   readonly scenario: string;
   readonly contender: string;
+  /** True if the build of `--against` was measured. */
+  readonly isOtherBuild?: boolean;
   readonly size: Size;
   readonly rounds: readonly RoundFigures[];
 }
 
 export interface BenchMeasureOptions {
   readonly ground: BenchGround;
+  /** Folder of a build to compare with. */
+  readonly against?: string;
   /** Processes whose processor time counts for whoever is measured. */
   readonly servers: Readonly<Record<string, number>>;
   readonly rounds: number;
@@ -72,7 +77,7 @@ export async function measureScenario(
   scenario: Scenario,
   options: BenchMeasureOptions,
 ): Promise<Series[]> {
-  const { ground, rounds, say, signal } = options;
+  const { ground, against, rounds, say, signal } = options;
   const releasers = new Releasers();
   try {
     const generator = await startGenerator(ground.root);
@@ -82,14 +87,19 @@ export async function measureScenario(
       ...(scenario.env && { env: scenario.env }),
       ...(await withLatency(ground, scenario.latency, releasers)),
     };
+    const builds = against === undefined ? [undefined] : [undefined, against];
     const series = scenario.sizes.flatMap((size) =>
-      scenario.contenders.map((name) => ({ name, size, rounds: [] as RoundFigures[] })),
+      scenario.contenders.flatMap((name) =>
+        builds.map((build) => ({ name, build, size, rounds: [] as RoundFigures[] })),
+      ),
     );
     for (let round = 0; round < rounds; round += 1) {
-      for (const { name, size, rounds: done } of inOrderOf(round, series)) {
+      for (const { name, build, size, rounds: done } of inOrderOf(round, series)) {
         signal.throwIfAborted();
         // New ones each time: what others do while they are idle must not cost who is measured.
-        const running = await startContender(name, reached, size);
+        const running = await (build === undefined
+          ? startContender(name, reached, size)
+          : (await starterOf(build))(name, { ...reached, root: build }, size));
         try {
           done.push(await runOne(generator, scenario, { running, round, size, ...options }));
         } finally {
@@ -97,8 +107,9 @@ export async function measureScenario(
         }
       }
     }
-    return series.map(({ name, ...one }) => ({
+    return series.map(({ name, build, ...one }) => ({
       ...{ scenario: scenario.name, contender: name, ...one },
+      ...(build !== undefined && { isOtherBuild: true }),
     }));
   } finally {
     await releasers.run(say);

@@ -184,4 +184,20 @@ describe('the report', () => {
     const rounds = ours.rounds.map((round) => ({ ...round, others: { '503 503': 1 } }));
     expect(compareReport([{ ...ours, rounds }]).passed).toBe(false);
   });
+
+  test('of two builds shows the ratio of each figure, round by round', () => {
+    const ours = series('matter-push', [300, 100, 50], 8);
+    const other = { ...series('matter-push', [300, 200, 200], 10), isOtherBuild: true };
+    // The goals are about this build alone.
+    const { text, summary } = compareReport([other, { ...ours, size: other.size }]);
+    const ratios = summary.ratios.map(({ figure, ratio, lowest }) => [figure, ratio, lowest]);
+    expect(ratios).toEqual([
+      ['CPU per push', 1, 1],
+      ['p50', 0.8, 0.8],
+      ['p99', 1, 1],
+      ['pushes/s', 0.5, 0.25],
+    ]);
+    expect(text).toContain('matter-push, other build');
+    expect(compareReport([ours]).summary.ratios).toEqual([]);
+  });
 });
