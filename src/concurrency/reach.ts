@@ -115,7 +115,7 @@ export interface ReachOptions {
 
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** A server is lost after this many milliseconds without an answered ping. */
+/** A server is lost if at least two pings failed during this many milliseconds and none was answered. */
 const LOST_AFTER = 5_000;
 
 export function watchReach(options: ReachOptions): Reach & PollLoop {

@@ -3,7 +3,7 @@ import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
 
-/** Whether the driver knows a server that accepts writes. */
+/** Whether the driver knows a primary, or any server if the database is no replica set. */
 export function isMongoReady(connection: Connection): boolean {
   // Mongoose's `readyState` is unsuitable: one late heartbeat changes `readyState` to "disconnected".
   const { topology } = connection.getClient() as unknown as Driver;

@@ -57,7 +57,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** @returns an estimate of the number of lines */
+/** @returns the maximum number of lines that the batch can have; empty lines count */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements
@@ -178,7 +178,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // `JSON.parse` never returns undefined.
+    // Means invalid JSON: `JSON.parse` itself never returns undefined.
     return undefined;
   }
 }

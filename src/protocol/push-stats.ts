@@ -16,7 +16,7 @@ const BY = describe(
   '统计粒度，按门户时区',
 );
 const FILTER = describe(
-  'A name or a list of names. If `outcome` and `reason` are present, a push needs to match only one. REPLAYED: a retry that returned an earlier outcome.',
+  'A name or a list of names. If the query has both `outcome` and `reason`, a push must match one of the two. REPLAYED: a retry that returned an earlier outcome.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 );
 

@@ -1,6 +1,6 @@
 /**
- * Sets and removes fields of a parsed body. Copies of one value can make the JSON very large. Therefore the size is
- * checked before the final JSON is created.
+ * Sets and removes fields of a parsed body. One new value can be set in many fields and make the JSON very large.
+ * Therefore the size is checked before the final JSON is created.
  */
 import { PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
@@ -60,7 +60,7 @@ export function changedBody(
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
-/** Replaces a removed list element, so that the other list indexes do not change. */
+/** Replaces a removed list element until all changes are made. The other elements keep their indexes until then. */
 const REMOVED = Symbol('removed');
 
 type Container = Record<string | number, unknown>;

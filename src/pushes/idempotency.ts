@@ -32,8 +32,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates an externalId for a push without externalId. The id depends on the body, because a reused key must not
- * overwrite a matter.
+ * Creates an externalId for a push without externalId. With an idempotency key, the id depends on the body: otherwise
+ * two pushes with one key and different bodies would change the same matter.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,

@@ -28,7 +28,7 @@ const MAX_BATCH = 500;
 /** Maximum pushes in `unconfirmed`. */
 const MAX_UNCONFIRMED = 20_000;
 
-/** If MongoDB does not confirm a write, the write is retried in the background. */
+/** If MongoDB does not confirm a write, the write is retried in the background (at most MAX_UNCONFIRMED pushes). */
 export class PushFinalizer {
   /** By request id. */
   private readonly unconfirmed = new Map<string, PushToSettle>();
@@ -65,7 +65,7 @@ export class PushFinalizer {
     return finalState;
   }
 
-  /** Retries up to MAX_BATCH pushes. Workers later expire the remaining entries. */
+  /** Retries up to MAX_BATCH pushes of `unconfirmed`. Workers later expire the log entries of the others. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();

@@ -46,7 +46,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A cursor is valid only for these values. Without a search, the values are the same as in older versions.
+    // A cursor is valid only for these values. An undefined `search` is left out, so cursors of older service versions
+    // stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor

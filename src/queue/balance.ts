@@ -4,7 +4,7 @@ import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Minimum milliseconds between two heartbeats of a worker. */
+/** Milliseconds between two heartbeats of a worker. A stop, a pause or its end causes an additional heartbeat. */
 export const SHARE_EVERY = 500;
 
 interface BalancedWorker {

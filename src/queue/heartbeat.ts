@@ -77,7 +77,7 @@ function parse(text: string, now: number): SeenProcess | undefined {
     const record = processRecord.parse(JSON.parse(text.slice(end + 1)));
     return { ...record, silentMs, isSilent: silentMs > SILENT };
   } catch {
-    // Another version of the service wrote the record.
+    // Probably another version of the service wrote the record.
     return undefined;
   }
 }
@@ -107,7 +107,8 @@ interface HeartbeatOptions {
   readonly lifecycle: Lifecycle;
 }
 
-const OTHER_LAYOUT = 'REDIS_SHARDS or REDIS_PARTITIONS differs from the queue';
+const OTHER_LAYOUT =
+  'REDIS_SHARDS or REDIS_PARTITIONS differs from the values that the queue was created with';
 
 export function createHeartbeat({ id, redis, keys, logger, ...options }: HeartbeatOptions) {
   const { type, name, lifecycle } = options;

@@ -129,7 +129,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   'the client id': 'client id',
   'it was empty': '为空',
   'the caller signed seconds and sent a smaller unit': '签名用秒，发送的单位更小',
-  'the caller signed milliseconds and sent another time': '签名用毫秒，与发送的时间戳不同',
+  'the caller signed milliseconds and sent a different timestamp': '签名用毫秒，与发送的时间戳不同',
   'the caller signed a fraction': '签名带小数',
   'it did not try all known mistakes': '尚未尝试全部已知错误',
   'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',

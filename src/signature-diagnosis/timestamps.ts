@@ -17,7 +17,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
   16: ['TIMESTAMP_UNIT', 1e6],
   19: ['TIMESTAMP_UNIT', 1e9],
 };
-const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent another time';
+const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent a different timestamp';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
 /** Maximum seconds between the signed and the sent timestamp. */

@@ -13,7 +13,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of changed or deleted documents. */
+/** Numbers of changed or deleted documents; in a dry run, of the documents to change or delete. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;

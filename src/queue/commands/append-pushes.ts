@@ -6,7 +6,7 @@ import { createRedisTime, type RedisTime } from '../../infra/redis/time';
 import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
-/** If several clients have pushes in a partition, each client may use half of each limit (contract 6.7). */
+/** A client may use only half of each limit if other clients have pushes in the partition too (contract 6.7). */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;

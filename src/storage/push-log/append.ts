@@ -19,7 +19,7 @@ export interface UnloggedPush {
   readonly body: Uint8Array | undefined;
 }
 
-/** Returns an error for each push whose entry or body was not inserted. */
+/** Returns an error for each push whose entry or body may be missing. Bodies that are not kept do not count. */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
 
@@ -126,7 +126,7 @@ export function createAppend(connection: Connection, options: PushLogOptions = {
   };
 }
 
-/** QUEUED entries need no majority confirmation: the worker applies no push without an entry. */
+/** QUEUED entries need no majority confirmation. If such an entry is lost, the worker does not apply its push. */
 const isQueued = ({ entry }: PendingPush) => entry.state === 'QUEUED';
 
 function bodyOf({
@@ -149,7 +149,7 @@ function lastRetryOf([first]: readonly UnloggedPush[]): number {
   return deadlineAt.getTime() - RESERVE * (deadlineAt.getTime() - receivedAt.getTime());
 }
 
-/** After the deadline, an inserted QUEUED entry could stay QUEUED forever. */
+/** A QUEUED entry that is inserted after its deadline could stay QUEUED forever. */
 const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
   state === 'QUEUED' && deadlineAt.getTime() < now;
 
