@@ -87,7 +87,11 @@ class PushCounter implements PushCounts {
 
   async stop(): Promise<void> {
     await this.writing.stop();
-    await this.write().catch((error) => this.noteFailure(error));
+    await this.write().catch((error) => {
+      const { logger } = this.options;
+      const counts = this.pending.size;
+      logger.warn({ counts, error: String(error) }, 'push counts are lost: the last write failed');
+    });
   }
 
   private pendingOf(push: CountedPush): Pending | undefined {

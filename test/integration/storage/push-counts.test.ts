@@ -35,3 +35,21 @@ test('after a failed write, the next one has the same numbers, and the time of t
     { pushes: 5, latest: new Date(MINUTE + 5_000) },
   ]);
 });
+
+test('a failed last write is reported as a loss, with the number of lost counts', async () => {
+  const collection = nativeCollection(countModel(db));
+  jest.spyOn(collection, 'bulkWrite').mockRejectedValueOnce(new Error('no primary'));
+  const lines: string[] = [];
+  const counts = createPushCounts(db, {
+    logger: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
+    hourOf: (at) => Math.floor(at / HOUR) * HOUR,
+    interval: HOUR,
+  });
+  const push = { clientId: 'hr', systemCode: 'HR', operation: 'upsert', receivedAt: MINUTE };
+  counts.ended({ ...push, result: 'CREATED' }, 8, 2);
+  counts.ended({ ...push, result: 'UPDATED' }, 8);
+  await counts.stop();
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { counts: 2, error: 'Error: no primary', msg: 'push counts are lost: the last write failed' },
+  ]);
+});
