@@ -57,7 +57,7 @@ export function* readBatchLines(batch: Buffer, limits: BatchLimits): Generator<v
   return lines;
 }
 
-/** @returns the maximum number of lines that the batch can have; empty lines count */
+/** @returns an upper bound for the number of lines that `readBatchLines` returns */
 export function* maxLineCount(batch: Buffer, limits: BatchLimits): Generator<void, number> {
   const elements = yield* splitElements(batch, limits);
   return elements

@@ -65,7 +65,7 @@ export class PushFinalizer {
     return finalState;
   }
 
-  /** Retries up to MAX_BATCH pushes of `unconfirmed`. Workers later expire the log entries of the others. */
+  /** Retries up to MAX_BATCH pushes of `unconfirmed`. Workers later expire the log entries that are still QUEUED. */
   async stop(): Promise<void> {
     await this.retrying.stop();
     await this.retry();

@@ -4,7 +4,7 @@ import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Milliseconds between two heartbeats of a worker. A stop, a pause or its end causes an additional heartbeat. */
+/** Minimum milliseconds between two regular heartbeats of a worker. A worker that stops, pauses or resumes sends one more. */
 export const SHARE_EVERY = 500;
 
 interface BalancedWorker {

@@ -55,7 +55,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // At most one partition per push of the limit, because each partition of a batch needs room for a push.
+      // At most as many partitions as pushes: each partition of a batch needs room for a push.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,

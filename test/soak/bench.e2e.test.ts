@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CONTENDERS, type ContenderName } from '../../tools/bench/contenders';
+import { CONTENDERS, type ContenderName, otherBuildIn } from '../../tools/bench/contenders';
 import { measureScenario } from '../../tools/bench/measure';
 import { projectRoot } from '../../tools/local/project';
 import { testServers } from '../support/service';
@@ -53,6 +53,33 @@ test('all contenders accept every push, of distinct keys and of one', async () =
       }
     }
     expect(said.filter((text) => !isShed(text))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('another build starts itself, and its pushes are measured beside those of this build', async () => {
+  const { mongoUrl, redisUrl } = testServers();
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-test-'));
+  expect(() => otherBuildIn(folder)).toThrow(/no build there/);
+  try {
+    const measured = await measureScenario(
+      {
+        ...{ name: 'test-builds', keys: 'distinct', connections: 3 },
+        ...{ sizes: [{ webs: 1, workers: 1 }], contenders: ['matter-push'] },
+      },
+      {
+        ground: { root: projectRoot(), folder, mongoUrl, redisUrl },
+        against: otherBuildIn(projectRoot()),
+        ...{ servers: {}, rounds: 2, warmUp: 200, duration: 800 },
+        say: () => undefined,
+        signal: AbortSignal.timeout(400_000),
+      },
+    );
+    expect(measured.map(({ isOtherBuild }) => isOtherBuild)).toEqual([undefined, true]);
+    for (const { rounds } of measured) {
+      expect(rounds.map(({ accepted }) => accepted > 0)).toEqual([true, true]);
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,10 +1,12 @@
 /** Compares this build with the one of `--against`: ratios of rounds that ran one after the other. */
 import { median, sum } from '../harness/figures';
+import type { Size } from './contenders';
 import type { RoundFigures, Series } from './measure';
 
 export interface BuildRatio {
   readonly scenario: string;
   readonly contender: string;
+  readonly size: Size;
   readonly figure: string;
   /** Median over the rounds: the figure of this build divided by that of the other build. */
   readonly ratio: number;
@@ -25,15 +27,15 @@ export function buildRatiosOf(measured: readonly Series[]): BuildRatio[] {
 const isSame = (one: Series, other: Series) =>
   one.scenario === other.scenario && one.contender === other.contender && one.size === other.size;
 
-function ratiosOf({ scenario, contender, rounds }: Series, other: Series): BuildRatio[] {
+function ratiosOf({ scenario, contender, size, rounds }: Series, other: Series): BuildRatio[] {
   return Object.entries(FIGURES).map(([figure, of]) => {
     // Round by round, because the speed of the machine changes during the run.
     const ratios = rounds.flatMap((round, n) => {
       const same = other.rounds[n];
-      return same ? [of(round) / of(same)] : [];
+      return same && of(same) > 0 ? [of(round) / of(same)] : [];
     });
     const range = { lowest: Math.min(...ratios), highest: Math.max(...ratios) };
-    return { scenario, contender, figure, ratio: median(ratios), ...range };
+    return { scenario, contender, size, figure, ratio: median(ratios), ...range };
   });
 }
 

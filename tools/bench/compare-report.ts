@@ -1,7 +1,7 @@
 /** The tables of a comparison: its series, and its goals. */
 import { textTable } from '../harness/report';
 import { type BuildRatio, buildRatiosOf } from './compare-builds';
-import { type Verdict, verdicts } from './compare-goals';
+import { NO_FAILURES, type Verdict, verdicts } from './compare-goals';
 import { type ComparisonRow, comparisonRowOf } from './compare-row';
 import type { Series } from './measure';
 
@@ -12,8 +12,8 @@ export function compareReport(measured: readonly Series[]): {
   summary: { rows: ComparisonRow[]; ratios: BuildRatio[]; goals: Verdict[] };
 } {
   const rows = measured.map(comparisonRowOf);
-  const goals = verdicts(rows);
   const ratios = buildRatiosOf(measured);
+  const goals = ratios.length > 0 ? verdicts(rows, NO_FAILURES) : verdicts(rows);
   const tables = [rowTable(rows), ...(ratios.length > 0 ? [ratioTable(ratios)] : [])];
   const text = [...tables, goalTable(goals)].join('\n\n');
   return { text, passed: goals.every(({ passed }) => passed), summary: { rows, ratios, goals } };
@@ -48,17 +48,12 @@ function shares(cpuOf: ComparisonRow['cpuOf']): string {
 }
 
 function ratioTable(ratios: readonly BuildRatio[]): string {
-  const lines = ratios.map(({ scenario, contender, figure, ratio, lowest, highest }) => [
-    ...[scenario, contender, figure, ratio.toFixed(2)],
-    `${lowest.toFixed(2)}-${highest.toFixed(2)}`,
+  const head = ['scenario', 'contender', 'webs', 'workers', 'hot'];
+  const lines = ratios.map(({ scenario, contender, size, figure, ratio, lowest, highest }) => [
+    ...[scenario, contender, size.webs, size.workers, size.hot ?? 0],
+    ...[figure, ratio.toFixed(3), `${lowest.toFixed(2)}-${highest.toFixed(2)}`],
   ]);
-  return textTable(lines, [
-    'scenario',
-    'contender',
-    'this build / other build',
-    'median',
-    'rounds',
-  ]);
+  return textTable(lines, [...head, 'this build / other build', 'median', 'rounds']);
 }
 
 function goalTable(goals: readonly Verdict[]): string {

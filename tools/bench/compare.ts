@@ -1,9 +1,8 @@
 /**
  * `npm run bench`: the product against what a user would program instead, on the same servers, with
  * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
- * tools/bench/results/compare.json.
+ * tools/bench/results/compare.json. With `--against FOLDER`, this build against the build in that folder.
  */
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepResults } from '../harness/report';
@@ -11,19 +10,21 @@ import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { compareReport } from './compare-report';
-import { BENCH_BUILD, type ContenderName } from './contenders';
+import { type ContenderName, otherBuildIn } from './contenders';
 import { type BenchMeasureOptions, measureScenario, type Scenario, type Series } from './measure';
 
 const CACHE = 2;
 
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
-  const { scenarios, json, isWhole, file, ...settings } = readOptions(args);
+  const { scenarios, json, isWhole, file, otherBuild, ...settings } = readOptions(args);
+  const against = otherBuild === undefined ? undefined : otherBuildIn(otherBuild);
   return untilStopped(process.env, (signal) =>
     withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
       const options: BenchMeasureOptions = {
         ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url, ...file },
         servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
+        against,
         ...settings,
         ...{ say, signal },
       };
@@ -59,7 +60,9 @@ function readOptions(args: readonly string[]) {
       json: { type: 'boolean', default: false },
     },
   });
-  const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+  // An even number of rounds is fair to two builds, because they change places in every second round.
+  const defaultRounds = values.against === undefined ? 3 : 4;
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : defaultRounds));
   const seconds = Number(values.seconds ?? (values.quick ? 2 : 8));
   if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
   const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
@@ -76,7 +79,7 @@ function readOptions(args: readonly string[]) {
   const wanted = SCENARIOS.filter(isWanted);
   return {
     scenarios: values.against === undefined ? wanted : wanted.map(onlyOurs),
-    against: values.against === undefined ? undefined : otherBuildIn(values.against),
+    otherBuild: values.against,
     file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
     json: values.json,
     /** Of a part of it nothing is kept. */
@@ -92,13 +95,6 @@ const onlyOurs = (scenario: Scenario): Scenario => ({
   ...scenario,
   contenders: scenario.contenders.filter((name) => name === 'matter-push' || name === 'batches'),
 });
-
-/** @throws Error if the folder has no build */
-function otherBuildIn(folder: string): string {
-  const root = resolve(folder);
-  if (existsSync(join(root, BENCH_BUILD))) return root;
-  throw new Error(`--against ${folder}: no build there. Run npm run bench there once`);
-}
 
 const ONE = [{ webs: 1, workers: 1 }];
 const ALL: ContenderName[] = [

@@ -1,7 +1,8 @@
 /** Who is compared, and how each is started on the servers that all of them share. */
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { readConfig } from '../../src/infra/config';
 import { connectMongo } from '../../src/infra/mongo';
@@ -80,16 +81,22 @@ export const loadOf = (name: ContenderName): Contender['load'] => {
   return load;
 };
 
-/** The compiled form of this file, in the folder of a build. */
-export const BENCH_BUILD = 'dist/tools/bench/contenders.js';
+/** Another version of this project. It starts its own processes, because settings and stored documents can differ. */
+export interface OtherBuild {
+  readonly root: string;
+  readonly start: typeof startContender;
+}
 
-/**
- * Returns `startContender` of the build in `root`, which can be another version of this project. Each version starts
- * its own processes, because settings and stored documents can differ between versions.
- */
-export async function starterOf(root: string): Promise<typeof startContender> {
-  const { startContender } = await import(join(root, BENCH_BUILD));
-  return startContender;
+/** @throws Error if the folder has no build with benchmarks */
+export function otherBuildIn(folder: string): OtherBuild {
+  const root = resolve(folder);
+  const script = join(root, 'dist/tools/bench/contenders.js');
+  if (!existsSync(script)) {
+    throw new Error(`--against ${folder}: no build there. Run there: npm run bench -- --quick`);
+  }
+  const { startContender: start } = createRequire(script)(script);
+  if (typeof start !== 'function') throw new Error(`--against ${folder}: that build is too old`);
+  return { root, start };
 }
 
 let started = 0;

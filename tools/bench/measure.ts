@@ -9,10 +9,10 @@ import {
   type ContenderName,
   countsFolder,
   loadOf,
+  type OtherBuild,
   type Running,
   type Size,
   startContender,
-  starterOf,
 } from './contenders';
 import { type Generator, startGenerator } from './generator';
 import type { RoundResult } from './load/generator';
@@ -60,8 +60,8 @@ export interface Series {
 
 export interface BenchMeasureOptions {
   readonly ground: BenchGround;
-  /** Folder of a build to compare with. */
-  readonly against?: string;
+  /** Another build, to compare with. */
+  readonly against?: OtherBuild | undefined;
   /** Processes whose processor time counts for whoever is measured. */
   readonly servers: Readonly<Record<string, number>>;
   readonly rounds: number;
@@ -88,28 +88,30 @@ export async function measureScenario(
       ...(await withLatency(ground, scenario.latency, releasers)),
     };
     const builds = against === undefined ? [undefined] : [undefined, against];
-    const series = scenario.sizes.flatMap((size) =>
-      scenario.contenders.flatMap((name) =>
-        builds.map((build) => ({ name, build, size, rounds: [] as RoundFigures[] })),
+    const groups = scenario.sizes.flatMap((size) =>
+      scenario.contenders.map((name) =>
+        builds.map((other) => ({ name, other, size, rounds: [] as RoundFigures[] })),
       ),
     );
     for (let round = 0; round < rounds; round += 1) {
-      for (const { name, build, size, rounds: done } of inOrderOf(round, series)) {
+      // Two builds are measured one after the other, in changing order.
+      const inTurn = inOrderOf(round, groups).flatMap((pair) => inOrderOf(round, pair));
+      for (const { name, other, size, rounds: done } of inTurn) {
         signal.throwIfAborted();
+        const { start, root } = other ?? { start: startContender, root: ground.root };
         // New ones each time: what others do while they are idle must not cost who is measured.
-        const running = await (build === undefined
-          ? startContender(name, reached, size)
-          : (await starterOf(build))(name, { ...reached, root: build }, size));
+        const running = await start(name, { ...reached, root }, size);
+        const label = other ? `${name}, other build` : name;
         try {
-          done.push(await runOne(generator, scenario, { running, round, size, ...options }));
+          done.push(await runOne(generator, scenario, { running, label, round, size, ...options }));
         } finally {
           await running.stop();
         }
       }
     }
-    return series.map(({ name, build, ...one }) => ({
+    return groups.flat().map(({ name, other, ...one }) => ({
       ...{ scenario: scenario.name, contender: name, ...one },
-      ...(build !== undefined && { isOtherBuild: true }),
+      ...(other && { isOtherBuild: true }),
     }));
   } finally {
     await releasers.run(say);
@@ -144,7 +146,7 @@ async function withLatency(
 async function runOne(
   generator: Generator,
   { keys, connections }: Scenario,
-  about: BenchMeasureOptions & { running: Running; round: number; size: Size },
+  about: BenchMeasureOptions & { running: Running; label: string; round: number; size: Size },
 ): Promise<RoundFigures> {
   const { ground, running, round, size, servers, warmUp, duration, signal } = about;
   const { clientId, systemCode, secret } = running.client;
@@ -165,7 +167,7 @@ async function runOne(
   const look = () => void looks.push(lookAt(pids, ground));
   const result = await generator.run({ ...to, ...how, ...file }, signal, look);
   for (const [what, count] of Object.entries(result.others)) {
-    about.say(`${running.name}: ${count} pushes were answered ${what}`);
+    about.say(`${about.label}: ${count} pushes were answered ${what}`);
   }
   const [before, after] = await Promise.all(looks);
   if (!before || !after)

@@ -1,6 +1,6 @@
 /**
- * Workers report in Redis that they reach the database. A worker that loses the database reads the reports of other
- * workers (workers/cut-off.ts).
+ * Workers report in Redis that they reach the database. A worker may read the reports of other workers before it pauses
+ * or resumes (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -18,7 +18,7 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Also removes the report of this worker, because this worker does not reach the database.
+     * Also removes the report of this worker, so that of two workers that check at the same time only one pauses.
      *
      * @param atLeastFor minimum milliseconds for which the database has answered the other worker
      * @param within maximum age of the report of the other worker, milliseconds

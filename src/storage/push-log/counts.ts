@@ -90,7 +90,10 @@ class PushCounter implements PushCounts {
     await this.write().catch((error) => {
       const { logger } = this.options;
       const counts = this.pending.size;
-      logger.warn({ counts, error: String(error) }, 'push counts are lost: the last write failed');
+      logger.warn(
+        { counts, error: String(error) },
+        'push counts may be lost: the last write failed',
+      );
     });
   }
 
@@ -122,8 +125,8 @@ class PushCounter implements PushCounts {
     this.lost = 0;
     for (let at = 0; at < counts.length; at += COUNTS_PER_COMMAND) {
       const part = counts.slice(at, at + COUNTS_PER_COMMAND);
-      const writes = part.map((count) => toCountWrite(count, hourOf));
       try {
+        const writes = part.map((count) => toCountWrite(count, hourOf));
         await this.collection.bulkWrite(writes, { ordered: false });
       } catch (error) {
         this.putBack([...failedOf(error, part), ...counts.slice(at + COUNTS_PER_COMMAND)]);

@@ -185,19 +185,42 @@ describe('the report', () => {
     expect(compareReport([{ ...ours, rounds }]).passed).toBe(false);
   });
 
-  test('of two builds shows the ratio of each figure, round by round', () => {
-    const ours = series('matter-push', [300, 100, 50], 8);
-    const other = { ...series('matter-push', [300, 200, 200], 10), isOtherBuild: true };
-    // The goals are about this build alone.
-    const { text, summary } = compareReport([other, { ...ours, size: other.size }]);
-    const ratios = summary.ratios.map(({ figure, ratio, lowest }) => [figure, ratio, lowest]);
-    expect(ratios).toEqual([
-      ['CPU per push', 1, 1],
-      ['p50', 0.8, 0.8],
-      ['p99', 1, 1],
-      ['pushes/s', 0.5, 0.25],
-    ]);
-    expect(text).toContain('matter-push, other build');
-    expect(compareReport([ours]).summary.ratios).toEqual([]);
+  describe('of two builds', () => {
+    const scenario = 'distinct-256';
+    const ours = { ...series('matter-push', [128, 256, 384], 8), scenario };
+    const other: Series = {
+      ...{ ...ours, isOtherBuild: true },
+      rounds: series('matter-push', [512, 64, 256]).rounds.map((round) => ({
+        ...{ ...round, cpuPerPush: { web: 150, mongo: 50, generator: 900 } },
+      })),
+    };
+
+    test('shows the median of the ratios of each round; the generator costs neither of them', () => {
+      const { text, summary } = compareReport([other, ours]);
+      const ratios = summary.ratios.map(({ figure, ratio, lowest, highest }) => [
+        ...[figure, ratio, lowest, highest],
+      ]);
+      expect(ratios).toEqual([
+        ['CPU per push', 0.75, 0.75, 0.75],
+        ['p50', 0.8, 0.8, 0.8],
+        ['p99', 1, 1, 1],
+        ['pushes/s', 1.5, 0.25, 4],
+      ]);
+      expect(text).toContain('matter-push, other build');
+      // The goals of this scenario are about other contenders and about this build alone.
+      expect(summary.goals.map(({ goal }) => goal)).toEqual([
+        'pushes that were rejected or failed: at most 0',
+      ]);
+      expect(compareReport([ours]).summary.ratios).toEqual([]);
+    });
+
+    test('does not pass if pushes of either build failed', () => {
+      const failing = (one: Series): Series => ({
+        ...one,
+        rounds: one.rounds.map((round) => ({ ...round, others: { '503 503': 1 } })),
+      });
+      expect(compareReport([other, failing(ours)]).passed).toBe(false);
+      expect(compareReport([failing(other), ours]).passed).toBe(false);
+    });
   });
 });
