@@ -50,6 +50,3 @@ export function openApiDocument(): JsonValue {
     },
   };
 }
-
-/** The text that the service sends and that docs/openapi.json contains. */
-export const openApiText = () => `${JSON.stringify(openApiDocument(), null, 2)}\n`;

@@ -2,7 +2,7 @@
  * The OpenAPI document as bytes. The first request creates the bytes, because most processes never serve the document.
  */
 import { etagOf } from '../protocol/headers';
-import { openApiText } from './document';
+import { openApiDocument } from './document';
 
 export interface ServedDocument {
   readonly bytes: Buffer;
@@ -19,6 +19,7 @@ export function createDocument(): () => ServedDocument {
 }
 
 function create(): ServedDocument {
-  const bytes = Buffer.from(openApiText());
+  // Without the line breaks and spaces of docs/openapi.json, the document has a third fewer bytes.
+  const bytes = Buffer.from(JSON.stringify(openApiDocument()));
   return { bytes, type: 'application/json; charset=utf-8', etag: etagOf(bytes) };
 }
