@@ -3,7 +3,8 @@
  * behind a failed line. A *line* is a push that a caller sent in a batch request. A line is *behind* an earlier line if
  * both are in the same batch request and for the same matter.
  *
- * Each separated push is finalized, so that an earlier partition owner cannot commit the push later.
+ * Each separated push is finalized, so that an earlier partition owner cannot commit the push later. A settled push
+ * keeps its final state.
  */
 import { groupOf } from '../src/domain/matter';
 import { PushError } from '../src/protocol/errors';

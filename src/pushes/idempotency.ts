@@ -3,7 +3,7 @@
  *
  * - The *fingerprint* is a digest of client, operation, idempotency key and body.
  * - The *first attempt* is the earliest persisted push with the same fingerprint within REPLAY_WINDOW. The *prior
- *   result* is the result of the first attempt.
+ *   result* is the result of the first attempt. If a worker has died after its commit, a push can find itself.
  * - A push *reuses* a key if the first queued push with the key had a different body.
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Writes the final states of pushes that no worker has settled. Looks up the final state if a reply was lost. */
+/** Writes the final states of pushes that no worker has settled. Looks up the final state of pushes without a reply. */
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { type Clock, type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';

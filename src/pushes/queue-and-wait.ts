@@ -1,6 +1,6 @@
 /**
  * Queues recorded pushes and waits for the replies of the workers. At the deadline, `PushFinalizer` writes EXPIRED to
- * the push log for each push without a reply.
+ * the push log for each push without a reply, unless a worker has settled the push.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
