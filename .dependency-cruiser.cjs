@@ -1,11 +1,11 @@
 /**
- * Imports go one way. Each room imports itself, the rooms above it in this list, and nothing below;
- * the rooms of one row do not know each other. A file right in src is a composition root.
+ * Imports go one way. A folder imports itself and the folders above it in this list. Folders in one row do not import
+ * each other. A file right in src is a composition root.
  */
 const ROWS = [
   // PURE: what an operation does to a matter; how files of other tools are read (encodings, tables, times).
   ['domain', 'files'],
-  // The wire, written once: schemas, errors, paths, signature.
+  // What clients send and receive: schemas, errors, paths, signature.
   ['protocol'],
   ['concurrency'],
   ['infra'],
@@ -146,7 +146,7 @@ module.exports = {
       to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
     },
     {
-      // It goes into other packages: nothing of the service goes with it but the wire.
+      // Other packages contain it, so it imports only what clients send and receive.
       name: 'the-client-knows-only-the-wire',
       severity: 'error',
       from: { path: '^tools/client/' },
@@ -159,7 +159,7 @@ module.exports = {
       to: { path: '^browser/', pathNot: [room, ...allowed].map((it) => `^browser/${it}/`) },
     })),
     {
-      // A page may not grow by zod, luxon or a driver: it imports predicates and pure functions. Shapes are types alone.
+      // A page imports predicates, pure functions and types, so that its bundle contains no zod, luxon or driver.
       name: 'pages-import-only-pure-modules',
       severity: 'error',
       from: { path: '^browser/', pathNot: 'shapes[^/]*\\.ts$' },
@@ -186,7 +186,7 @@ module.exports = {
       to: { path: '^src/infra/config\\.' },
     },
     ...Object.entries(EXPORTERS).map(([name, [room, library]]) => ({
-      // Who switched it off pays for it neither in time to start nor in memory.
+      // If its setting is off, it costs neither start time nor memory.
       name: `${name}-is-loaded-only-if-asked-for`,
       severity: 'error',
       from: { pathNot: [room, '^browser/'] },

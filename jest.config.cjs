@@ -1,6 +1,6 @@
 const { availableParallelism } = require('node:os');
 
-// What is long by nature runs with `npm run test:soak`, or where somebody names it.
+// The long tests run with `npm run test:soak`, or if the command names them.
 const named = process.argv.slice(2).some((arg) => /^(\.\/)?test(\/|$)/.test(arg));
 
 module.exports = {
@@ -10,17 +10,19 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Most of a file's time is waiting, and no wait in a test is short, so there are more workers than cores. One core
-  // has fewer: each worker has services of its own, and with four of them a request of 3 s got 503.
+  // Test files mostly wait, so there are more workers than cores. On one core there are fewer: each worker starts
+  // services, and with four workers a request exceeded 3 s and got 503.
   maxWorkers: Math.min(3 * availableParallelism() - 1, availableParallelism() + 3),
-  // A file that is run alone has a worker too: what the services of `shared-host.ts` are is not its own.
+  // With this setting jest starts a worker even for a single file. The services of `shared-host.ts` then run in
+  // another process than the test.
   workerIdleMemoryLimit: '4GB',
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
-  // Here, not in the folder for temporary files: how long each file took is known to the next run.
+  // The cache contains the duration of each file. The next run needs it, so the cache is not in the folder for
+  // temporary files.
   cacheDirectory: '<rootDir>/.embedded/jest',
-  // What is loaded on demand is named as it is in dist/: import('./x.js').
+  // Code that is loaded on demand has the name of its file in dist/: import('./x.js').
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.ts$': [

@@ -1,6 +1,6 @@
 /**
- * npm run test:node-24: what .ci/run runs on Node 24 too. The unit tests, and of the others those that meet the most
- * of Node: HTTP, sockets, signals, child processes, timers, streams and the loading of modules.
+ * npm run test:node-24: the tests that .ci/run repeats on Node 24. These are the unit tests, and the tests that use
+ * most of Node: HTTP, sockets, signals, child processes, timers, streams and the loading of modules.
  */
 const dirs = {
   promises: ['order', 'truth', 'answer', 'recovery'],

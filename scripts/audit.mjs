@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * Are the dependencies what they were when somebody looked at them, and is anything known against
- * them? Node built-ins only: it judges what is installed, so it uses none of it.
+ * Checks that the lockfile fixes every dependency, and that no dependency has a known vulnerability. Node built-ins
+ * only: it must not run the packages that it checks.
  *
  *   node scripts/audit.mjs lockfile [folder]     exit code 0 or 1
- *   node scripts/audit.mjs advisories [folder]   0, 1, or 75 where the registry cannot be asked
+ *   node scripts/audit.mjs advisories [folder]   0, 1, or 75 if the registry gives no answer
  */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auditAdvisories, auditLockfile } from './lib/audit-project.mjs';
 
-/** "Try again": neither passed nor failed. */
+/** The exit code for "try again": neither passed nor failed. */
 const SKIPPED = 75;
 
 const [mode, folder = dirname(dirname(fileURLToPath(import.meta.url)))] = process.argv.slice(2);

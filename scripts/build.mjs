@@ -2,7 +2,7 @@
 /**
  * Compiles the sources. Node built-ins and esbuild only.
  *
- *   node scripts/build.mjs [service | start | all] [folder]     service into dist/ unless said otherwise
+ *   node scripts/build.mjs [service | start | all] [folder]     default: service, into dist/
  */
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

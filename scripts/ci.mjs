@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** What .ci/run does. Node built-ins only: it runs before node_modules exists. */
+/** The checks and tests of .ci/run. Node built-ins only: it runs before node_modules exists. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const write = (text) => process.stdout.write(text);
 const tally = createTally({ cwd: root, write });
 
-/** All at once: some wait for the network, and none of them starts a server. */
+/** Runs the checks at the same time: some wait for the network, and none starts a server. */
 async function runChecks() {
   const built = mkdtempSync(join(tmpdir(), 'matter-push-ci-build-'));
   const node = process.execPath;
@@ -49,7 +49,7 @@ async function main() {
   await runChecks();
   await tally.suite('tests', ['npm', 'test']);
   if (node24) {
-    // npm is the installed one; it and all that it starts run on the Node that is first on the PATH.
+    // The installed npm and its child processes run on the Node that is first on the PATH.
     const env = { ...process.env, PATH: `${node24.folder}${delimiter}${process.env.PATH}` };
     await tally.suite(`tests on Node ${node24.version}`, ['npm', 'run', 'test:node-24'], env);
   }
@@ -59,7 +59,7 @@ async function main() {
 try {
   await main();
 } catch (error) {
-  // A crash counts as one failure, and the last line still tells the counts.
+  // A crash counts as one failure. The last line still contains the counts.
   await tally.step('.ci/run', () => {
     throw error;
   });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm run lint:openapi: the recommended rules of a public linter, on docs/openapi.json or on the documents
- * that are named. Nothing is fetched. Exits 1 where there is anything to tell, warnings too.
+ * npm run lint:openapi: applies the recommended rules of a public linter to docs/openapi.json, or to the documents in
+ * the arguments. It fetches nothing. The exit code is 1 for errors and for warnings.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,13 +14,13 @@ const NAME = 'openapi.json';
 const config = await createConfig({
   extends: ['recommended'],
   rules: {
-    // Unknown fields are ignored, so that they are no mistake. Else the rule closes the conditions of
-    // if and then as well, which name only some of the fields, and no example would meet them. That
-    // examples have no misspelt fields is seen by test/unit/openapi/bodies.test.ts.
+    // The service ignores unknown fields, so examples may have them. Otherwise the rule would also forbid further
+    // fields in the conditions of if and then, which name only some fields; no example would match.
+    // test/unit/openapi/bodies.test.ts finds misspelt fields in examples.
     'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
   },
 });
-// What any other path or method is answered with belongs to no operation, and OpenAPI has no other place.
+// The responses to unknown paths and methods belong to no operation, and OpenAPI has no other place for them.
 config.ignore[NAME] = {
   'no-unused-components': new Set([
     '#/components/responses/PathNotFound',
@@ -28,7 +28,7 @@ config.ignore[NAME] = {
   ]),
 };
 
-/** A document that is whole needs nothing from elsewhere. */
+/** The document must not refer to other documents. */
 class Offline extends BaseResolver {
   async loadExternalRef(ref) {
     throw new Error(`${ref} is not in the document`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm run openapi: writes docs/openapi.json as the service serves it, docs/schemas and the API collection. After a
- * build: all of them are made of what validates.
+ * npm run openapi: writes docs/openapi.json as the service serves it, docs/schemas and the API collection. Needs a
+ * build: it makes all of them from the schemas that validate requests.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { publishedFiles } from '../dist/src/openapi/published.js';

@@ -2,7 +2,7 @@
 /**
  * Makes the packages of the client and of matterctl. Needs `npm ci` before.
  *
- *   node scripts/packages.mjs [folder]     tarballs into release/ unless said otherwise
+ *   node scripts/packages.mjs [folder]     writes tarballs; default: into release/
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -2,7 +2,7 @@
 /**
  * Builds a release and checks it. Needs `npm ci` before.
  *
- *   node scripts/release-check.mjs [--allow-dirty] [folder]     into release/ unless said otherwise
+ *   node scripts/release-check.mjs [--allow-dirty] [folder]     default: into release/
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm run screenshots -- <folder> [folder with fonts]: every screen in both languages, 1280 and 390 pixels wide,
- * light and dark.
- * A machine without Chinese fonts is given some as the second argument.
+ * npm run screenshots -- <folder> [folder with fonts]: takes pictures of every screen in both languages, 1280 and 390
+ * pixels wide, light and dark. On a machine without Chinese fonts, name a folder with fonts.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm run test:stress: shows that the tests do not depend on the speed of the machine. It runs them next to
- * busy loops, on one core, and alone, and prints what each run took.
+ * npm run test:stress: shows that the tests do not depend on the speed of the machine. It runs the tests alone, next
+ * to busy loops, and on one core. It prints the duration of each run.
  */
 import { mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const USAGE = `Usage: npm run test:stress -- [options] [arguments for jest]
 const COMMANDS = { test: ['npm', 'test'], soak: ['npm', 'run', 'test:soak'] };
 const root = realpathSync(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** @throws Error where an option is unknown or has no such value */
+/** @throws Error if an option is unknown or has an unknown value */
 function readOptions() {
   const { values, positionals } = parseArgs({
     options: {
@@ -42,7 +42,7 @@ function readOptions() {
 const seconds = (ms) => `${Math.round(ms / 1_000)} s`;
 const nameOf = ({ suite, situation, run }) => `${suite} ${situation} ${run}`;
 
-/** What jest writes of failed tests, and its own summary. */
+/** The lines in which jest reports failed tests, and its summary. */
 function tellFailures(logFile) {
   const lines = readFileSync(logFile, 'utf8').split('\n');
   const told = lines.filter((line) => /^(FAIL|Tests:|Test Suites:)| ● /.test(line));

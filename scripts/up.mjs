@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * npm start, npm test, npm run bench and npm run chaos: makes ready what a fresh clone lacks, then hands over, in
- * this same process, to what was built. Node built-ins only: it runs before node_modules exists.
+ * npm start, npm test, npm run bench and npm run chaos: installs and builds what a fresh clone lacks, then runs the
+ * built command in this process. Node built-ins only: it runs before node_modules exists.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import { SETUPS, setUp } from './lib/set-up.mjs';
 const LOWEST_NODE = [20, 19];
 const root = realpathSync(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Fails early and plainly on a Node that the dependencies do not run on. */
+/** Fails early, with a clear message, if the dependencies do not run on this Node. */
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const [wantMajor, wantMinor] = LOWEST_NODE;
@@ -51,12 +51,12 @@ async function main() {
 const NO_BENCHMARK =
   'There is no such benchmark. npm run bench compares; npm run bench -- push-log, -- timing, -- million, -- file, -- batch-beside, -- fairness and -- simulate-scaling are others.';
 
-/** Takes the name of a benchmark from the arguments; without one it is the comparison. */
+/** Removes the name of a benchmark from the arguments. The default is the comparison. */
 function benchmarkIn(args) {
   return existsSync(join(root, 'tools/bench', `${args[0]}.ts`)) ? args.shift() : 'compare';
 }
 
-/** What takes over; `name` is that of a benchmark. */
+/** @returns the entry file of the command; `name` is the name of the benchmark */
 function entryOf(mode, name) {
   if (mode === 'chaos') return pathToFileURL(join(root, 'dist/tools/chaos/main.js')).href;
   if (mode !== 'bench') return pathToFileURL(join(root, 'dist/tools/local', `${mode}.js`)).href;
@@ -65,7 +65,7 @@ function entryOf(mode, name) {
   throw new SetupError(NO_BENCHMARK);
 }
 
-// A reader that went away (a closed pipe, a killed terminal) must not end us without a drain.
+// If stdout is a closed pipe or a killed terminal, the process must still drain before it ends.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 main().then(

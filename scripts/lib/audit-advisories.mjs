@@ -1,8 +1,8 @@
-/** What `npm audit --json` said, against what was explained. Pure. */
+/** Compares the report of `npm audit --json` with the explained advisories. Pure. */
 
 /**
- * @param {string} output of npm audit, which may be no report: not every registry answers
- * @param {Record<string, string>} explained by advisory id, why it does no harm here
+ * @param {string} output of npm audit; not a report if the registry does not answer
+ * @param {Record<string, string>} explained the reason why the advisory is harmless here, by advisory id
  * @returns {{ skipped: string } | { problems: string[], noted: string[] }}
  */
 export function judgeAdvisories(output, explained) {
@@ -10,7 +10,7 @@ export function judgeAdvisories(output, explained) {
   if (!report?.vulnerabilities) return { skipped: whyNot(report, output) };
   const found = new Map(
     Object.values(report.vulnerabilities)
-      // A name stands for another package of the report; the advisories themselves are objects.
+      // A string is the name of another package in the report. An advisory is an object.
       .flatMap(({ via }) => via.filter((cause) => typeof cause === 'object'))
       .map((advisory) => [idOf(advisory), advisory]),
   );

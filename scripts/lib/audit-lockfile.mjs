@@ -1,20 +1,21 @@
-/** What makes an install repeatable, read from package.json and package-lock.json. Pure. */
+/** Checks that an install is repeatable, from package.json and package-lock.json. Pure. */
 
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
 const VERBS = 'install|i|add|update|up|upgrade|install-test|link|init|create|exec|x';
-/** What does not hold to the lockfile, on one line. */
+/** Commands that install without the lockfile, on one line. */
 const LOOSE = [
-  // npm on a command line, also with options before the verb, or as a list of arguments.
+  // npm on a command line, also with options before the subcommand, or as a list of arguments.
   new RegExp(`\\bnpm(?:\\s+-\\S+(?:\\s+[^-\\s]\\S*)?)*\\s+(?:${VERBS})(?![\\w-])`),
   /(['"])(?:install|i|add|update|up|upgrade|exec)\1\s*[,\]]/,
-  // They fetch what they run, or have a lockfile of their own.
+  // These commands fetch what they run, or have their own lockfile.
   /\b(?:npx|yarn|pnpm|pnpx|bunx?)\b/,
 ];
 
 /**
  * @param {object} lock package-lock.json
- * @param {Record<string, string>} explained by package folder, why its install script is not needed
+ * @param {Record<string, string>} explained the reason why the install script of a package is not needed, by package
+ *   folder
  * @returns {string[]} problems, each naming its package
  */
 export function lockProblems(lock, explained) {
@@ -27,7 +28,7 @@ export function lockProblems(lock, explained) {
     const say = (what) => problems.push(`${folder}: ${what}`);
     if (entry.link) say('is a link to a folder');
     else if (!SHA512.test(entry.integrity ?? '')) say('has no sha512 integrity');
-    // Where a package comes from is the registry's affair (.npmrc): the lockfile names no place.
+    // The lockfile must not name a registry: users set theirs in .npmrc.
     if (entry.resolved !== undefined) say(`comes from ${entry.resolved}`);
     if (!EXACT.test(entry.version ?? '')) say(`has version ${entry.version}`);
     if (entry.hasInstallScript && !explained[folder]) say('has an install script, unexplained');
@@ -55,9 +56,9 @@ function inexact(versions, path) {
 }
 
 /**
- * @param {[string, string][]} files path and text of what may install
- * @param {Record<string, Record<string, string>>} explained by path, then by the line without the
- *   space around it, why it installs past the lockfile: another line of that file is not explained
+ * @param {[string, string][]} files path and text of each file that may install something
+ * @param {Record<string, Record<string, string>>} explained the reason why a line installs without the lockfile, by
+ *   path and then by trimmed line
  */
 export function installProblems(files, explained) {
   const found = new Set();

@@ -1,4 +1,4 @@
-/** What the two audits of a project find in its folder. Node built-ins only. */
+/** Runs the two audits in the folder of a project. Node built-ins only. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const EXPLANATIONS = 'scripts/audit-explained.json';
 const read = (folder, name) => readFileSync(join(folder, name), 'utf8');
 const explanations = (folder) => JSON.parse(read(folder, EXPLANATIONS));
 
-/** @param {string} folder @returns {{ problems: string[], fine: string }} fine: what to say where there is none */
+/** @param {string} folder @returns {{ problems: string[], fine: string }} fine: the message if there are no problems */
 export function auditLockfile(folder) {
   const explained = explanations(folder);
   const lock = JSON.parse(read(folder, 'package-lock.json'));
@@ -33,7 +33,7 @@ export function auditLockfile(folder) {
   return { problems, fine: `${count} packages: locked, hashed, exact` };
 }
 
-/** Texts of the repository that may install something, with their paths; what quotes them may not. */
+/** @returns paths and texts of the files that may install something; files that only quote such commands are omitted */
 function installers(folder) {
   return INSTALLERS.filter((name) => existsSync(join(folder, name))).flatMap((name) => {
     const inside = statSync(join(folder, name)).isFile() ? [name] : filesIn(folder, name);

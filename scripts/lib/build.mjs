@@ -37,8 +37,8 @@ const SETTINGS = [
 const STAMP = 'built-from';
 /**
  * esbuild exports every name through two getters. Plain properties cost a caller 6 ns less, and a push crosses
- * hundreds of them. The copy is safe because no module reassigns an export and no imports form a cycle.
- * Node reads the names that `import()` gives from the text: after `module.exports =` it would forget `export *`.
+ * hundreds of them. The copy is safe because no module reassigns an export and no imports form a cycle. Node finds
+ * the names for `import()` in the text of the file: after `module.exports =` it would not find those of `export *`.
  */
 const PLAIN_EXPORTS =
   'module["exports"] = Object.defineProperty({ ...module.exports }, "__esModule", { value: true });';
@@ -66,7 +66,7 @@ export function fingerprint(root, extent) {
   return hash.digest('hex');
 }
 
-/** The build in dist/ may be of more than is needed, but must be whole itself. */
+/** The build in dist/ may contain more than this command needs, but it must be complete. */
 function isUpToDate(root, extent) {
   const stamp = readStamp(join(root, 'dist', STAMP));
   const built = BUILDS[stamp?.extent];
@@ -91,7 +91,7 @@ function readStamp(path) {
  * @throws {SetupError} if a source cannot be compiled
  */
 export async function compile(root, extent, outdir) {
-  // Taken before: a source that changes meanwhile makes the next build differ.
+  // The hash is computed before the build. If a source changes during the build, the next build then starts anew.
   const hash = fingerprint(root, extent);
   const transpile = transpilerOf(root);
   const parts = await Promise.allSettled([
@@ -106,11 +106,11 @@ export async function compile(root, extent, outdir) {
   writeFileSync(join(outdir, STAMP), JSON.stringify({ extent, hash }));
 }
 
-/** By the folder of the project, where the set-up may have installed esbuild a moment ago. */
+/** Resolves esbuild from the folder of the project, where the set-up may just have installed it. */
 const transpilerOf = (root) => createRequire(join(root, 'package.json'))('esbuild').build;
 
 /**
- * Finds what runs with a module.
+ * Finds what a module imports.
  * @returns {Promise<{ modules: string[], packages: string[] }>} sources with the entry file, and names of packages
  */
 export async function reachedFrom(root, entry) {
@@ -155,8 +155,8 @@ const forNode = (root, entryPoints, outdir) => ({
 });
 
 /**
- * Builds beside dist/ and swaps: removed sources leave nothing behind, and a running instance
- * never sees a half-written folder.
+ * Builds in a folder beside dist/ and then swaps the two. Output of removed sources disappears, and a running
+ * instance never reads an incomplete folder.
  * @param {'service' | 'start' | 'all'} extent
  */
 export async function build(root, extent) {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** "Try again": a check with this exit code counts neither as passed nor as failed. */
+/** The exit code for "try again": the check counts neither as passed nor as failed. */
 const SKIPPED = 75;
 
 /**
@@ -32,7 +32,7 @@ export function createTally({ cwd, write }) {
 
   /**
    * Counts work that throws on failure, such as a step of the set-up.
-   * @returns what the work returns, undefined if it failed
+   * @returns the result of the work; undefined if it failed
    */
   const step = async (name, work) => {
     try {
@@ -44,7 +44,7 @@ export function createTally({ cwd, write }) {
     }
   };
 
-  /** Runs commands one after the other; the output appears at once, at the end. */
+  /** Runs commands one after the other. Their output appears at the end, as one block. */
   const check = async (name, ...commands) => {
     const outputs = [];
     let code = 0;
@@ -60,7 +60,7 @@ export function createTally({ cwd, write }) {
     write(`\n== ${name}\n${outputs.join('')}${verdict}`);
   };
 
-  /** Runs one suite of jest and adds its tests, each by itself; jest reports while it runs. */
+  /** Runs one suite of jest and counts each of its tests. jest reports while it runs. */
   const suite = async (name, [command, ...args], env = process.env) => {
     const began = Date.now();
     const folder = mkdtempSync(join(tmpdir(), 'matter-push-ci-'));
@@ -100,12 +100,12 @@ function readResults(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return undefined; // jest ended before it could write them
+    return undefined; // jest ended before it wrote its results
   }
 }
 
 /**
- * @param {object | undefined} results what jest wrote with `--json`
+ * @param {object | undefined} results the output of jest with `--json`
  * @param {number} exitCode a run that failed without a failed test (a crash, a server that did not start)
  *   counts as one
  */

@@ -58,7 +58,7 @@ const exportedTypes = (source) =>
       .filter((name) => name !== ''),
   );
 
-/** The compiler writes out a computed type of a value. Of a type that has a name it writes only the name. */
+/** The compiler writes the computed type of a value in full. For a type with a name it writes only the name. */
 const valuesOf = (names) =>
   [
     "import type * as answers from './answers';",
@@ -84,7 +84,7 @@ async function emit(folder) {
   if (!ok) throw new SetupError(`The types of the client cannot be written: ${output}`);
 }
 
-/** @returns the declarations that one of them needs, with itself */
+/** @returns the entry and all declarations that it needs */
 function reachableFrom(entry, read) {
   const found = new Set([entry]);
   // The loop also visits the files that it adds to the set.

@@ -1,8 +1,8 @@
-/** The ignored folder that holds what the set-up fetched, one subfolder per platform. */
+/** The folder for everything that the set-up fetches, with one subfolder per platform. git ignores it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `.embedded/` of the project; it ignores itself for git. */
+/** Creates `.embedded/` in the project, with a .gitignore that excludes its content. */
 export function embeddedFolder(root) {
   const folder = join(root, '.embedded');
   mkdirSync(folder, { recursive: true });
@@ -12,7 +12,7 @@ export function embeddedFolder(root) {
 
 /**
  * Binaries differ by platform, and a project folder may be shared between machines.
- * @param {string} kind begins the name of a folder beside the one of the servers
+ * @param {string} kind a prefix of the name of the folder; empty: the folder of the servers
  */
 export function platformFolder(root, kind = '') {
   const folder = join(embeddedFolder(root), `${kind}${process.platform}-${process.arch}`);

@@ -1,9 +1,9 @@
-/** The part of package-lock.json that some of the project's own dependencies need. Pure. */
+/** Reduces package-lock.json to the packages that some dependencies of the project need. Pure. */
 
 /**
  * @param {object} lock package-lock.json, version 3
- * @param {string[]} devNames which devDependencies are wanted beside all dependencies
- * @returns {object} a lockfile of those, of what they depend on, and of nothing else
+ * @param {string[]} devNames the devDependencies that are needed besides all dependencies
+ * @returns {object} a lockfile of these packages and their dependencies only
  */
 export function lockSubset(lock, devNames) {
   const { packages } = lock;
@@ -15,7 +15,7 @@ export function lockSubset(lock, devNames) {
   const visit = (folder, needs) => {
     for (const name of needs) {
       const found = placeOf(packages, folder, name);
-      // What is not there is optional: a peer, or a package of another platform.
+      // A missing package is optional: a peer, or a package of another platform.
       if (found === undefined || kept.has(found)) continue;
       kept.add(found);
       visit(found, needsOf(packages[found]));
@@ -26,12 +26,12 @@ export function lockSubset(lock, devNames) {
   return { ...lock, packages: { '': own, ...Object.fromEntries(entries) } };
 }
 
-/** Stands for the registry that npm is set to: `--replace-registry-host` puts that one in its place. */
+/** A placeholder: `--replace-registry-host` replaces it by the registry of the npm settings. */
 export const REGISTRY = 'registry.invalid';
 
 /**
- * Names the archive of each package. Without it npm asks the registry for all versions of each package first,
- * which takes half of an installation.
+ * Adds the address of the archive of each package. Without it npm first requests all versions of each package, which
+ * takes half of an installation.
  * @param {object} lock package-lock.json, version 3
  */
 export function withArchives(lock) {
@@ -47,7 +47,7 @@ export function withArchives(lock) {
 const needsOf = ({ dependencies, optionalDependencies, peerDependencies }) =>
   Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 
-/** As Node looks: beside the package, then in every folder above it. */
+/** Looks for a package as Node does: beside the package that needs it, then in every folder above it. */
 function placeOf(packages, folder, name) {
   for (let at = folder; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     const place = `${at === '' ? '' : `${at}/`}node_modules/${name}`;

@@ -1,6 +1,6 @@
 /**
- * One holder per folder and name, by a listening socket: it ends with its process, so there are
- * no stale files and no reused pids to mistake for a holder.
+ * A lock per folder and name. Its owner listens on a socket, which ends with the process: a stale file or a reused
+ * pid cannot look like an owner.
  */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SetupError } from './progress.mjs';
 
-// Linux has socket names outside the file system; elsewhere a socket file stands in for it.
+// Linux has socket names outside the file system. Other systems use a socket file.
 function address(root, name) {
   const id = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const text = `matter-push-${name}-${id}`;
   return process.platform === 'linux' ? `\0${text}` : join(tmpdir(), `${text}.sock`);
 }
 
-/** Asks the holder who it is; undefined when nobody listens. */
+/** Reads the status of the owner. @returns undefined if no process listens */
 function ask(path) {
   return new Promise((resolve) => {
     let answer = '';
@@ -61,22 +61,23 @@ function listen(path) {
 
 /**
  * Takes the lock if it is free.
- * @returns {Promise<{tell(text: string): void, release(): void} | undefined>} undefined when held
+ * @returns {Promise<{tell(text: string): void, release(): void} | undefined>} undefined if another process owns the
+ *   lock
  */
 export async function takeLock(root, name) {
   const path = address(root, name);
   const lock = await listen(path);
   if (lock || path.startsWith('\0') || (await ask(path)) !== undefined) return lock;
-  rmSync(path, { force: true }); // a socket file whose process is gone
+  rmSync(path, { force: true }); // the process of this socket file has ended
   return listen(path);
 }
 
-/** What the holder says of itself: where it listens, or that it is starting. */
+/** @returns the status of the owner: its address, or that it is starting */
 export async function whoHolds(root, name) {
   return (await ask(address(root, name))) || 'it gives no answer';
 }
 
-/** Takes the lock as soon as its holder lets go. */
+/** Takes the lock as soon as its owner releases it. */
 export async function waitForLock(root, name, onWait, limitMs = 900_000) {
   const until = Date.now() + limitMs;
   for (let tries = 0; ; tries += 1) {

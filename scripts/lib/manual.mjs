@@ -44,7 +44,7 @@ export async function writeManual(bundle, options, root, outdir) {
   }
 }
 
-/** By the folder of the project, where the set-up may have installed the package a moment ago. */
+/** Resolves the package from the folder of the project, where the set-up may just have installed it. */
 const importFrom = (root, name) =>
   import(pathToFileURL(createRequire(join(root, 'package.json')).resolve(name)).href);
 

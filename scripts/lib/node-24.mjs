@@ -1,4 +1,4 @@
-/** The Node 24 on which `.ci/run` runs tests too, from a wheel: no root, no Docker. */
+/** Fetches the Node 24 on which `.ci/run` repeats tests, from a wheel: no root, no Docker. */
 import { dirname } from 'node:path';
 import { platformFolder } from './folder.mjs';
 import { runQuietly, SetupError } from './progress.mjs';

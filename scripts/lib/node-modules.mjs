@@ -1,4 +1,4 @@
-/** Installs node modules of package-lock.json where node_modules lacks any of them. */
+/** Installs the node modules of package-lock.json if node_modules lacks any of them. */
 import {
   copyFileSync,
   existsSync,
@@ -15,7 +15,7 @@ import { runQuietly, SetupError, say } from './progress.mjs';
 
 /** The devDependencies of the build. */
 const BUILD = ['esbuild', 'marked', '@noble/hashes', '@preact/signals', 'preact'];
-/** The devDependencies that a set-up needs beside all dependencies; `all`: every one of them. */
+/** The devDependencies that a set-up needs besides all dependencies; `all`: all devDependencies. */
 export const DEV_MODULES = {
   start: BUILD,
   bench: [...BUILD, 'groupmq', 'pure-rand'],
@@ -30,11 +30,11 @@ function readJson(path) {
 }
 
 /**
- * Whether node_modules has what is wanted, and nothing that the lockfile does not know. npm leaves
- * out the optional packages of other platforms, so an optional package may be missing, but not differ.
+ * Checks that node_modules has the wanted packages, and only packages of the lockfile. npm omits optional packages of
+ * other platforms, so an optional package may be missing, but its version must not differ.
  * @param {object} wanted packages of a lockfile, by folder
- * @param {object} known those of the whole lockfile
- * @param {object | undefined} installed those of node_modules
+ * @param {object} known packages of the whole lockfile
+ * @param {object | undefined} installed packages in node_modules
  */
 export function hasWanted(wanted, known, installed) {
   if (!installed) return false;
@@ -46,15 +46,15 @@ export function hasWanted(wanted, known, installed) {
   );
 }
 
-/** The npm that runs us, else the one on PATH. */
+/** @returns the npm that started this process, otherwise the npm on PATH */
 export function npmCommand(env = process.env) {
   const path = env.npm_execpath;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, path] : ['npm'];
 }
 
 /**
- * @param {'start' | 'bench' | 'all'} extent modules beyond it stay if they are there
- * @throws {SetupError} with npm's own last words
+ * @param {'start' | 'bench' | 'all'} extent other modules stay if they are installed
+ * @throws {SetupError} with the last output of npm
  */
 export async function installModules(root, extent) {
   const lock = readJson(join(root, 'package-lock.json'));
@@ -86,7 +86,7 @@ export async function installModules(root, extent) {
   say('Node modules installed');
 }
 
-/** In a folder of its own: npm ci empties node_modules first, and a service may be running from it. */
+/** Installs into a separate folder: npm ci first empties node_modules, and a service may be running from it. */
 async function installBeside(root, wanted, scratch) {
   const [command, ...first] = npmCommand();
   const args = [...first, 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
@@ -103,7 +103,7 @@ async function installBeside(root, wanted, scratch) {
   };
   const done = await install(withArchives(wanted), `--replace-registry-host=${REGISTRY}`);
   if (done.ok) return done;
-  // This registry keeps its archives elsewhere, or the npm of a set-up that was killed still writes here.
+  // Either this registry has its archives on another host, or the npm of a killed set-up still writes here.
   say('npm ci failed, trying once more');
   return install(wanted);
 }

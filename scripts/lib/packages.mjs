@@ -1,6 +1,7 @@
 /**
  * Makes the packages `@matter-push/client` and `@matter-push/cli`. A package contains the modules that its entry file
- * reaches, compiled one by one and in the tree of the sources, as in dist/. So `matterctl` loads on demand there too.
+ * reaches, compiled one by one and in the tree of the sources, as in dist/. So `matterctl` also loads its modules on
+ * demand there.
  */
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +67,7 @@ async function makePackage(root, { name, description, entry, readme, own, comple
 
 const readJson = (root, name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 
-/** The locked versions: those of the tests. */
+/** The versions of the lockfile, with which the tests run. */
 function versionsOf(root, packages) {
   const locked = readJson(root, 'package-lock.json').packages;
   return Object.fromEntries(packages.map((name) => [name, locked[`node_modules/${name}`].version]));

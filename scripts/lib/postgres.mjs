@@ -9,7 +9,7 @@ const SERVER = { name: 'embedded-postgres', pattern: /pginstall\/bin\/postgres$/
 const DRIVER = { name: 'wbjdbc', pattern: /\/postgresql-[\d.]+\.jar$/ };
 
 /**
- * Two test files may fetch at once; only one of them downloads.
+ * Two test files may fetch at the same time. Only one of them downloads.
  * @returns {Promise<{programs: string, driver: string}>} the folder of `postgres`, `initdb` and `psql`, and the jar of the
  *   driver
  * @throws {SetupError} if one of them cannot be fetched

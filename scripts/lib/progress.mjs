@@ -6,17 +6,17 @@ const TAIL_CHARS = 2_000;
 const begun = Date.now();
 const running = new Set();
 
-/** A failure with a text for the user; anything else is a defect and shows its stack. */
+/** A failure with a message for the user. Any other error is a defect and shows its stack. */
 export class SetupError extends Error {}
 
-/** One progress line: seconds since the command began, then the text. */
+/** Prints one progress line: seconds since the command began, then the text. */
 export function say(text) {
   const seconds = ((Date.now() - begun) / 1000).toFixed(1).padStart(6);
   process.stdout.write(`[${seconds}s] ${text}\n`);
 }
 
-// A SIGTERM reaches only this process, so the installer under it must be ended by hand; and waited
-// for, since the next set-up would trip over what it still writes.
+// A SIGTERM reaches only this process, so the handler also ends the installer. It waits for the end, because files
+// that the installer still writes would break the next set-up.
 let ending;
 function endChildren(signal) {
   ending ??= signal === 'SIGINT' ? 130 : 143;
@@ -24,7 +24,7 @@ function endChildren(signal) {
 }
 
 /**
- * Runs a command of the set-up to its end, with a line every few seconds while it takes long.
+ * Runs a command of the set-up to its end. Prints a line every few seconds while the command runs.
  * @returns {Promise<{ok: boolean, output: string}>} never rejects; `output` is the tail of both streams
  */
 export function runQuietly(command, args, { cwd, env, label, timeoutMs = 600_000 } = {}) {

@@ -1,4 +1,7 @@
-/** A Python and a pip that can fetch wheels: the installed pip, else a venv's, else uv's. */
+/**
+ * Finds a Python and a pip that can fetch wheels: the installed pip, otherwise the pip of a venv, otherwise that of
+ * uv.
+ */
 import { join } from 'node:path';
 import { runQuietly } from './progress.mjs';
 
@@ -15,7 +18,7 @@ async function works(command, ...args) {
 export async function findPip(scratch) {
   for (const python of ['python3', 'python']) {
     if (!(await works(python, '-c', 'import sys; sys.exit(sys.version_info < (3, 7))'))) continue;
-    // Cheaper than to run pip, which loads all of it.
+    // This is cheaper than running pip, which loads all its modules.
     if (await works(python, '-c', 'import pip._internal')) {
       return { python: [python], pip: [python, '-m', 'pip'] };
     }

@@ -1,4 +1,4 @@
-/** Builds what a release consists of, and finds what contradicts its version. */
+/** Builds the parts of a release, and finds texts that contradict its version. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -47,7 +47,7 @@ export async function buildRelease(root, outdir) {
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** @returns {string} what a command prints */
+/** @returns {string} the output of a command */
 function run(cwd, command, ...args) {
   const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, timeout: 120_000 };
   const { status, stdout, stderr, error } = spawnSync(command, args, options);
@@ -55,7 +55,7 @@ function run(cwd, command, ...args) {
   throw new SetupError(`${command} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
 }
 
-/** @returns {string[]} changes that are in no commit, as git prints them */
+/** @returns {string[]} uncommitted changes, as git prints them */
 export const uncommitted = (root) =>
   run(root, 'git', 'status', '--porcelain')
     .split('\n')
@@ -110,7 +110,7 @@ function sbomOf(root, { name, devDependencies: _, ...manifest }) {
   }
 }
 
-/** Where the version is stated, and how to read it. */
+/** The files that state the version, and how to read it. */
 const STATED = [
   ['package-lock.json', (text) => JSON.parse(text).version],
   ['src/protocol/version.ts', (text) => /VERSION = '(.+)'/.exec(text)?.[1]],

