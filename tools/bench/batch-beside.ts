@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- batch-beside`: what the batches of one client do to the single pushes of another one.
- * Prints a table; exits with 1 where a goal is missed.
+ * `npm run bench -- batch-beside`: measures how the batches of one client slow down the single pushes of another
+ * client. Prints a table. The exit code is 1 if a goal is missed.
  */
 import { type Cluster, withCluster } from '../harness/cluster';
 import type { DirectoryClient } from '../harness/directory';
@@ -12,7 +12,7 @@ import { type Generator, startGenerator } from './generator';
 import type { Round, RoundResult } from './load/generator';
 import { type RoundArguments, readRoundArguments } from './round-arguments';
 
-/** Connections of a client, and pushes in each request: one where it is not said. */
+/** The load of one client. `lines`: pushes per request; undefined: single pushes. */
 interface Load {
   readonly connections: number;
   readonly lines?: number;
@@ -38,7 +38,7 @@ const BESIDE_EIGHT: Setting = {
   ...{ name: '4 beside 8 with batches of 200', singles: FEW },
   other: { connections: 8, lines: 200 },
 };
-/** Both clients want more than there is. */
+/** Both clients send more than the service can process. */
 const OVERLOAD: Setting = {
   ...{ name: '256 beside 8 with batches of 200', singles: { connections: 256 } },
   other: { connections: 8, lines: 200 },
@@ -78,13 +78,13 @@ async function measure(cluster: Cluster, options: MeasureOptions): Promise<Besid
   ]);
   try {
     const done: BesideRound[] = [];
-    // The first one warms up.
+    // This run warms up the processes and does not count.
     await runSetting(cluster, generators, OVERLOAD, { ...options, round: 0 });
     for (let round = 1; round <= options.rounds; round += 1) {
       for (const setting of SETTINGS) {
         const result = await runSetting(cluster, generators, setting, { ...options, round });
         done.push(result);
-        options.say(`${setting.name}: ${told(result)}`);
+        options.say(`${setting.name}: ${summaryOf(result)}`);
       }
     }
     return done;
@@ -93,11 +93,11 @@ async function measure(cluster: Cluster, options: MeasureOptions): Promise<Besid
   }
 }
 
-const told = ({ singles, other }: BesideRound) =>
+const summaryOf = ({ singles, other }: BesideRound) =>
   `p50 ${singles.p50.toFixed(1)} ms, p99 ${singles.p99.toFixed(1)} ms, ${perSecond(singles)}/s` +
   (other ? `; the other ${perSecond(other)}/s` : '');
 
-/** Milliseconds until what happens counts. */
+/** Milliseconds before the measurement starts. */
 const WARM_UP = 2_000;
 
 async function runSetting(
@@ -106,7 +106,7 @@ async function runSetting(
   { name, singles, other }: Setting,
   { round, duration, signal }: MeasureOptions & { readonly round: number },
 ): Promise<BesideRound> {
-  // Of two systems, so that they meet on no key.
+  // The clients belong to two systems, so that they never push the same matter.
   const [quiet, , noisy] = clients;
   if (!quiet || !noisy || !one || !two) throw new Error('too few clients or generators');
   const ports = webs.map(({ url }) => Number(new URL(url).port));
@@ -122,42 +122,48 @@ async function runSetting(
   return { setting: name, singles: first, ...(second && { other: second }) };
 }
 
-/** Of the p99 of a client that is alone. */
-const MOST_LATER = 2;
-/** Of the pushes per second of a client with single pushes, where both want more than there is. */
-const MOST_MORE = 1.5;
+/** Limit for the p99 beside batches, as a multiple of the p99 of the client alone. */
+const MAX_P99_RATIO = 2;
+/**
+ * Limit under overload for the rate of the client with batches, as a multiple of the rate of the client with single
+ * pushes.
+ */
+const MAX_RATE_RATIO = 1.5;
 
 export function besideRows(rounds: readonly BesideRound[]): ReportRow[] {
   const p99 = ({ name }: Setting) => median(of(rounds, name).map(({ singles }) => singles.p99));
   const alone = Math.max(p99(ALONE), 0.1);
-  const later = p99(BESIDE_EIGHT) / alone;
-  const most = median(
+  const p99Ratio = p99(BESIDE_EIGHT) / alone;
+  const rateRatio = median(
     of(rounds, OVERLOAD.name).map(({ singles, other }) =>
       other ? other.accepted / other.elapsed / (singles.accepted / singles.elapsed) : Number.NaN,
     ),
   );
-  const lost = sum(
+  const failed = sum(
     rounds.flatMap(({ setting, singles }) =>
       setting === OVERLOAD.name ? [] : Object.values(singles.others),
     ),
   );
   return [
-    ...SETTINGS.map(({ name }) => ({ what: name, seen: of(rounds, name).map(told).join('\n') })),
+    ...SETTINGS.map(({ name }) => ({
+      what: name,
+      seen: of(rounds, name).map(summaryOf).join('\n'),
+    })),
     { what: 'p99 beside single pushes / alone', seen: (p99(BESIDE_PUSHES) / alone).toFixed(2) },
     { what: 'p99 beside 1 x 200 / alone', seen: (p99(BESIDE_ONE) / alone).toFixed(2) },
     goalRow('p99 beside 8 x 200 / alone', {
-      value: later,
-      seen: later.toFixed(2),
-      most: MOST_LATER,
+      value: p99Ratio,
+      seen: p99Ratio.toFixed(2),
+      most: MAX_P99_RATIO,
     }),
     goalRow('overload: pushes per second in batches / in single pushes', {
-      value: most,
-      seen: most.toFixed(2),
-      most: MOST_MORE,
+      value: rateRatio,
+      seen: rateRatio.toFixed(2),
+      most: MAX_RATE_RATIO,
     }),
     goalRow('single pushes that failed beside batches', {
-      value: lost,
-      seen: String(lost),
+      value: failed,
+      seen: String(failed),
       most: 0,
     }),
   ];

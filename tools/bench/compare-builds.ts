@@ -1,4 +1,4 @@
-/** Compares this build with the one of `--against`: ratios of rounds that ran one after the other. */
+/** Compares this build with the build of `--against`: ratios between rounds that ran one after the other. */
 import { median, sum } from '../harness/figures';
 import type { Size } from './contenders';
 import type { RoundFigures, Series } from './measure';
@@ -29,7 +29,7 @@ const isSame = (one: Series, other: Series) =>
 
 function ratiosOf({ scenario, contender, size, rounds }: Series, other: Series): BuildRatio[] {
   return Object.entries(FIGURES).map(([figure, of]) => {
-    // Round by round, because the speed of the machine changes during the run.
+    // Each round is compared with its neighbour, because the speed of the machine changes during the run.
     const ratios = rounds.flatMap((round, n) => {
       const same = other.rounds[n];
       return same && of(same) > 0 ? [of(round) / of(same)] : [];

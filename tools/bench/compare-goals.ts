@@ -1,8 +1,8 @@
-/** The goals of a comparison: ratios within one run, and bounds of our own figures. */
+/** The goals of a comparison: ratios within one run, and limits for the figures of the product. */
 import { sum } from '../harness/figures';
 import type { ComparisonRow } from './compare-row';
 
-/** Who is held to the goals. */
+/** The contenders to which the goals apply. */
 const OURS = 'matter-push';
 const IN_BATCHES = 'batches';
 
@@ -23,12 +23,12 @@ export function verdicts(rows: readonly ComparisonRow[], goals = GOALS): Verdict
   });
 }
 
-/** It has a least or a most. */
+/** A goal has a lower limit (`least`) or an upper limit (`most`). */
 interface Goal {
   readonly goal: string;
   readonly least?: number;
   readonly most?: number;
-  /** @returns undefined where it was not measured */
+  /** @returns the measured figure; undefined if it was not measured */
   readonly look: (rows: readonly ComparisonRow[]) => number | undefined;
 }
 
@@ -107,8 +107,7 @@ function batchGoal(contender: string, least: number): Goal {
 }
 
 /**
- * Not a number, and so no goal reached, where there is nothing to compare with: one that fails is slow
- * for another reason.
+ * @returns NaN, which misses every goal, if the other contender failed: its rate then says nothing about its design
  */
 const ratio = (one: number, { rate, failed }: ComparisonRow) =>
   rate > 0 && failed === 0 ? one / rate : Number.NaN;
@@ -121,7 +120,7 @@ function against(
   return between(scenario, OURS, contender, compare);
 }
 
-/** Of two contenders, one of which may be ours in another form. */
+/** Compares two contenders. Both may be the product: single pushes and batches. */
 function between(
   scenario: string,
   one: string,
@@ -138,7 +137,7 @@ function ours(scenario: string, figure: 'cpu' | 'databaseCommands' | 'redisComma
   return (rows: readonly ComparisonRow[]) => find(rows, scenario, OURS)?.[figure];
 }
 
-/** Of our own rows of a scenario: the one of a size, divided by that of another. */
+/** Divides a figure of the product in one size by the same figure in another size. */
 function betweenSizes(
   scenario: string,
   large: Partial<ComparisonRow>,

@@ -1,11 +1,11 @@
-/** The tables of a comparison: its series, and its goals. */
+/** The tables of a comparison: its series, its ratios and its goals. */
 import { textTable } from '../harness/report';
 import { type BuildRatio, buildRatiosOf } from './compare-builds';
 import { NO_FAILURES, type Verdict, verdicts } from './compare-goals';
 import { type ComparisonRow, comparisonRowOf } from './compare-row';
 import type { Series } from './measure';
 
-/** @returns both tables as text, whether all goals are reached, and the same for programs */
+/** @returns the tables as text, whether all goals are reached, and the same data for programs */
 export function compareReport(measured: readonly Series[]): {
   text: string;
   passed: boolean;
@@ -37,7 +37,7 @@ function rowTable(rows: readonly ComparisonRow[]): string {
   return textTable(lines, head);
 }
 
-/** By type of process. */
+/** Formats the processor time by type of process. */
 function shares(cpuOf: ComparisonRow['cpuOf']): string {
   const byType = new Map<string, number>();
   for (const [name, cpu] of Object.entries(cpuOf)) {

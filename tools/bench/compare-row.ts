@@ -2,13 +2,13 @@
 import { median, sum } from '../harness/figures';
 import type { RoundFigures, Series } from './measure';
 
-/** One series in one line: medians over its rounds. */
+/** The medians over the rounds of one series. */
 export interface ComparisonRow {
   readonly scenario: string;
   readonly contender: string;
   readonly webs: number;
   readonly workers: number;
-  /** Connections that push one hot key besides. */
+  /** Additional connections, which push one hot key. */
   readonly hot: number;
   /** Pushes per second. */
   readonly rate: number;
@@ -18,17 +18,17 @@ export interface ComparisonRow {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Microseconds per push: everything but the generator. */
+  /** Microseconds per push of all processes except the generator. */
   readonly cpu: number;
   readonly cpuOf: Readonly<Record<string, number>>;
-  /** Sent to the servers per push. */
+  /** Commands per push that the server received. */
   readonly databaseCommands: number;
   readonly redisCommands: number;
   /** Answers other than code 0. */
   readonly failed: number;
 }
 
-/** Sums up the rounds of a series. */
+/** Computes the medians of a series. */
 export function comparisonRowOf(series: Series): ComparisonRow {
   const { scenario, size, rounds, isOtherBuild } = series;
   const contender = isOtherBuild ? `${series.contender}, other build` : series.contender;

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the product against what a user would program instead, on the same servers, with
- * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
- * tools/bench/results/compare.json. With `--against FOLDER`, this build against the build in that folder.
+ * `npm run bench`: compares the product with simpler designs, on the same servers, with the same signed requests.
+ * Prints a table. The exit code is 1 if a goal is missed. A complete run is saved in
+ * tools/bench/results/compare.json. With `--against FOLDER`, it compares this build with the build in that folder.
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       for (const scenario of scenarios) {
         say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
         measured.push(...(await measureScenario(scenario, options)));
-        // Half an hour is long: what there is so far is kept.
+        // A run takes half an hour, so the results are saved after each scenario.
         if (isWhole) keep(root, { ...settings, ...compareReport(measured).summary });
       }
       const report = compareReport(measured);
@@ -82,7 +82,7 @@ function readOptions(args: readonly string[]) {
     otherBuild: values.against,
     file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
     json: values.json,
-    /** Of a part of it nothing is kept. */
+    /** Results of a partial run are not saved. */
     isWhole:
       !values.quick && values.against === undefined && positionals.length === 0 && rounds > 1,
     rounds,
@@ -102,19 +102,19 @@ const ALL: ContenderName[] = [
 ];
 const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'web-only'];
 const OURS: ContenderName[] = ['matter-push'];
-/** The queues among the peers know upserts alone. */
+/** The contenders for pushes of a file. The other queue designs implement upserts only. */
 const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
 
 /**
- * The processor: what is waited for is the database, and a batch cannot grow with what waits. No push is
- * shed or ends for want of time: one worker alone takes long.
+ * Settings that make the database the bottleneck instead of the processor: each answer is late, and batches are
+ * small. The long deadlines prevent that one slow worker causes 503 answers.
  */
-const OUT_OF_THE_PICTURE = {
+const SLOW_DATABASE = {
   latency: 100,
   env: { BATCH_LIMIT: '8', PUSH_TIMEOUT: '120s', DRAIN_TIMEOUT: '150s' },
 };
 
-/** All of them have the same pushes: 256 connections send one at a time, or 8 of them 200. */
+/** All contenders get the same pushes: one at a time over 256 connections, or 200 at a time over 8 connections. */
 const IN_BATCHES: ContenderName[] = ['batches', 'matter-push', 'direct', 'bulk-write'];
 
 const SCENARIOS: readonly Scenario[] = [
@@ -128,13 +128,12 @@ const SCENARIOS: readonly Scenario[] = [
   { name: 'zipf-64', keys: 'zipf', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   {
     ...{ name: 'scale-out', keys: 'distinct', connections: 512, contenders: OURS, isLong: true },
-    ...OUT_OF_THE_PICTURE,
+    ...SLOW_DATABASE,
     sizes: [1, 2, 4, 8].map((workers) => ({ webs: 1, workers })),
   },
   {
     ...{ name: 'hot-beside', keys: 'distinct', connections: 32, contenders: OURS, isLong: true },
-    ...OUT_OF_THE_PICTURE,
-    // More than two: the partitions are 64 then, no longer as many as at the start.
+    ...SLOW_DATABASE,
     sizes: [0, 128].map((hot) => ({ webs: 1, workers: 4, hot })),
   },
   {

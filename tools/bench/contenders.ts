@@ -1,4 +1,4 @@
-/** Who is compared, and how each is started on the servers that all of them share. */
+/** The contenders of the comparison, and how to start them on the shared servers. */
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,26 +16,26 @@ import { allSettledOrThrow } from '../local/waiting';
 import { usernamesIn } from './load/pushes';
 
 interface Contender {
-  /** Scripts of its processes. */
+  /** The script of the web processes, relative to dist/. */
   readonly web: string;
   readonly worker?: string;
   /** Of its processes. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What it is sent, where that is not what the scenario says. */
+  /** Replaces the load of the scenario. */
   readonly load?: { readonly connections: number; readonly lines: number };
 }
 
 const PEERS = 'tools/bench/peers';
 const BULLMQ = { web: `${PEERS}/bullmq.js`, worker: `${PEERS}/bullmq.js` };
 
-/** Requests under way, and pushes in each of them. */
+/** 8 connections, with 200 pushes per request. */
 const BATCHES = { connections: 8, lines: 200 };
 
 export const CONTENDERS = {
   'matter-push': { web: 'src/web.js', worker: 'workers/main.js' },
-  /** The same in batches. */
+  /** The product, with batches. */
   batches: { web: 'src/web.js', worker: 'workers/main.js', load: BATCHES },
-  /** The driver's bulkWrite of the same matters, without log, order, signature, or anything else. */
+  /** bulkWrite of the driver with the same matters, without signature, validation, log and order. */
   'bulk-write': { web: `${PEERS}/bulk-write.js`, load: BATCHES },
   direct: { web: `${PEERS}/no-queue.js` },
   'bullmq-job': BULLMQ,
@@ -52,20 +52,20 @@ export interface BenchGround {
   readonly folder: string;
   readonly mongoUrl: string;
   readonly redisUrl: string;
-  /** Settings of all processes, besides the usual ones. */
+  /** Additional settings of all processes. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Pushes to send where a scenario is about those of a file: its path. */
+  /** The path of the file whose pushes the scenario `file-64` sends. */
   readonly file?: string;
 }
 
 export interface Size {
   readonly webs: number;
   readonly workers: number;
-  /** Connections that push one hot key beside those that are measured. */
+  /** Additional connections, which push one hot key and are not measured. */
   readonly hot?: number;
 }
 
-/** Started, with a database and a Redis namespace of its own. */
+/** A started contender, with its own database and Redis namespace. */
 export interface Running {
   readonly name: ContenderName;
   readonly ports: readonly number[];
@@ -75,7 +75,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** What a contender is sent, where that is not what its scenario says. */
+/** @returns the load that replaces that of the scenario; undefined: the load of the scenario */
 export const loadOf = (name: ContenderName): Contender['load'] => {
   const { load }: Contender = CONTENDERS[name];
   return load;
@@ -101,7 +101,10 @@ export function otherBuildIn(folder: string): OtherBuild {
 
 let started = 0;
 
-/** @throws Error with the end of a log where a process does not start; nothing is left running */
+/**
+ * Starts the processes of a contender. @throws Error with the end of its log if a process does not start; the other
+ * processes are stopped
+ */
 export async function startContender(
   name: ContenderName,
   ground: BenchGround,
@@ -117,7 +120,7 @@ export async function startContender(
   const apps = new Map<string, AppProcess>();
   const stop = async () => {
     await allSettledOrThrow([...apps.values()].map((app) => app.stop()));
-    await forget(mongoUrl, ground.redisUrl, id);
+    await deleteData(mongoUrl, ground.redisUrl, id);
   };
   try {
     await allSettledOrThrow(
@@ -142,7 +145,7 @@ function environment({ root, folder, mongoUrl, redisUrl, env }: BenchGround, id:
   };
 }
 
-/** The folder in which processes leave their counts: see peers/count-commands.ts. */
+/** The folder into which processes write their counts: see peers/count-commands.ts. */
 export function countsFolder(folder: string): string {
   const into = join(folder, 'command-counts');
   mkdirSync(into, { recursive: true });
@@ -150,7 +153,7 @@ export function countsFolder(folder: string): string {
 }
 
 interface Process {
-  /** `web-0`, `worker-1`. */
+  /** For example `web-0` or `worker-1`. */
   readonly role: string;
   readonly script: string;
   readonly env: Readonly<Record<string, string>>;
@@ -183,7 +186,7 @@ function launch(
   });
 }
 
-/** Collections and indexes of the product, its users and those that a file names, and one third party. */
+/** Creates the collections and indexes of the product, its test users, the users of the file, and one client. */
 async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<DirectoryClient> {
   const config = readConfig(env);
   const connection = await connectMongo(config.MONGO_URL);
@@ -201,8 +204,8 @@ async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<Directory
   }
 }
 
-/** What one leaves behind must cost nobody who comes after it. */
-async function forget(mongoUrl: string, redisUrl: string, namespace: string): Promise<void> {
+/** Deletes the data of a contender, so that it does not slow down the next one. */
+async function deleteData(mongoUrl: string, redisUrl: string, namespace: string): Promise<void> {
   const connection = await connectMongo(mongoUrl);
   try {
     await connection.dropDatabase();
@@ -211,7 +214,7 @@ async function forget(mongoUrl: string, redisUrl: string, namespace: string): Pr
   }
   const redis = new Redis(redisUrl);
   try {
-    // The peers have prefixes of their own, made of the namespace.
+    // The keys of other designs have different prefixes, but all contain the namespace.
     const keys = await redis.keys(`*${namespace}*`);
     for (let at = 0; at < keys.length; at += 1_000) await redis.unlink(keys.slice(at, at + 1_000));
   } finally {

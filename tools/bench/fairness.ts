@@ -12,7 +12,7 @@ import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { readRoundArguments } from './round-arguments';
 
-/** Pushes that the partition may hold: fewer than the flooding client sends at a time. */
+/** Limit of pushes in the partition: fewer than the flooding client sends at a time. */
 const LIMIT = 128;
 const FLOOD = 400;
 const QUIET = 4;
@@ -49,7 +49,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
 
 /** The answers to one client in a round. */
 interface Answers {
-  /** Of the pushes that were written, milliseconds. */
+  /** Latency of the pushes that were written, in milliseconds. */
   readonly written: Latency;
   readonly others: Readonly<Record<string, number>>;
   /** Answers `PARTITION_FULL` without Retry-After. */
@@ -88,7 +88,7 @@ const answersOf = ({ written: { count, p50, p99 }, others }: Answers) =>
     .filter(Boolean)
     .join('\n');
 
-/** The table, with its goals. */
+/** The rows of the report, with goals. */
 export function sharedRows(rounds: readonly SharedRound[]): ReportRow[] {
   const seen = (of: (round: SharedRound) => Answers) =>
     rounds.map((round) => answersOf(of(round))).join('\n');

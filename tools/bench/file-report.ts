@@ -2,17 +2,17 @@
 import { goalRow, type ReportRow } from '../harness/report';
 import { millionRows, type Tenth } from './million';
 
-/** Pushes from which on the memory of processes is judged. */
+/** Minimum of pushes for a goal on the memory of processes. */
 export const MILLION = 1_000_000;
 
 export interface FileFigures {
   readonly tenths: readonly Tenth[];
   readonly crashes: readonly string[];
-  /** Milliseconds from the start of the command to its end, what it reads first included. */
+  /** Milliseconds from the start of the command to its end, including the time to read the file. */
   readonly elapsed: number;
   readonly pushes: number;
   readonly exitCode: number;
-  /** As the command prints it with --json. */
+  /** The output of the command with --json. */
   readonly summary: unknown;
   /** Microseconds of processor time per push, by process. */
   readonly cpuPerPush: Readonly<Record<string, number>>;

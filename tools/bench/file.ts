@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- file`: a file of pushes through `matterctl push`, and whether any process grows by it or
- * the rate falls. Prints a table; exits with 1 where a goal is missed. A run of a million is kept in
+ * `npm run bench -- file`: sends a file of pushes with `matterctl push`. It measures the rate and the memory of all
+ * processes. Prints a table. The exit code is 1 if a goal is missed. A run of a million pushes is saved in
  * tools/bench/results/file.json.
  */
 import { spawn } from 'node:child_process';
@@ -76,10 +76,10 @@ function readOptions(args: readonly string[]): Options {
   return { pushes, how, json: values.json };
 }
 
-/** Lines that are written at once. */
+/** Lines per write to the file. */
 const BLOCK = 1_000;
 
-/** New matters all of them, as of a first load. */
+/** Writes a file of new matters, like a first load. */
 function writePushes(file: string, count: number): void {
   const next = createLoadPushes('distinct', 'file');
   const fd = openSync(file, 'w');
@@ -108,7 +108,7 @@ async function pushFile(cluster: Cluster, options: FileRun): Promise<FileFigures
   const pids = pidsOf(cluster);
   const before = cpuTimes(pids);
   const own = { matterctl: Number(command.pid) };
-  // Gone with its process: the last look at it is that of a moment before.
+  // The system deletes the processor time of a process that ends. So it is read at intervals while the command runs.
   let ownCpu = 0;
   const look = setInterval(() => {
     if (command.exitCode === null) ownCpu = cpuTimes(own).matterctl ?? ownCpu;
@@ -161,7 +161,7 @@ function startMatterctl(cluster: Cluster, { root, folder, file, how, signal }: F
     const text = printed.join('');
     return { exitCode: code ?? -1, summary: text === '' ? undefined : JSON.parse(text) };
   });
-  // Told where it is waited for.
+  // The caller awaits `ended` and gets the error there.
   ended.catch(() => undefined);
   return {
     pid: child.pid,
@@ -172,10 +172,10 @@ function startMatterctl(cluster: Cluster, { root, folder, file, how, signal }: F
   };
 }
 
-/** Milliseconds between two looks at how many pushes are in the log. */
+/** Milliseconds between two counts of the pushes in the log. */
 const LOOK = 100;
 
-/** A tenth is over when so many pushes are in the log; the last one with the command. */
+/** A tenth ends when the log contains its share of the pushes. The last tenth may end with the command. */
 async function watchTenths(
   cluster: Cluster,
   command: Command,
@@ -191,7 +191,7 @@ async function watchTenths(
       const due = (number * pushes) / TENTHS;
       let count = await log.estimatedDocumentCount();
       while (count < due && command.exitCode === null) {
-        // The first tenth begins with the first push: the command reads the whole file before.
+        // The first tenth begins with the first push, because the command reads the whole file before.
         if (count === 0) from = performance.now();
         await sleep(LOOK);
         count = await log.estimatedDocumentCount();

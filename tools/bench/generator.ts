@@ -1,19 +1,19 @@
-/** The generator's process, as its parent sees it. */
+/** Starts and controls the process that generates the load. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Round, RoundResult } from './load/generator';
-import type { Turning } from './load/window';
+import type { BoundaryListener } from './load/window';
 
 export interface Generator {
   readonly pid: number;
-  /** @throws Error where the round fails, or the signal's reason */
-  run(round: Round, signal: AbortSignal, turning?: Turning): Promise<RoundResult>;
+  /** @throws Error if the round fails, or the reason of the aborted signal */
+  run(round: Round, signal: AbortSignal, onBoundary?: BoundaryListener): Promise<RoundResult>;
   stop(): Promise<void>;
 }
 
 interface Message {
-  readonly turn?: 'begin' | 'end';
+  readonly boundary?: 'begin' | 'end';
   readonly result?: RoundResult;
   readonly error?: string;
 }
@@ -26,18 +26,18 @@ export async function startGenerator(root: string): Promise<Generator> {
   await Promise.race([once(child, 'message'), untilGone]);
   return {
     pid: Number(child.pid),
-    run: async (round, signal, turning) => {
+    run: async (round, signal, onBoundary) => {
       const over = new AbortController();
       const answered = new Promise<RoundResult>((resolve, reject) => {
-        const hear = ({ turn, result, error }: Message) => {
-          if (turn) turning?.(turn);
+        const onMessage = ({ boundary, result, error }: Message) => {
+          if (boundary) onBoundary?.(boundary);
           if (result) resolve(result);
           if (error !== undefined) reject(new Error(error));
         };
-        const giveUp = () => reject(signal.reason);
-        child.on('message', hear);
-        signal.addEventListener('abort', giveUp, { signal: over.signal });
-        over.signal.addEventListener('abort', () => child.off('message', hear));
+        const onAbort = () => reject(signal.reason);
+        child.on('message', onMessage);
+        signal.addEventListener('abort', onAbort, { signal: over.signal });
+        over.signal.addEventListener('abort', () => child.off('message', onMessage));
       });
       try {
         signal.throwIfAborted();

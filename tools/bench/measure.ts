@@ -1,4 +1,7 @@
-/** One scenario: every contender in turn, round by round, so that the machine's moods meet all. */
+/**
+ * Measures one scenario. The contenders take turns in each round, so that changes in the speed of the machine affect
+ * all of them.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -18,37 +21,37 @@ import { type Generator, startGenerator } from './generator';
 import type { RoundResult } from './load/generator';
 import type { KeyChoice } from './load/pushes';
 
-/** What is measured. */
+/** A load, and the contenders and sizes for which it is measured. */
 export interface Scenario {
   readonly name: string;
-  /** `file`: the pushes of the file that the command line names. */
+  /** `file`: the pushes of the file in `--pushes`. */
   readonly keys: KeyChoice | 'file';
   readonly connections: number;
   readonly sizes: readonly Size[];
   readonly contenders: readonly ContenderName[];
-  /** Milliseconds by which every answer of the database is late. */
+  /** Milliseconds by which a proxy delays every answer of the database. */
   readonly latency?: number;
-  /** Settings that the processes of the contenders get besides the usual ones. */
+  /** Additional settings of the processes of the contenders. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Left out by --quick. */
+  /** True if `--quick` omits the scenario. */
   readonly isLong?: boolean;
 }
 
-/** How many commands the two servers were sent. */
+/** The numbers of commands that the servers received. */
 interface CommandCounts {
   readonly database: number;
-  /** Those that run within a script included. */
+  /** Includes the commands within scripts. */
   readonly redis: number;
 }
 
 export interface RoundFigures extends RoundResult {
-  /** Microseconds of processor time per push, by process; the servers and the generator as well. */
+  /** Microseconds of processor time per push, by process, including the servers and the generator. */
   readonly cpuPerPush: Readonly<Record<string, number>>;
   /** Per push. */
   readonly commands: CommandCounts;
 }
 
-/** One contender in one size. */
+/** The figures of one contender in one size. */
 export interface Series {
   readonly scenario: string;
   readonly contender: string;
@@ -60,9 +63,9 @@ export interface Series {
 
 export interface BenchMeasureOptions {
   readonly ground: BenchGround;
-  /** Another build, to compare with. */
+  /** The build of `--against`. */
   readonly against?: OtherBuild | undefined;
-  /** Processes whose processor time counts for whoever is measured. */
+  /** Pids of the servers, by name. Their processor time counts for the contender. */
   readonly servers: Readonly<Record<string, number>>;
   readonly rounds: number;
   /** Milliseconds. */
@@ -99,7 +102,8 @@ export async function measureScenario(
       for (const { name, other, size, rounds: done } of inTurn) {
         signal.throwIfAborted();
         const { start, root } = other ?? { start: startContender, root: ground.root };
-        // New ones each time: what others do while they are idle must not cost who is measured.
+        // The processes start anew for each round, so that the background work of idle contenders does not disturb
+        // it.
         const running = await start(name, { ...reached, root }, size);
         const label = other ? `${name}, other build` : name;
         try {
@@ -119,8 +123,8 @@ export async function measureScenario(
 }
 
 /**
- * Each comes at another place, and after another one: it inherits the servers from it. Every second round
- * goes backwards, so that two contenders change places too.
+ * The order changes with the round, because each contender uses the servers in the state that its predecessor left.
+ * Every second round is reversed, so that two contenders also change places.
  */
 function inOrderOf<T>(round: number, items: readonly T[]): T[] {
   const from = Math.floor(round / 2) % items.length;
@@ -128,7 +132,7 @@ function inOrderOf<T>(round: number, items: readonly T[]): T[] {
   return round % 2 === 0 ? rotated : rotated.reverse();
 }
 
-/** Every answer of the database late by so much, each way by half of it. */
+/** Starts a proxy that delays each direction by half of the latency. */
 async function withLatency(
   ground: BenchGround,
   latency: number | undefined,
@@ -163,15 +167,15 @@ async function runOne(
     until: { warmUp, duration },
   };
   const file = ground.file === undefined ? {} : { file: ground.file };
-  const looks: Promise<Look>[] = [];
-  const look = () => void looks.push(lookAt(pids, ground));
-  const result = await generator.run({ ...to, ...how, ...file }, signal, look);
+  const snapshots: Promise<Snapshot>[] = [];
+  const onBoundary = () => void snapshots.push(takeSnapshot(pids, ground));
+  const result = await generator.run({ ...to, ...how, ...file }, signal, onBoundary);
   for (const [what, count] of Object.entries(result.others)) {
     about.say(`${about.label}: ${count} pushes were answered ${what}`);
   }
-  const [before, after] = await Promise.all(looks);
+  const [before, after] = await Promise.all(snapshots);
   if (!before || !after)
-    throw new Error('the generator did not say when what counts began and ended');
+    throw new Error('the generator did not report the start and the end of the measurement');
   const perPush = (spent: number) => spent / Math.max(1, result.accepted);
   const cpuPerPush = Object.fromEntries(
     Object.keys(pids).map((process) => {
@@ -186,20 +190,23 @@ async function runOne(
   return { ...result, cpuPerPush, commands };
 }
 
-/** What was spent since the processes started. */
-interface Look {
+/** Totals since the start of the processes. */
+interface Snapshot {
   /** Milliseconds, by process. */
   readonly cpu: Readonly<Record<string, number>>;
   readonly commands: CommandCounts;
 }
 
-async function lookAt(pids: Readonly<Record<string, number>>, ground: BenchGround): Promise<Look> {
-  // At once: what comes after it has nothing to do with what is counted.
+async function takeSnapshot(
+  pids: Readonly<Record<string, number>>,
+  ground: BenchGround,
+): Promise<Snapshot> {
+  // The processor time is read first, because the next steps use the processor too.
   const cpu = cpuTimes(pids);
   return { cpu, commands: await readCommands(ground) };
 }
 
-/** @returns all that was counted since the servers started; of the database as of a moment ago */
+/** @returns totals since the start of the servers. The count of the database can be some milliseconds old */
 async function readCommands({ folder, redisUrl }: BenchGround): Promise<CommandCounts> {
   const counts = countsFolder(folder);
   const database = readdirSync(counts)
@@ -214,7 +221,7 @@ async function readCommands({ folder, redisUrl }: BenchGround): Promise<CommandC
   }
 }
 
-/** Linux counts in hundredths of a second, of which this makes milliseconds. */
+/** Milliseconds per unit of processor time in /proc. */
 const TICK_MS = 10;
 
 /** @returns milliseconds of processor time since each process started */

@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- million`: a million pushes in one go, and whether any process grows by them or the
- * rate falls. Prints a table; exits with 1 where a goal is missed. A run of the whole number is kept in
- * tools/bench/results/million.json.
+ * `npm run bench -- million`: sends a million pushes and measures whether a process grows or the rate falls. Prints a
+ * table. The exit code is 1 if a goal is missed. A complete run is saved in tools/bench/results/million.json.
  */
 
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ import { type Generator, startGenerator } from './generator';
 
 const MILLION = 1_000_000;
 const TENTHS = 10;
-/** GB, as in the comparisons: a cache that its indexes outgrow would be measured in place of the service. */
+/** GB, as in the comparisons. In a smaller cache the indexes would not fit, and the run would measure the disk. */
 const CACHE = 2;
 
 interface Options {
@@ -70,7 +69,7 @@ interface PushAllOptions extends Pick<Options, 'pushes' | 'connections'> {
   readonly signal: AbortSignal;
 }
 
-/** Of distinct keys, each tenth a round of the generator: what a round does is the same in all of them. */
+/** Sends pushes with distinct keys. Each tenth is one round of the generator with the same work. */
 async function pushAll(
   cluster: Cluster,
   generator: Generator,
@@ -99,7 +98,9 @@ async function pushAll(
   return { tenths, crashes: [...cluster.crashes] };
 }
 
-/** Redis keeps a use of every signature for 21 minutes: so long that has to grow. */
+/**
+ * @returns the bytes of the used signatures in Redis. Redis keeps them for 21 minutes, so they may grow for that time
+ */
 export async function signatureBytes({ lookup, keys }: Cluster): Promise<number> {
   const pattern = keys.signatures('*', 0).replace(':0:*', ':*');
   const found = await lookup.keys(pattern);
@@ -112,9 +113,9 @@ export interface Tenth {
   readonly perSecond: number;
   /** Answers other than code 0, by status and reason. */
   readonly others: Readonly<Record<string, number>>;
-  /** By type of process, bytes. */
+  /** Bytes, by type of process. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
-  /** Bytes in Redis for the signatures of the last 21 minutes, at its end. */
+  /** Bytes of used signatures in Redis at the end of the tenth. */
   readonly signatures: number;
 }
 
@@ -123,16 +124,21 @@ export interface MillionFigures {
   readonly crashes: readonly string[];
 }
 
-/** Of the third tenth, when what grows at a start has grown; below so many MiB nothing is said. */
+/**
+ * Limit for the memory after the last tenth, as a multiple of the memory after the third tenth. By then the initial
+ * growth has ended. Growth of less than NOISE MiB is ignored.
+ */
 const MEMORY = 1.15;
 const NOISE = 4;
-/** Of the second tenth. */
+/** Lower limit for the rate of the last tenth, as a fraction of the rate of the second tenth. */
 const RATE = 0.9;
-/** What is to stay flat; the database fills its cache, and is told beside. */
+/** Types of processes whose memory must not grow. The database fills its cache, so the report only shows its memory. */
 const FLAT = ['web', 'worker', 'redis data', 'matterctl'];
-/** A key-value server grows by its data: less what it is to hold. */
+/** Types whose memory is reduced by the size of the signatures, which may grow. */
 const HOLDS_SIGNATURES = ['redis data'];
-/** Told to come again later: what a web process does while nothing is settled for seconds. */
+/**
+ * Pushes that were shed for load, which `web` does if no push is settled for seconds. They do not count as failures.
+ */
 const SHED = '503 BACKLOG_FULL';
 
 export function millionRows({ tenths, crashes }: MillionFigures): ReportRow[] {
@@ -190,7 +196,10 @@ function flatRow(type: string, tenths: readonly Tenth[]): ReportRow {
   });
 }
 
-/** What the process of Redis takes for what it holds, signatures included: its memory must not fray. */
+/**
+ * Compares the memory of the Redis process with the size of its data, including signatures. A growing ratio means
+ * that the memory is fragmented.
+ */
 function overheadRow(tenths: readonly Tenth[]): ReportRow {
   const shares = tenths.map(
     ({ memory }) => (memory.redis?.last ?? 0) / (memory['redis data']?.last || 1),

@@ -1,6 +1,6 @@
 /**
- * A database that is filled with the entries and matters of a system that has been pushed to for a
- * while: generated, the same each run.
+ * Fills a database with generated log entries and matters, like those of a system in use. They are the same in each
+ * run.
  */
 
 import { type Connection, mongo } from 'mongoose';
@@ -18,13 +18,13 @@ const UNREAD = [
   { model: matterModel, names: ['party_lists', 'past_handlers', 'drafts'] },
 ] as const;
 const BATCH = 2_000;
-const TELL_EVERY = 15_000;
-/** Milliseconds for one batch: a server that is being filled falls silent now and then. */
+const REPORT_EVERY = 15_000;
+/** Milliseconds for one batch: under this load a server sometimes does not answer for a while. */
 const TIMEOUT = 600_000;
-/** Nothing rests on these writes: they need not be confirmed by the journal. */
-const UNCONFIRMED = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
+/** The data can be generated again, so the writes do not wait for the journal. */
+const WITHOUT_JOURNAL = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
 
-/** @returns who may ask, by system code */
+/** @returns the clients that send the queries, by system code */
 export async function fillDatabase(
   url: string,
   scale: Scale,
@@ -42,7 +42,7 @@ export async function fillDatabase(
   }
 }
 
-/** Indexes that no measured query reads only make the filling longer. */
+/** Drops the indexes that no measured query reads: they slow down the filling. */
 async function dropUnread(connection: Connection): Promise<void> {
   for (const { model, names } of UNREAD) {
     const { collection } = model(connection);
@@ -59,29 +59,29 @@ async function fill(connection: Connection, scale: Scale, say: (text: string) =>
     write: (first: number, end: number) => Promise<unknown>,
   ) => {
     const startedAt = Date.now();
-    let toldAt = startedAt;
+    let reportedAt = startedAt;
     for (let n = 0; n < count; n += 2 * BATCH) {
       const middle = Math.min(n + BATCH, count);
       const end = Math.min(n + 2 * BATCH, count);
       await Promise.all([write(n, middle), end > middle && write(middle, end)]);
-      if (Date.now() - toldAt < TELL_EVERY && end < count) continue;
-      toldAt = Date.now();
-      const rate = Math.round((end * 1_000) / (toldAt - startedAt));
+      if (Date.now() - reportedAt < REPORT_EVERY && end < count) continue;
+      reportedAt = Date.now();
+      const rate = Math.round((end * 1_000) / (reportedAt - startedAt));
       say(`${end.toLocaleString('en')} of ${count.toLocaleString('en')} ${what}, ${rate}/s`);
     }
   };
   const range = <T>(first: number, end: number, make: (n: number, scale: Scale) => T) =>
     Array.from({ length: end - first }, (_, n) => make(first + n, scale));
   await insert('matters', scale.matters, (first, end) =>
-    matters.insertMany(range(first, end, matterOf), UNCONFIRMED).catch(unlessThere),
+    matters.insertMany(range(first, end, matterOf), WITHOUT_JOURNAL).catch(ignoreDuplicates),
   );
   await insert('log entries', scale.entries, (first, end) =>
-    entries.insertMany(range(first, end, benchEntryOf), UNCONFIRMED).catch(unlessThere),
+    entries.insertMany(range(first, end, benchEntryOf), WITHOUT_JOURNAL).catch(ignoreDuplicates),
   );
 }
 
-/** The driver sends a batch again when the server was silent for long: some of it may be there. */
-function unlessThere(error: unknown): void {
+/** Ignores duplicate keys: the driver repeats a batch after a timeout, and a part of the batch may exist. */
+function ignoreDuplicates(error: unknown): void {
   if (!(error instanceof mongo.MongoBulkWriteError) || error.code !== 11_000) throw error;
 }
 
@@ -94,30 +94,30 @@ async function createCallers(connection: Connection): Promise<Map<string, Signin
   return new Map(created.map((client) => [client.systemCode, client]));
 }
 
-/** The log of 20 days, ending an hour ago. */
+/** The time span of the log: 20 days, which end an hour ago. */
 export const LOG_SPAN = 20 * DAY;
 /** Entries of one matter, on average. */
 const PER_MATTER = 10;
-/** Matters of one day by sourceUpdatedAt, whatever the number of all. */
+/** Matters of one day by sourceUpdatedAt, for any total. */
 const MATTERS_PER_DAY = 2_500;
-/** To-dos that are open at a time, whatever the number of all. */
+/** Open to-dos, for any total. */
 export const OPEN_MATTERS = 5_000;
 
 export const BIG = 'BIG';
 export const SMALL_LOG = 'SMALL';
-/** Occurs this often in a log of any size. */
+/** A reason with the same number of entries in a log of any size. */
 export const RARE_REASON = 'TOO_MANY_PARTIES';
 const RARE_ENTRIES = 10;
 
 export interface Scale {
   readonly entries: number;
   readonly matters: number;
-  /** The newest entry's time of receipt, epoch milliseconds. */
+  /** The time of receipt of the newest entry, in epoch milliseconds. */
   readonly end: number;
 }
 
-/** A fixed scramble: spreads ids without a random generator's state. */
-const scramble = (n: number) => (Math.imul(n, 2_654_435_761) >>> 0) / 2 ** 32;
+/** @returns a pseudo-random number from 0 to 1 that depends only on n */
+const fractionOf = (n: number) => (Math.imul(n, 2_654_435_761) >>> 0) / 2 ** 32;
 
 export const benchExternalIdOf = (matter: number) => `M-${matter}`;
 export const keyOf = (entry: number) => `key-${entry}`;
@@ -126,11 +126,11 @@ export const benchReceivedAtOf = (entry: number, { entries, end }: Scale) =>
 export const requestIdOf = (entry: number, scale: Scale) =>
   firstIdAt(benchReceivedAtOf(entry, scale)).slice(0, 16) +
   (entry % 2 ** 32).toString(16).padStart(8, '0');
-/** 70 % of the log is one system's, 0.1 % another's. */
+/** 70 % of the entries belong to one large system, 0.1 % to a small one. */
 export function systemOf(entry: number): string {
-  const at = scramble(entry);
+  const at = fractionOf(entry);
   if (at < 0.7) return BIG;
-  return at < 0.701 ? SMALL_LOG : `S${Math.floor(scramble(entry + 1) * 8)}`;
+  return at < 0.701 ? SMALL_LOG : `S${Math.floor(fractionOf(entry + 1) * 8)}`;
 }
 
 export function benchEntryOf(n: number, scale: Scale): LogEntry {
@@ -147,7 +147,7 @@ export function benchEntryOf(n: number, scale: Scale): LogEntry {
     clientId: systemCode.toLowerCase(),
     systemCode,
     operation,
-    externalId: benchExternalIdOf(Math.floor(scramble(n + 2) * (scale.entries / PER_MATTER))),
+    externalId: benchExternalIdOf(Math.floor(fractionOf(n + 2) * (scale.entries / PER_MATTER))),
     idempotencyKey: keyOf(n),
     idempotencyFingerprint: mongo.ObjectId.createFromTime(n).toHexString().slice(2),
     bodyHash: requestIdOf(n, scale).repeat(3).slice(0, 64),
@@ -173,7 +173,7 @@ export function benchEntryOf(n: number, scale: Scale): LogEntry {
   };
 }
 
-/** Matter n of the big system; the last ones are open. */
+/** Matter n of the large system. The last OPEN_MATTERS matters are open. */
 export function matterOf(n: number, scale: Scale): MatterRecord {
   const changed = new Date(scale.end - (scale.matters - n) * (DAY / MATTERS_PER_DAY));
   const isOpen = n >= scale.matters - OPEN_MATTERS;
@@ -211,6 +211,6 @@ export function matterOf(n: number, scale: Scale): MatterRecord {
   };
 }
 
-/** The day on which some of the matters were last updated at their source, all of it in the past. */
+/** @returns the start of the day of the sourceUpdatedAt of matter n */
 export const dayOf = (n: number, scale: Scale): number =>
   Number(matterOf(n, scale).sourceUpdatedAt) - (Number(matterOf(n, scale).sourceUpdatedAt) % DAY);

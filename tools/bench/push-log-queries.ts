@@ -1,4 +1,4 @@
-/** The queries that are measured: what a caller sends, with another place of the log each time. */
+/** The measured queries. Each call reads another place of the log or the ledger. */
 import {
   BIG,
   benchExternalIdOf,
@@ -21,13 +21,13 @@ const LOG = 'push-logs/query';
 export interface Query {
   readonly name: string;
   readonly path: string;
-  /** Whose signature; the others' entries must not matter. */
+  /** The system of the client that signs the query. Entries of other systems must not slow it down. */
   readonly systemCode: string;
   /** @param at from 0 to 1: a place in the log or the ledger */
   readonly body: (at: number, scale: Scale) => unknown;
 }
 
-/** The nearest entry of the big system to a place of the log. */
+/** @returns the number of the last entry of the large system at or before a place of the log */
 function entryAt(at: number, { entries }: Scale): number {
   let n = Math.min(Math.floor(at * entries), entries - 1);
   while (n > 0 && systemOf(n) !== BIG) n -= 1;

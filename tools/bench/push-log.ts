@@ -1,7 +1,6 @@
 /**
- * `npm run bench push-log`: each question to the push log and the ledger, at two sizes of them side
- * by side on the same servers, through HTTP with signatures. Prints a table of p50 and p99 and of
- * their growth; fails where something grows by more than the goal.
+ * `npm run bench push-log`: measures each query of the push log and the ledger at two sizes on the same servers, with
+ * signed HTTP requests. Prints p50, p99 and their growth. The exit code is 1 if a query grows by more than the goal.
  */
 
 import { join } from 'node:path';
@@ -15,26 +14,26 @@ import type { RunContext } from '../local/run-context';
 import { fillDatabase, type Scale } from './push-log-data';
 import { BENCH_QUERIES, type Query } from './push-log-queries';
 
-/** Growth of p50 and of p99 from the small to the large log that is still called flat. */
+/** Limit for the growth of p50 and p99 from the small to the large log. */
 const GOAL = 2;
-/** Half a millisecond is below what a shared machine lets one see. */
+/** Shorter times are rounded up to this value, because a shared machine cannot measure them reliably. */
 const NOISE_MS = 0.5;
 
 /** Milliseconds for an answer. */
 const TIMEOUT = 60_000;
 
-/** What a database of this size would be given at least. */
+/** GB for the cache of the database. */
 const CACHE = 8;
 
 interface Options {
   readonly small: number;
   readonly large: number;
   readonly rounds: number;
-  /** Part of the names of the queries that are measured; empty: all are. */
+  /** Measures only the queries whose names contain this text; empty: all queries. */
   readonly query: string;
 }
 
-/** @returns the exit code: 1 where a query grew by more than the goal, or failed */
+/** @returns the exit code: 1 if a query grew by more than the goal */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const options = readOptions(args);
   return withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis, releasers }) => {
@@ -84,7 +83,7 @@ interface Side {
   readonly callers: ReadonlyMap<string, SigningCaller>;
 }
 
-/** Interleaved: what the machine does at a moment meets both sizes. */
+/** The two sizes take turns, so that changes in the speed of the machine affect both. */
 async function measureAll(
   sides: readonly Side[],
   { rounds, query: part }: Options,
@@ -94,11 +93,11 @@ async function measureAll(
   for (const query of BENCH_QUERIES.filter(({ name }) => name.includes(part))) {
     const times = sides.map((): number[] => []);
     const sizes = sides.map(() => 0);
-    // The first calls of a query are warming up and not counted.
+    // The first calls of a query warm up the processes and do not count.
     for (let round = -5; round < rounds; round += 1) {
       const at = ((round + 5) * 0.618_033_988_75) % 1;
       for (const [index, side] of sides.entries()) {
-        const { ms, rows } = await askSide(query, side, at);
+        const { ms, rows } = await runQuery(query, side, at);
         if (round < 0) continue;
         times[index]?.push(ms);
         sizes[index] = (sizes[index] ?? 0) + rows / rounds;
@@ -113,21 +112,20 @@ async function measureAll(
 }
 
 /**
- * @returns milliseconds until the last byte, and how many rows came
- * @throws Error where the answer is not code 0
+ * @returns milliseconds until the last byte, and the number of rows @throws Error if the code of the answer is not 0
  */
-async function askSide(
+async function runQuery(
   query: Query,
   { sender, callers, scale }: Side,
   at: number,
 ): Promise<{ ms: number; rows: number }> {
   const caller = callers.get(query.systemCode);
-  if (!caller) throw new Error(`nobody pushes for ${query.systemCode}`);
+  if (!caller) throw new Error(`no client for the system ${query.systemCode}`);
   const body = query.body(at, scale);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const path = `/api/open/${query.path}`;
   const { text, sentAt, endedAt } = await sender.post(path, signedHeaders(caller, bytes), bytes);
-  // A stream ends with its envelope.
+  // The envelope is the last line of a streamed answer.
   const lines = text.trim().split('\n');
   const envelope = JSON.parse(lines.at(-1) ?? '');
   if (envelope.code !== 0) throw new Error(`${path} answered ${text.slice(0, 500)}`);
@@ -143,11 +141,11 @@ interface Measured {
   readonly name: string;
   readonly small: Percentiles;
   readonly large: Percentiles;
-  /** Rows of an answer, on average, at each size. */
+  /** Average number of rows in an answer, for each size. */
   readonly rows: readonly number[];
 }
 
-/** @returns the table, and how many rows grew by more than the goal */
+/** @returns the table, and the number of queries that grew by more than the goal */
 function growthTable(
   measured: readonly Measured[],
   { goal, noise }: { readonly goal: number; readonly noise: number },

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- simulate-scaling`: 1,000 partitions among 1 to 64 workers that come, go and die, in virtual
- * time, shared by the code of the service. Tells fairness, moves and the time to settle; exits with 1
- * where a goal is missed. With --write it draws docs/scaling.svg.
+ * `npm run bench -- simulate-scaling`: simulates the distribution of 1,000 partitions among 1 to 64 workers that
+ * start, stop and crash, in virtual time, with the code of the service. Prints fairness, moves and the time to
+ * settle. The exit code is 1 if a goal is missed. With --write it draws docs/scaling.svg.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ export function simulate(seed: string): Simulated {
 const isShown = ({ workers }: ScalingChange) => Number.isInteger(Math.log2(workers));
 const largest = (changes: readonly ScalingChange[], figure: (change: ScalingChange) => number) =>
   Math.max(...changes.map(figure));
-/** Moves for each that was needed. */
+/** Moves divided by the minimum of moves. */
 const waste = ({ moves, leastMoves }: ScalingChange) => moves / Math.max(1, leastMoves);
 
 function rowsOf(grown: readonly ScalingChange[], jumped: readonly ScalingChange[]): ReportRow[] {
@@ -110,7 +110,7 @@ function changesTable(changes: readonly ScalingChange[]): string {
 
 const [BLUE, GRAY] = ['#0969da', '#8c959f'];
 
-/** Of workers that came one at a time. */
+/** The plots for workers that join one at a time. */
 function panelsOf(grown: readonly ScalingChange[]): Panel[] {
   const over = (figure: (change: ScalingChange) => number) =>
     grown.map((change) => [change.workers, figure(change)] as const);
@@ -120,7 +120,8 @@ function panelsOf(grown: readonly ScalingChange[]): Panel[] {
     dashed: true,
     points: over(({ workers }) => workers),
   };
-  // The worker with most is full first: then the others have this part of their power in use.
+  // The worker with the most partitions reaches its limit first. At that load the pool carries this multiple of one
+  // worker.
   const gained = over(({ workers, most }) => workers / most);
   const later = (points: ReturnType<typeof over>) => points.slice(1);
   return [

@@ -1,16 +1,15 @@
 /**
- * `npm run bench -- timing`: does the time of a rejection tell whether a client id exists, or how much
- * of a signature is right? Sends rejected requests of several kinds, one at a time, in random order,
- * and gives for each kind the probability that it takes longer than a wrong signature of a known
- * client. Fails where one of them can be told apart.
+ * `npm run bench -- timing`: checks that the time of a rejection does not reveal whether a client id exists, or how
+ * much of a signature is right. It sends invalid requests of several kinds, one at a time, in random order. For each
+ * kind it prints the probability that its rejection takes longer than that of a wrong signature of a known client.
+ * The exit code is 1 if a kind can be told apart.
  *
- * What counts as told apart: 4 standard errors of that probability (0.037 at 2,000 tries). Where
- * nothing differs, one run in 3,000 would show as much in one of five comparisons. The first kind is
- * measured twice; that its two halves agree within the same bound shows that the machine was quiet
- * enough for the others to mean something.
+ * A kind counts as told apart if the probability differs from 0.5 by 4 standard errors (0.037 at 2,000 tries).
+ * Without any difference, one of 3,000 runs would report one. The first kind is measured twice: its two halves must
+ * agree within the same bound, which shows that the machine was quiet enough.
  *
- * As fast as it can, hardly any of these rejections is recorded (10 a second and client at most). A
- * patient caller's are: `--gap 50 --tries 500` asks that slowly, and takes three minutes.
+ * Without a gap, few of these rejections are logged (at most 10 per second and client). With `--gap 50 --tries 500`
+ * all of them are logged; this takes three minutes.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +31,7 @@ const BODY = Buffer.from(JSON.stringify({ matterType: 'TODO', externalId: 'T', t
 const PATH = '/api/open/matters/upsert';
 /** Milliseconds for an answer. */
 const TIMEOUT = 60_000;
-/** Not counted: the process compiles its code, the connection is made. */
+/** Tries that do not count, because the process compiles its code and opens the connection. */
 const WARM_UP = 200;
 const BOUND_ERRORS = 4;
 const DAY = 86_400_000;
@@ -54,7 +53,7 @@ interface Kind {
   readonly attempt: (timestamp: string) => Attempt;
 }
 
-/** @returns the exit code: 1 where a kind can be told apart, or the machine was too noisy to say */
+/** @returns the exit code: 1 if a kind can be told apart, or if the machine was too noisy */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const options = readOptions(args);
   return withServers({ say }, async ({ folder, mongo, redis, releasers }) => {
@@ -105,7 +104,7 @@ async function createCallers(
   }
 }
 
-/** The first two are the same. Ids have the same length, so that the requests have too. */
+/** The first two kinds are equal. All ids have the same length, so that all requests have the same length. */
 function kindsOf(known: SigningCaller, disabled: SigningCaller): Kind[] {
   const wrong = () => randomBytes(32).toString('hex');
   const of = (name: string, clientId: () => string): Kind => ({
@@ -127,7 +126,7 @@ function kindsOf(known: SigningCaller, disabled: SigningCaller): Kind[] {
   ];
 }
 
-/** @returns milliseconds by kind; each round tries every kind once, in an order of its own */
+/** @returns milliseconds by kind. Each round tries every kind once, in random order */
 async function measure(
   sender: HttpSender,
   kinds: readonly Kind[],
@@ -156,7 +155,7 @@ function shuffled(count: number): number[] {
   return order;
 }
 
-/** @throws Error where the answer is not the one that all kinds get */
+/** @throws Error if the answer differs from that of all kinds */
 async function rejectionTime(
   sender: HttpSender,
   timestamp: string,
@@ -191,8 +190,8 @@ function report(kinds: readonly Kind[], samples: readonly number[][], options: O
 }
 
 /**
- * The probability that a value of `others` is larger than one of `base`, ties counted half
- * (Mann-Whitney U over n·m). 0.5: nothing tells them apart; 1: every single one does.
+ * The probability that a value of `others` is larger than a value of `base`; ties count half (Mann-Whitney U over
+ * n·m). 0.5: no difference; 1: every value of `others` is larger.
  */
 export function areaUnderCurve(base: readonly number[], others: readonly number[]): number {
   const all = [
@@ -204,7 +203,7 @@ export function areaUnderCurve(base: readonly number[], others: readonly number[
     let end = first;
     while (all[end]?.value === all[first]?.value && end < all.length) end += 1;
     const tied = all.slice(first, end);
-    // Ranks count from 1; those who tie share the middle of theirs.
+    // Ranks start at 1. Equal values get the mean of their ranks.
     rankSum += tied.filter(({ isOther }) => isOther).length * ((first + 1 + end) / 2);
     first = end;
   }
@@ -212,5 +211,5 @@ export function areaUnderCurve(base: readonly number[], others: readonly number[
   return (rankSum - least) / (base.length * others.length);
 }
 
-/** Of the area, where both samples of `n` come from the same source. */
+/** The standard error of the area if both samples of `n` values have the same distribution. */
 export const standardError = (n: number): number => Math.sqrt((2 * n + 1) / (12 * n * n));

@@ -117,21 +117,21 @@ describe('the pushes of a file', () => {
 });
 
 describe('a window', () => {
-  const turns: string[] = [];
+  const boundaries: string[] = [];
   const open = (until: Until, connections: number) => {
-    turns.length = 0;
-    const turning = (turn: string) => void turns.push(turn);
-    return openWindow(until, { connections, now: 1_000, turning });
+    boundaries.length = 0;
+    const onBoundary = (boundary: string) => void boundaries.push(boundary);
+    return openWindow(until, { connections, now: 1_000, onBoundary });
   };
 
   test('by the clock begins once it is warm and every connection had an answer', () => {
     const window = open({ warmUp: 100, duration: 50 }, 2);
     window.answered(1_090, true);
     window.answered(1_110, false);
-    expect([window.counts(1_115), turns]).toEqual([false, []]);
+    expect([window.counts(1_115), boundaries]).toEqual([false, []]);
     window.answered(1_120, true);
     expect([1_119, 1_120].map(window.counts)).toEqual([false, true]);
-    expect(turns).toEqual(['begin']);
+    expect(boundaries).toEqual(['begin']);
   });
 
   test('and ends with the first answer after its time, which belongs to the next burst', () => {
@@ -142,7 +142,11 @@ describe('a window', () => {
     window.answered(1_180, false);
     window.answered(1_181, false);
     expect([1_160, 1_179, 1_180].map(window.counts)).toEqual([true, true, false]);
-    expect([window.isOpen(1_181), window.elapsed(), turns]).toEqual([false, 60, ['begin', 'end']]);
+    expect([window.isOpen(1_181), window.elapsed(), boundaries]).toEqual([
+      false,
+      60,
+      ['begin', 'end'],
+    ]);
   });
 
   test('of a number of pushes lets so many out, and lasts to the last answer', () => {
@@ -150,7 +154,7 @@ describe('a window', () => {
     expect([1_000, 1_001, 1_002].map(window.isOpen)).toEqual([true, true, false]);
     window.answered(1_300, true);
     window.answered(1_400, true);
-    expect([window.elapsed(), turns]).toEqual([400, ['begin', 'end']]);
+    expect([window.elapsed(), boundaries]).toEqual([400, ['begin', 'end']]);
   });
 });
 

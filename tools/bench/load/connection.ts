@@ -1,6 +1,6 @@
 /**
- * One keep-alive connection that sends a request and reads its answer, and knows no more of HTTP than
- * what the contenders answer with: a generator must cost far less than what it measures.
+ * A keep-alive connection that sends requests and reads answers. It implements only the parts of HTTP that the
+ * contenders use, because the generator must need far less processor time than the contenders.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -10,14 +10,17 @@ export interface LeanAnswer {
 }
 
 export interface LeanConnection {
-  /** One request at a time. @throws Error where the connection breaks or the answer is not plain */
+  /**
+   * Sends one request; the caller waits for the answer before the next one. @throws Error if the connection breaks,
+   * or if the answer has no Content-Length
+   */
   send(request: Buffer): Promise<LeanAnswer>;
   close(): void;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
-/** Milliseconds: far beyond every deadline of a contender. */
+/** Milliseconds, far longer than the deadline of every contender. */
 const TIMEOUT = 60_000;
 
 export async function openConnection(port: number): Promise<LeanConnection> {
@@ -66,7 +69,7 @@ function opened(socket: Socket): Promise<void> {
   });
 }
 
-/** @returns undefined while there is more to come */
+/** @returns undefined if the answer is incomplete */
 export function parseAnswer(bytes: Buffer): LeanAnswer | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The process that pushes: as many connections as a round wants, each sending its next push as soon as
- * the last one was answered. Told what to do over IPC, a round at a time.
+ * The process that generates the load. Each connection sends its next push as soon as the last one is answered. The
+ * parent process sends one round at a time over IPC.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { BATCH_PATH, pushPath } from '../../../src/protocol/paths';
@@ -15,64 +15,64 @@ import {
   type KeyChoice,
   keysBeside,
 } from './pushes';
-import { type LoadWindow, openWindow, type Turning, type Until } from './window';
+import { type BoundaryListener, type LoadWindow, openWindow, type Until } from './window';
 
 process.on('message', (round) => {
-  const turning: Turning = (turn) => process.send?.({ turn });
-  runRound(round as Round, turning).then(
+  const onBoundary: BoundaryListener = (boundary) => process.send?.({ boundary });
+  runRound(round as Round, onBoundary).then(
     (result) => process.send?.({ result }),
     (error) => process.send?.({ error: error instanceof Error ? error.message : String(error) }),
   );
 });
-// Whoever started it ends the round in order; Ctrl-C reaches both.
+// Ctrl-C reaches the parent too, which ends the round in order.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
 
 export interface Round {
-  /** Of the web processes; the connections are spread over them. */
+  /** Ports of the web processes. The connections are spread over them. */
   readonly ports: readonly number[];
   readonly clientId: string;
   readonly systemCode: string;
   readonly secret: string;
   readonly connections: number;
   readonly keys: KeyChoice | 'file';
-  /** Where that is what is pushed: its path. */
+  /** The path of the file, if `keys` is `file`. */
   readonly file?: string;
   /**
-   * Connections besides that push one hot key, as fast as it goes; of them only failures are told. Those
-   * that are measured push into other partitions then.
+   * Additional connections, which push one hot key as fast as possible. Only their failures are reported. The
+   * measured connections then push into other partitions.
    */
   readonly hot?: number;
-  /** Pushes of a request: they go in batches then. Of a contender that makes them itself, it is how many. */
+  /** Pushes per request, if the round sends batches. */
   readonly lines?: number;
-  /** Part of all keys of the round. */
+  /** All keys of the round contain this name. */
   readonly name: string;
-  /** When it ends: by the clock, or after so many pushes, all of which count. */
+  /** The end of the round: after some time, or after some pushes. In the second case all pushes count. */
   readonly until: Until;
 }
 
 export interface RoundResult {
-  /** Pushes answered with code 0 within the counted time. */
+  /** Pushes answered with code 0 during the measurement. */
   readonly accepted: number;
-  /** Whatever else was answered at any time, by status and the envelope's reason (or else its code). */
+  /** All other answers of the round, by status and reason of the envelope (or its code, if it has no reason). */
   readonly others: Readonly<Record<string, number>>;
-  /** Milliseconds that were counted. */
+  /** Duration of the measurement in milliseconds. */
   readonly elapsed: number;
-  /** Of requests that were sent within the counted time and accepted, then or later; milliseconds. */
+  /** Latency in milliseconds of the accepted requests that were sent during the measurement. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** @throws Error where a connection cannot be opened, or breaks */
-async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
+/** @throws Error if a connection cannot be opened, or breaks */
+async function runRound(round: Round, onBoundary: BoundaryListener): Promise<RoundResult> {
   const next = pushesOf(round);
   const request = createRequests(round);
   const nextRequest = requestsOf(round, next, request);
   const connections = await openConnections(round, round.connections);
   const hot = await openConnections(round, round.hot ?? 0);
-  const about = { connections: connections.length, now: performance.now(), turning };
+  const about = { connections: connections.length, now: performance.now(), onBoundary };
   const tally = new Tally(openWindow(round.until, about), round.lines);
   const nextHotPush = createLoadPushes('hot', round.name);
   const nextHot = () => request(pushPath('upsert'), nextHotPush().body);
@@ -92,7 +92,7 @@ const openConnections = ({ ports }: Round, count: number): Promise<LeanConnectio
     Array.from({ length: count }, (_, n) => openConnection(ports[n % ports.length] as number)),
   );
 
-/** The same without a part in what is counted. */
+/** Pushes over a connection that is not measured. */
 async function pushBeside(
   connection: LeanConnection,
   next: () => Buffer,
@@ -101,7 +101,7 @@ async function pushBeside(
   while (tally.window.isOpen(performance.now())) tally.addBeside(await connection.send(next()));
 }
 
-/** Until the round is over. */
+/** Pushes over a measured connection until the end of the round. */
 async function pushOver(
   connection: LeanConnection,
   next: () => Buffer,
@@ -117,13 +117,13 @@ async function pushOver(
   }
 }
 
-/** What was answered in a round. */
+/** Counts the answers of a round. */
 class Tally {
   private accepted = 0;
   private readonly times: number[] = [];
   private readonly others: Record<string, number> = {};
 
-  /** @param lines pushes of a request */
+  /** @param lines pushes per request */
   constructor(
     readonly window: LoadWindow,
     private readonly lines = 1,
@@ -174,7 +174,7 @@ function pushesOf(round: Round): (connection: number) => BenchPush {
   return createFilePushes(file, connections);
 }
 
-/** Of a batch of which some lines failed. */
+/** The status of a batch in which some lines failed. */
 const PARTIAL = 207;
 
 interface LineResult {
@@ -182,7 +182,7 @@ interface LineResult {
   readonly reason?: string;
 }
 
-/** The code stands at the front of every envelope: parsing all of it would be the caller's work. */
+/** Every envelope begins with the code. Parsing the whole envelope would cost too much processor time. */
 const CODE = /"code":(\d+)/;
 
 function codeOf(body: Buffer): number {
@@ -195,7 +195,7 @@ function reasonOf(body: Buffer): string | undefined {
   return REASON.exec(body.toString('latin1'))?.[1];
 }
 
-/** @returns the next request of a connection: a push, or so many of them */
+/** @returns the next request of a connection: one push, or a batch of `lines` pushes */
 function requestsOf(
   { lines }: Round,
   next: (connection: number) => BenchPush,

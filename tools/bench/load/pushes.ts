@@ -1,4 +1,4 @@
-/** What a round pushes: upserts whose keys have a certain distribution, or the pushes of a file. */
+/** The pushes of a round: upserts whose keys have a certain distribution, or the pushes of a file. */
 
 import { readFileSync } from 'node:fs';
 import { groupOf } from '../../../src/domain/matter';
@@ -8,7 +8,10 @@ import { USERNAMES } from '../../harness/directory';
 import { firstWhere, sum } from '../../harness/figures';
 import { createRandom } from '../../harness/random';
 
-/** Whose matters they are: distinct ones, one for all, or some far more often than others. */
+/**
+ * How pushes select their matters. `distinct`: a new matter each time; `hot`: one matter; `zipf`: some matters far
+ * more often than others.
+ */
 export type KeyChoice = 'distinct' | 'hot' | 'zipf';
 
 export interface BenchPush {
@@ -19,14 +22,14 @@ export interface BenchPush {
 
 /** Keys of a Zipf distribution; its exponent is 1. */
 const ZIPF_KEYS = 10_000;
-/** Characters: a to-do with a few sentences. */
+/** The content of a to-do with a few sentences. */
 const CONTENT = 'A few sentences about what is to be done, as business systems write them. '.repeat(
   3,
 );
 
 /**
- * @param round part of the keys, so that every round of every contender creates matters of its own
- * @param keyOf the key of a push by its number; that of the choice where it is not given
+ * @param round a part of the keys, so that each round creates new matters
+ * @param keyOf returns the key of the n-th push; default: the keys of the choice
  * @returns the next push, without an end
  */
 export function createLoadPushes(
@@ -42,7 +45,7 @@ export function createLoadPushes(
       matterType: 'TODO',
       title: `Purchase order ${made}`,
       content: CONTENT,
-      // Newer each time: whatever the order of arrival, most change something.
+      // The time increases with each push, so that most pushes change their matter in any order of arrival.
       sourceUpdatedAt: new Date(EPOCH + made * 1_000).toISOString(),
       parties: [{ username: USERNAMES[made % USERNAMES.length], partyRole: 'ASSIGNEE' }],
     });
@@ -53,7 +56,7 @@ export function createLoadPushes(
 /** The layout of a bench queue: one shard, and the default number of partitions. */
 const LAYOUT = createRedisKeys('bench');
 
-/** Distinct keys, none of which waits in the partition of a hot one. */
+/** Distinct keys whose partition is not that of the hot key. */
 export function keysBeside(round: string, systemCode: string, hotKey: string): () => string {
   const partition = (key: string) => partitionOf(groupOf(systemCode, key), LAYOUT);
   const hot = partition(hotKey);
@@ -65,7 +68,7 @@ export function keysBeside(round: string, systemCode: string, hotKey: string): (
   };
 }
 
-/** The hot one of a round. */
+/** The hot key of a round. */
 export const hotKeyOf = (round: string) => `${round}-hot`;
 
 const EPOCH = Date.parse('2024-01-01T00:00:00Z');
@@ -78,14 +81,14 @@ const KEYS: Readonly<Record<KeyChoice, (round: string) => (made: number) => stri
     const upTo = cumulatedShares();
     return () => {
       const wanted = random.real(0, 1);
-      // Rounding can leave a last crumb.
+      // Because of rounding, the last sum can be less than 1.
       const rank = firstWhere(ZIPF_KEYS - 1, (key) => (upTo[key] ?? 1) >= wanted);
       return `${round}-${rank}`;
     };
   },
 };
 
-/** Of the keys by their rank: the share of all pushes that go to it or one before it. */
+/** @returns for each rank the share of all pushes that go to the key of this rank or to a more frequent key */
 function cumulatedShares(): Float64Array {
   const shares = Float64Array.from({ length: ZIPF_KEYS }, (_, rank) => 1 / (rank + 1));
   const total = sum([...shares]);
@@ -96,7 +99,7 @@ function cumulatedShares(): Float64Array {
   });
 }
 
-/** One line of a file, as `matterctl push` takes them. */
+/** One line of a file for `matterctl push`. */
 interface Line {
   readonly op: OperationName;
   readonly body: {
@@ -105,7 +108,7 @@ interface Line {
   };
 }
 
-/** Everybody who has to be known for the pushes of a file to pass. */
+/** The users that the pushes of a file name: the service must know them. */
 export function usernamesIn(file: string): string[] {
   const named = linesOf(file).flatMap(({ body }) => body.parties ?? []);
   return [...new Set(named.map(({ username }) => username))];
@@ -117,8 +120,8 @@ function linesOf(file: string): Line[] {
 }
 
 /**
- * Shares the matters of a file among connections, so that those of one matter stay in their order.
- * Whoever is through with its share begins again, with other matters of the same histories.
+ * Distributes the matters of a file over connections. All pushes of one matter use the same connection and keep their
+ * order. At the end of its share, a connection repeats the share with new external ids.
  *
  * @returns the next push of a connection, without an end
  */
@@ -131,7 +134,8 @@ export function createFilePushes(file: string, connections: number): (of: number
   if (filled.length === 0) throw new Error(`no pushes in ${file}`);
   const sent = shares.map(() => 0);
   return (of) => {
-    // More connections than matters: some begin with what others are at, under other names.
+    // If there are more connections than matters, several connections send the same share with different external
+    // ids.
     const share = filled[of % filled.length] as Line[];
     const number = sent[of] ?? 0;
     sent[of] = number + 1;
@@ -144,7 +148,7 @@ export function createFilePushes(file: string, connections: number): (of: number
   };
 }
 
-/** Spreads: a sum of the characters would not. */
+/** Similar ids must get different hashes, so a sum of the characters is not enough. */
 function hashOf(text: string): number {
   let hash = 0;
   for (const character of text)

@@ -1,52 +1,56 @@
-/** When a round ends, and which part of it counts. */
+/** The measurement within a round: its start and its end. */
 
 export type Until = TimedUntil | { readonly pushes: number };
 
 interface TimedUntil {
   /**
-   * Milliseconds before what happens counts. It takes longer where some connection has not had its
-   * first answer by then: until that, a slow service would seem slower than it is.
+   * Milliseconds before the measurement. The measurement does not start before every connection has its first answer:
+   * otherwise a slow start would count.
    */
   readonly warmUp: number;
-  /** Milliseconds that count. */
+  /** Milliseconds of the measurement. */
   readonly duration: number;
 }
 
-/** All times are of one monotonic clock, milliseconds. */
+/** All times are milliseconds of one monotonic clock. */
 export interface LoadWindow {
-  /** To be asked before each push: whether it is to be sent. */
+  /** Call it before each push. @returns whether to send the push */
   isOpen(now: number): boolean;
-  /** To be told of each answer; `isFirst`: of its connection. */
+  /** Call it for each answer. `isFirst`: the first answer of its connection */
   answered(now: number, isFirst: boolean): void;
   counts(time: number): boolean;
-  /** How long was counted. */
+  /** @returns the duration of the measurement */
   elapsed(): number;
 }
 
-/** Told when what counts begins, and when it ends. */
-export type Turning = (turn: 'begin' | 'end') => void;
+/** Called at the start and at the end of the measurement. */
+export type BoundaryListener = (boundary: 'begin' | 'end') => void;
 
-/** Milliseconds that the first answers may take beyond the warm-up. */
-const MOST_WARM_UP = 20_000;
+/** Milliseconds after the warm-up in which first answers may still delay the measurement. */
+const MAX_FIRST_ANSWER_DELAY = 20_000;
 
-/** @param now when the round starts */
+/** @param now the start of the round */
 export function openWindow(
   until: Until,
-  { connections, now, turning }: { connections: number; now: number; turning: Turning },
+  {
+    connections,
+    now,
+    onBoundary,
+  }: { connections: number; now: number; onBoundary: BoundaryListener },
 ): LoadWindow {
-  if ('pushes' in until) return untilPushes(until.pushes, now, turning);
-  return byTheClock(until, connections, now, turning);
+  if ('pushes' in until) return countedWindow(until.pushes, now, onBoundary);
+  return timedWindow(until, connections, now, onBoundary);
 }
 
 /**
- * Answers come in bursts, since pushes are done in batches. Counted from one answer to the first one
- * after the time, a burst that falls just inside or outside makes no difference.
+ * Answers come in bursts, because the worker applies batches. The measurement therefore starts and ends with an
+ * answer: otherwise a burst just before or after the end would change the rate.
  */
-function byTheClock(
+function timedWindow(
   { warmUp, duration }: TimedUntil,
   connections: number,
   now: number,
-  turning: Turning,
+  onBoundary: BoundaryListener,
 ): LoadWindow {
   const warm = now + warmUp;
   let [from, to] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -59,33 +63,33 @@ function byTheClock(
       if (from <= time) {
         if (time < to || end !== undefined) return;
         end = time;
-        turning('end');
+        onBoundary('end');
         return;
       }
-      const isReady = answeredOnce === connections || time > warm + MOST_WARM_UP;
+      const isReady = answeredOnce === connections || time > warm + MAX_FIRST_ANSWER_DELAY;
       if (time < warm || !isReady) return;
       [from, to] = [time, time + duration];
-      turning('begin');
+      onBoundary('begin');
     },
     counts: (time) => time >= from && time < (end ?? Number.POSITIVE_INFINITY),
     elapsed: () => (end ?? to) - from,
   };
 }
 
-function untilPushes(pushes: number, from: number, turning: Turning): LoadWindow {
-  let begun = 0;
+function countedWindow(pushes: number, from: number, onBoundary: BoundaryListener): LoadWindow {
+  let sent = 0;
   let answered = 0;
   let last = from;
-  turning('begin');
+  onBoundary('begin');
   return {
     isOpen: () => {
-      begun += 1;
-      return begun <= pushes;
+      sent += 1;
+      return sent <= pushes;
     },
     answered: (time) => {
       last = time;
       answered += 1;
-      if (answered === pushes) turning('end');
+      if (answered === pushes) onBoundary('end');
     },
     counts: () => true,
     elapsed: () => last - from,

@@ -1,6 +1,6 @@
 /**
- * The ceiling of batches: what the database does with the matters of a batch in one bulkWrite, unordered,
- * each found by its key and made where there is none. No signature, no validation, no log, no order.
+ * The ceiling of batches: one unordered bulkWrite of the matters of a batch, with an upsert by key. No signature, no
+ * validation, no log, no order.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { mongo } from 'mongoose';
@@ -29,7 +29,7 @@ runPeer(async () => {
   server.listen(Number(process.env.PORT), '127.0.0.1', () => announceReady({}));
 });
 
-/** As load/pushes.ts writes it. */
+/** The body of a push, as load/pushes.ts creates it. */
 interface Upsert {
   readonly externalId: string;
   readonly matterType: MatterRecord['matterType'];
@@ -39,7 +39,7 @@ interface Upsert {
   readonly parties: readonly { readonly username: string; readonly partyRole: 'ASSIGNEE' }[];
 }
 
-/** The fields that the other peers write, see ledger.ts. */
+/** Writes the same fields as the other peers, see ledger.ts. */
 function upsertOf(
   systemCode: string,
   { externalId, sourceUpdatedAt, parties, matterType, title, content }: Upsert,

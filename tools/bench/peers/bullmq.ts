@@ -1,6 +1,6 @@
 /**
- * BullMQ with a job per push, and `waitUntilFinished`. With one queue nothing keeps the order of a
- * key; with several (SHARDS) a key belongs to one of them, and each works on one job at a time.
+ * BullMQ with one job per push, and `waitUntilFinished`. One queue does not keep the order of a key. With several
+ * queues (SHARDS), all jobs of a key are in the same queue, which runs one job at a time.
  */
 import { createHash } from 'node:crypto';
 import { Queue, QueueEvents, Worker } from 'bullmq';
@@ -9,9 +9,9 @@ import { announceReady } from '../../../src/infra/lifecycle';
 import { type PeerOutcome, type PeerPush, runPeer, servePeer } from './front';
 import { connectLedger } from './ledger';
 
-/** Of the one queue without an order. */
+/** Concurrency of a single queue, which keeps no order. */
 const CONCURRENCY = 64;
-/** Finished jobs: one that is gone at once cannot tell whoever waits for it. */
+/** Finished jobs that BullMQ keeps: `waitUntilFinished` reads the result from the finished job. */
 const KEPT = 1_000;
 const TIMEOUT = 30_000;
 

@@ -1,7 +1,7 @@
 /**
- * Loaded by every process that is measured before its own code: counts the commands that its MongoDB
- * driver sends, and writes the count to a file named after the process in the folder COMMAND_COUNTS.
- * Counted here, and not by the server: what other clients send is not of the contender.
+ * Counts the commands that the MongoDB driver of a process sends. Every measured process loads this file before its
+ * own code. The count is in a file named after the process in the folder COMMAND_COUNTS. The count of the server
+ * would include the commands of other clients.
  */
 import { openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,21 +11,21 @@ interface DriverConnection {
   command(this: unknown, ...args: unknown[]): unknown;
 }
 
-/** Milliseconds between two looks at whether there is a new count to be written. */
+/** Milliseconds between two writes. */
 const INTERVAL = 50;
-/** Of a count, leading zeros included: each write replaces the one before as a whole. */
+/** Digits of a count, with leading zeros, so that each write replaces the previous one completely. */
 const DIGITS = 12;
 
 const folder = process.env.COMMAND_COUNTS;
 if (folder !== undefined && process.env.ROLE !== undefined) countInto(folder);
 
 function countInto(into: string): void {
-  // The driver's own connection: what passes here is a message to the server, retries included.
+  // Each call of this method of the driver is one message to the server, including retries.
   const ofMongoose = createRequire(require.resolve('mongoose'));
   const { Connection } = ofMongoose('mongodb/lib/cmap/connection.js');
   const driver: DriverConnection = Connection.prototype;
   const original = driver.command;
-  // Numbers of processes come again.
+  // The system reuses pids, so the name contains the time too.
   const file = openSync(join(into, `${process.pid}-${Date.now()}`), 'w');
   let sent = 0;
   let written = 0;
@@ -36,7 +36,7 @@ function countInto(into: string): void {
   setInterval(() => {
     if (sent === written) return;
     written = sent;
-    // In place: a file that replaces another waits for the disk, and the process that is measured with it.
+    // Overwrites the file: a rename would wait for the disk and delay the measured process.
     writeSync(file, String(sent).padStart(DIGITS, '0'), 0);
   }, INTERVAL).unref();
 }

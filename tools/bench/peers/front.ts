@@ -1,6 +1,6 @@
 /**
- * What every peer has in common: Koa, the raw body, the signature, the validation. They use the
- * product's own checks, so that only the way of a push after them differs.
+ * The common part of all peers: Koa, raw body, signature, validation. It uses the checks of the product, so that the
+ * contenders differ only in the steps after them.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -12,7 +12,7 @@ import { parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { verify } from '../../../src/protocol/signature';
 
-/** A push that passed, JSON-safe. */
+/** A valid push, as JSON values. */
 export interface PeerPush {
   /** 24 hex digits. */
   readonly id: string;
@@ -31,7 +31,7 @@ export interface PeerOutcome {
   readonly outcome: string;
 }
 
-/** The one third party of a peer: what the environment variable PEER_CLIENT holds as JSON. */
+/** The only client of a peer, from the JSON in the environment variable PEER_CLIENT. */
 interface PeerClient {
   readonly clientId: string;
   readonly systemCode: string;
@@ -42,7 +42,7 @@ const PREFIX = '/api/open/matters/';
 const MAX_BODY = 2 * 1024 * 1024;
 const WINDOW_MS = 300_000;
 
-/** @param handle what a peer does with a push; what it throws is answered with 503 */
+/** @param handle applies a push; if it throws, the answer is 503 */
 export function servePeer(handle: (push: PeerPush) => Promise<PeerOutcome>): void {
   const client: PeerClient = JSON.parse(process.env.PEER_CLIENT ?? '{}');
   const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
@@ -82,7 +82,7 @@ export function servePeer(handle: (push: PeerPush) => Promise<PeerOutcome>): voi
   app.listen(Number(process.env.PORT), '127.0.0.1', () => announceReady({}));
 }
 
-/** How a peer lives: until its channel closes, whoever started it being gone or done with it. */
+/** Runs a peer until its IPC channel closes, which happens when its parent ends or stops it. */
 export function runPeer(main: () => Promise<void>): void {
   process.on('disconnect', () => process.exit());
   process.on('SIGTERM', () => process.exit());

@@ -1,4 +1,6 @@
-/** A group per key. GroupMQ has no wait for a result: the worker publishes it to the web process. */
+/**
+ * GroupMQ with one group per key. It cannot wait for a result, so the worker publishes the result to the web process.
+ */
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'groupmq';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-/** How a peer writes: one entry of the log, one matter, one settlement, each a write of its own. */
+/** The writes of a peer: a log entry, the matter, and the settlement of the entry, one after the other. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type mongo, Types } from 'mongoose';
 import { connectMongo, nativeCollection } from '../../../src/infra/mongo';
@@ -11,13 +11,13 @@ const WRITE_CONFLICT = 112;
 const MAX_TRIES = 20;
 
 interface PeerLedger {
-  /** The entry of a push, QUEUED. */
+  /** Writes the log entry of a push in the state QUEUED. */
   log(push: PeerPush): Promise<void>;
-  /** The effect on its matter, and what became of it in the log. */
+  /** Writes the matter, then the outcome in the log. */
   apply(push: PeerPush): Promise<PeerOutcome>;
 }
 
-/** The same collections, indexes and write concern as the product's. */
+/** Uses the collections, indexes and write concern of the product. */
 export async function connectLedger(): Promise<PeerLedger> {
   const connection = await connectMongo(String(process.env.MONGO_URL));
   const entries = nativeCollection(entryModel(connection));
@@ -62,7 +62,7 @@ async function writeMatter(
   );
   if (!found) throw new Error(`no matter ${externalId}`);
   const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
-  // The database's own id, in the form of ours.
+  // The id of the database, converted to the form of a matter id.
   const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
   return { matterId: String(matterId), outcome };
 }
@@ -83,7 +83,7 @@ async function settleEntry(
   );
 }
 
-/** @throws Error for a re-opening: no peer knows it */
+/** @throws Error for a re-opening, which no peer implements */
 function fieldsOf({ operation }: PeerPush): Partial<MatterRecord> {
   const { sourceUpdatedAt } = operation;
   const instant = {
@@ -111,7 +111,7 @@ function fieldsOf({ operation }: PeerPush): Partial<MatterRecord> {
   }
 }
 
-/** Two upserts of a new key at once, or two updates of one matter: one of them has to try again. */
+/** Repeats a write after a conflict: two upserts of a new key, or two updates of one matter, at the same time. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

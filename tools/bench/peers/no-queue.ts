@@ -1,6 +1,6 @@
 /**
- * No queue: the web process itself writes the log, the matter, and the log again. With WRITES=off it
- * is the ceiling: everything up to and including validation, answered at once.
+ * No queue: the web process writes the log entry, the matter, and the log entry again. With WRITES=off it writes
+ * nothing and answers after the validation, which is the ceiling of HTTP.
  */
 import { runPeer, servePeer } from './front';
 import { connectLedger } from './ledger';

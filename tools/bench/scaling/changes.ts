@@ -1,27 +1,27 @@
-/** Changes of a pool of workers, and what each of them comes to. */
+/** Changes of a pool of workers, and their results. */
 import { sum } from '../../harness/figures';
 import type { Random } from '../../harness/random';
 import { Pool, type PoolPace } from './pool';
 
-/** What a change came to, when nothing moved any more. */
+/** The result of a change, after the last move. */
 export interface ScalingChange {
   readonly what: string;
   readonly workers: number;
-  /** Partitions that a worker took, one that was let go of and taken again included. */
+  /** Number of times a worker took a partition. A partition that moves twice counts twice. */
   readonly moves: number;
-  /** The fewest by which the pool could have become as even as it can be. */
+  /** The minimum of moves for an even distribution. */
   readonly leastMoves: number;
   /** Milliseconds from the change to the last move. */
   readonly settled: number;
-  /** Milliseconds for which a partition had nobody, the longest. */
+  /** The longest time in milliseconds in which a partition had no worker. */
   readonly pause: number;
-  /** Most and fewest partitions of a worker, as a multiple of the mean. */
+  /** The largest and the smallest number of partitions of a worker, as multiples of the mean. */
   readonly most: number;
   readonly fewest: number;
 }
 
-/** Milliseconds in which every change has settled; one that has not is told by its time. */
-const PATIENCE = 10_000;
+/** Milliseconds for which each change is observed. If moves continue after that, `settled` is close to this value. */
+const OBSERVED = 10_000;
 
 export interface Plan {
   readonly partitions: number;
@@ -29,7 +29,7 @@ export interface Plan {
   readonly random: Random;
 }
 
-/** From one worker to many, one at a time. */
+/** Adds workers one at a time. */
 export function growOneByOne(plan: Plan, workers: number): ScalingChange[] {
   const pool = new Pool(plan.partitions, plan.pace, plan.random);
   const first = observe(pool, plan, '1 joins', () => pool.join(1));
@@ -39,11 +39,11 @@ export function growOneByOne(plan: Plan, workers: number): ScalingChange[] {
   return [first, ...others];
 }
 
-/** In jumps, there and back, and with deaths: as pools that follow a load, and rollouts, do. */
+/** Adds and removes many workers at once, as autoscaling, rollouts and crashes do. */
 export function jump(plan: Plan): ScalingChange[] {
   const pool = new Pool(plan.partitions, plan.pace, plan.random);
   pool.join(1);
-  pool.run(PATIENCE);
+  pool.run(OBSERVED);
   const steps: readonly (readonly [what: string, change: () => void])[] = [
     ['7 join 1', () => pool.join(7)],
     ['24 join 8', () => pool.join(24)],
@@ -80,7 +80,7 @@ function observe(
   pool.longestPause = 0;
   change();
   const kept = pool.held();
-  pool.run(PATIENCE);
+  pool.run(OBSERVED);
   const held = pool.held();
   const mean = partitions / held.length;
   return {
@@ -95,7 +95,7 @@ function observe(
   };
 }
 
-/** @param kept what each worker holds right after a change */
+/** @param kept partitions of each worker right after a change */
 function leastMoves(kept: readonly number[], partitions: number): number {
   const floor = Math.floor(partitions / kept.length);
   const ceiling = Math.ceil(partitions / kept.length);

@@ -1,12 +1,12 @@
-/** Plots as plain SVG: panels side by side, lines over the number of workers, each with its name at its end. */
+/** Draws plots as plain SVG: panels side by side, with lines over the number of workers and a legend. */
 
 export interface PlotLine {
   readonly name: string;
   readonly color: string;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Dots in place of a line. */
+  /** True: dots instead of a line. */
   readonly dots?: boolean;
-  /** Dashed: what it is measured against. */
+  /** True for the reference line. */
   readonly dashed?: boolean;
 }
 
@@ -89,7 +89,7 @@ function drawLine({ points, color, dots = false, dashed = false }: PlotLine, pan
   return `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="1.8"${dash}/>`;
 }
 
-/** In the upper left, where no line of these plots is. */
+/** The legend, in the upper left corner, which the lines of these plots do not reach. */
 function legend(lines: readonly PlotLine[]): string[] {
   return lines.flatMap(({ name, color, dashed, dots }, n) => {
     const y = MARGIN.top + 14 + n * 15;

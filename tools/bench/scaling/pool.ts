@@ -1,20 +1,20 @@
 /**
- * Workers that come and go, in virtual time: what each of them does at a look is the code of the service
- * (src/queue/balance.ts); looks, batches, jobs and deaths around it are played. All partitions have
- * traffic, all workers the same power.
+ * Simulates workers that start and end, in virtual time. The decision of a worker is the code of the service
+ * (src/queue/balance.ts). Heartbeats, batches, jobs and crashes are simulated. All partitions have traffic, and all
+ * workers are equally fast.
  */
 import { createDampedShare } from '../../../src/queue/balance';
 import type { Random } from '../../harness/random';
 
-/** How long things take, milliseconds. */
+/** Durations in milliseconds. */
 export interface PoolPace {
-  /** Between two looks of a worker at the others. */
+  /** Interval at which a worker reads the heartbeats of the others. */
   readonly lookEvery: number;
-  /** Without a look, after which a worker counts no more. */
+  /** A worker without a heartbeat for this time counts as dead. */
   readonly gone: number;
-  /** Until the jobs of a dead worker are given to others: lock and check. */
+  /** Time until other workers get the jobs of a dead worker: the lock expires, then the check for stalled jobs runs. */
   readonly reclaimed: number;
-  /** A batch that is under way when its partition is let go of: at most so long. */
+  /** Longest time for which a batch delays the release of its partition. */
   readonly batch: number;
 }
 
@@ -25,11 +25,11 @@ interface Worker {
   readonly name: string;
   readonly share: ReturnType<typeof createDampedShare>;
   nextLook: number;
-  /** Of its last look. */
+  /** The limit of partitions from its last decision; undefined before the first one. */
   max: number | undefined;
-  /** By partition, when it is let go of; undefined: it is kept. In the order in which they came. */
+  /** The time of release by partition, in the order of acquisition; undefined: the worker keeps the partition. */
   readonly held: Map<number, number | undefined>;
-  /** Partitions that it is letting go of: mostly none, so that a step of time has nothing to look at. */
+  /** The number of partitions that are being released. It is usually 0, so that a step of time is cheap. */
   leaving: number;
 }
 
@@ -38,26 +38,26 @@ interface Idle {
   readonly since: number;
 }
 
-interface Told {
+interface Heartbeat {
   readonly at: number;
   readonly partitions: number;
 }
 
 export class Pool {
   now = 0;
-  /** Partitions that a worker took. */
+  /** Number of times a worker took a partition. */
   moves = 0;
-  /** When the last of them was taken. */
+  /** The time of the last move. */
   lastMove = 0;
   private names = 0;
   private workers: Worker[] = [];
-  /** What workers said of themselves, by name. */
-  private readonly told = new Map<string, Told>();
-  /** Longest time for which a partition had nobody, milliseconds. To be set back by who measures. */
+  /** The heartbeats by name of the worker. */
+  private readonly heartbeats = new Map<string, Heartbeat>();
+  /** The longest time in milliseconds in which a partition had no worker. The caller resets it. */
   longestPause = 0;
-  /** Partitions whose job waits for a worker, and since when nobody works on them. */
+  /** Partitions without a worker, and the start of this state. */
   private waiting: Idle[];
-  /** Those of the dead, and when their jobs are reclaimed. */
+  /** Partitions of dead workers, and the time at which other workers can get them. */
   private stalled: { readonly at: number; readonly partitions: readonly Idle[] }[] = [];
 
   constructor(
@@ -76,7 +76,7 @@ export class Pool {
   join(count: number): void {
     for (let n = 0; n < count; n += 1) {
       this.names += 1;
-      // Its first look comes with its start, and starts are not at the same moment.
+      // Workers decide right after their start, and they do not start at the same moment.
       const nextLook = this.now + this.random.whole(0, this.pace.lookEvery);
       const name = `worker-${this.names}`;
       const share = createDampedShare(name);
@@ -84,22 +84,22 @@ export class Pool {
     }
   }
 
-  /** In order: each finishes its batches, lets go of its partitions and says that it goes. */
+  /** Stops workers in order: they finish their batches, release their partitions and delete their heartbeats. */
   leave(count: number): void {
     for (const { name, held } of this.removed(count)) {
-      this.told.delete(name);
+      this.heartbeats.delete(name);
       this.waiting.push(...this.idle(held));
     }
   }
 
-  /** Without a word. */
+  /** Kills workers: their heartbeats stay. */
   die(count: number): void {
     for (const { held } of this.removed(count)) {
       this.stalled.push({ at: this.now + this.pace.reclaimed, partitions: this.idle(held) });
     }
   }
 
-  /** Lets time go by. @param ms milliseconds */
+  /** Advances the virtual time. @param ms milliseconds */
   run(ms: number): void {
     const until = this.now + ms;
     while (this.now < until) {
@@ -129,14 +129,14 @@ export class Pool {
     this.waiting.push(...due.flatMap(({ partitions }) => partitions));
   }
 
-  /** Says how much it holds, hears how much the others do, and follows. */
+  /** Writes the heartbeat of a worker, reads the others and applies the decision. */
   private look(worker: Worker): void {
     worker.nextLook = this.now + this.pace.lookEvery;
-    for (const [name, { at }] of this.told) {
-      if (at <= this.now - this.pace.gone) this.told.delete(name);
+    for (const [name, { at }] of this.heartbeats) {
+      if (at <= this.now - this.pace.gone) this.heartbeats.delete(name);
     }
-    this.told.set(worker.name, { at: this.now, partitions: worker.held.size });
-    const alive = new Map([...this.told].map(([name, { partitions }]) => [name, partitions]));
+    this.heartbeats.set(worker.name, { at: this.now, partitions: worker.held.size });
+    const alive = new Map([...this.heartbeats].map(([name, { partitions }]) => [name, partitions]));
     const { release, max } = worker.share(alive);
     worker.max = max;
     for (const [partition, leaving] of [...worker.held].slice(0, release)) {
@@ -156,7 +156,10 @@ export class Pool {
     }
   }
 
-  /** Each job goes to somebody who has room for it: whoever asks first, which nobody can tell. */
+  /**
+   * Gives each job to a random worker with free capacity, because the service does not determine which worker fetches
+   * it first.
+   */
   private takeJobs(): void {
     const left: Idle[] = [];
     for (const idle of this.waiting) {
