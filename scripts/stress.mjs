@@ -43,10 +43,10 @@ const seconds = (ms) => `${Math.round(ms / 1_000)} s`;
 const nameOf = ({ suite, situation, run }) => `${suite} ${situation} ${run}`;
 
 /** The lines in which jest reports failed tests, and its summary. */
-function tellFailures(logFile) {
+function printFailures(logFile) {
   const lines = readFileSync(logFile, 'utf8').split('\n');
-  const told = lines.filter((line) => /^(FAIL|Tests:|Test Suites:)| ● /.test(line));
-  process.stdout.write(`${[...new Set(told)].join('\n')}\nThe whole output: ${logFile}\n`);
+  const reported = lines.filter((line) => /^(FAIL|Tests:|Test Suites:)| ● /.test(line));
+  process.stdout.write(`${[...new Set(reported)].join('\n')}\nThe whole output: ${logFile}\n`);
 }
 
 async function runAll({ plan, jestArgs }, signal) {
@@ -67,7 +67,7 @@ async function runAll({ plan, jestArgs }, signal) {
     const took = await measure(command, { situation, logFile, cwd: root, signal });
     const state = took.exitCode === 0 ? 'passed' : `FAILED (${took.exitCode})`;
     process.stdout.write(`${state}: ${seconds(took.wallMs)}, CPU ${seconds(took.cpuMs)}\n`);
-    if (took.exitCode !== 0) tellFailures(logFile);
+    if (took.exitCode !== 0) printFailures(logFile);
     results.push({ ...one, state, ...took });
   }
   return results;

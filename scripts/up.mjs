@@ -6,7 +6,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { takeLock, whoHolds } from './lib/lock.mjs';
+import { statusOfOwner, takeLock } from './lib/lock.mjs';
 import { SetupError, say } from './lib/progress.mjs';
 import { SETUPS, setUp } from './lib/set-up.mjs';
 
@@ -35,16 +35,14 @@ async function main() {
   checkNode();
   const lock = mode === 'start' ? await takeLock(root, 'start') : undefined;
   if (mode === 'start' && !lock) {
-    const holder = await whoHolds(root, 'start');
-    throw new SetupError(
-      `Matter Push already runs in this folder: ${holder}. Stop that one first.`,
-    );
+    const owner = await statusOfOwner(root, 'start');
+    throw new SetupError(`Matter Push already runs in this folder: ${owner}. Stop that one first.`);
   }
   const given = mode === 'start' ? process.env : {};
   await setUp(root, mode, { mongo: !given.MONGO_URL, redis: !given.REDIS_URL });
   const { run } = await import(entryOf(mode, mode === 'bench' ? benchmarkIn(args) : undefined));
   if (typeof run !== 'function') throw new SetupError(NO_BENCHMARK);
-  process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });
+  process.exitCode = await run({ root, args, announce: (text) => lock?.setStatus(text), say });
   lock?.release();
 }
 

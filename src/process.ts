@@ -8,7 +8,7 @@ import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from '.
 import { createLogOutput, type LogOutput } from './infra/log-output';
 import { createLogger, type Logger, processName } from './infra/logger';
 import { connectMongo, identifyDatabase } from './infra/mongo';
-import { probeMongoWrite, watchMongo } from './infra/mongo-availability';
+import { probeMongoWrite, reportMongoOutages } from './infra/mongo-availability';
 import { outagesOf } from './infra/outages';
 import { connectFailFast, redisReady } from './infra/redis/connect';
 import { createRedisTime } from './infra/redis/time';
@@ -22,9 +22,9 @@ import { createReadWaiting } from './queue/commands/read-waiting';
 import { countWorkers } from './queue/commands/worker-number';
 import { createHeartbeat } from './queue/heartbeat';
 import { createRedisKeys } from './queue/keys';
-import { probePrimary, probeWrite, watchQueuePause } from './queue/probe';
+import { createPauseCheck, probePrimary, probeWrite } from './queue/probe';
 import { MAX_WORKERS } from './storage/ledger';
-import { watchSchema } from './storage/schema';
+import { createSchemaCheck } from './storage/schema';
 
 export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -107,8 +107,8 @@ interface BaseOptions {
 async function createBase({ type, name, config, logger, lifecycle, tracing }: BaseOptions) {
   const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
-  watchMongo(mongo, outagesOf(logger));
-  tracing?.watchCommands(mongo.getClient());
+  reportMongoOutages(mongo, outagesOf(logger));
+  tracing?.traceCommands(mongo.getClient());
   const redis = connectFailFast(config.REDIS_URL, logger);
   await redisReady(redis);
   lifecycle.onStop('redis', () => redis.disconnect());
@@ -119,8 +119,8 @@ async function createBase({ type, name, config, logger, lifecycle, tracing }: Ba
   const identify = () => identifyDatabase(mongo);
   const claim = await claimNamespace({ redis, keys, logger, namespace, identify });
   lifecycle.run('namespace claim', claim);
-  const schema = lifecycle.run('index check', await watchSchema(mongo, logger));
-  const queuePause = lifecycle.run('queue pause check', watchQueuePause(redis, keys, logger));
+  const schema = lifecycle.run('index check', await createSchemaCheck(mongo, logger));
+  const queuePause = lifecycle.run('queue pause check', createPauseCheck(redis, keys, logger));
   const redisTime = createRedisTime(redis);
   await redisTime.now();
   const redisTimeLoop = startPollLoop(redisTime.now, REDIS_TIME_INTERVAL, (error) =>

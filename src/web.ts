@@ -3,7 +3,7 @@
 import type { Reach } from './concurrency/reach';
 import { systemClock as clock } from './concurrency/timing';
 import { type AppOptions, createApp } from './http/app';
-import { type HealthProbe, watchServers } from './http/health';
+import { createHealth, type HealthProbe } from './http/health';
 import { serve } from './http/server';
 import { runMain } from './infra/lifecycle';
 import { createDocument } from './openapi/served';
@@ -38,7 +38,7 @@ async function createWeb(base: ProcessBase): Promise<{ readonly url: string }> {
   const { config, logger, mongo, metrics, tracing } = base;
   const log = createLog(base);
   const settling = await createSettling(base, log);
-  const { database, health } = watchServers(base, settling.subscriber, settling.endWaiting);
+  const { database, health } = createHealth(base, settling.subscriber, settling.endWaiting);
   const keyRing = createKeyRing(config.SECRET_KEYS);
   const auth = createAuth(base, { log, keyRing, database, health });
   const pushes = createWebPushes(base, { log, settling, database, health });

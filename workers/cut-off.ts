@@ -28,7 +28,7 @@ export interface CutOffOptions {
   readonly logger: Logger;
 }
 
-export function watchCutOff(ping: () => Promise<unknown>, options: CutOffOptions): Pings {
+export function createCutOffPings(ping: () => Promise<unknown>, options: CutOffOptions): Pings {
   const { logger } = options;
   const cutOff = new CutOff(options);
   return startPings({

@@ -20,7 +20,7 @@ import {
   type ProcessBatch,
   startSweep,
 } from '../src/queue/consumer';
-import { watchEcho } from '../src/queue/echo';
+import { createEchoCheck } from '../src/queue/echo';
 import { createUserDirectory } from '../src/storage/directory';
 import { createLedger, createSnowflakes, MAX_WORKERS } from '../src/storage/ledger';
 import {
@@ -31,7 +31,7 @@ import {
   type Settlement,
 } from '../src/storage/push-log';
 import { SessionPool } from '../src/storage/sessions';
-import { watchCutOff } from './cut-off';
+import { createCutOffPings } from './cut-off';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
@@ -39,9 +39,9 @@ const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index)
 
 /** @throws the errors of `startProcess` */
 export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
-  startProcess('worker', options, openWorker);
+  startProcess('worker', options, createWorker);
 
-async function openWorker(base: ProcessBase): Promise<object> {
+async function createWorker(base: ProcessBase): Promise<object> {
   const { config, logger, lifecycle, redis, keys, partitions, metrics, id, heartbeat } = base;
   await base.schema.untilPrepared();
   const blocking = connectBlocking(config.REDIS_URL, logger);
@@ -83,7 +83,7 @@ async function openWorker(base: ProcessBase): Promise<object> {
   });
   lifecycle.onDrain('partition jobs under way', () => worker.close());
   const channel = keys.wakeUpPrefix + id;
-  lifecycle.run('echo', watchEcho({ redis, subscriber, keys, channel, logger }));
+  lifecycle.run('echo', createEchoCheck({ redis, subscriber, keys, channel, logger }));
   const sharing = createSharing(worker, id);
   heartbeat.start(() => {
     const { partitions: owned, pushes } = worker.load();
@@ -96,7 +96,10 @@ async function openWorker(base: ProcessBase): Promise<object> {
   });
   const reach = createWorkerReach(redis, keys, id);
   const ping = () => pingMongo(base.mongo);
-  const pings = lifecycle.run('pings', watchCutOff(ping, { reach, worker, heartbeat, logger }));
+  const pings = lifecycle.run(
+    'pings',
+    createCutOffPings(ping, { reach, worker, heartbeat, logger }),
+  );
   noteAnswer = pings.noteAnswer;
   const { alive } = sharing;
   const sweep = startSweep({ partitions, worker, shards: keys.shards, id, alive, logger, metrics });

@@ -17,7 +17,7 @@ function address(root, name) {
 }
 
 /** Reads the status of the owner. @returns undefined if no process listens */
-function ask(path) {
+function readStatus(path) {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(path);
@@ -47,7 +47,7 @@ function listen(path) {
     server.listen(path, () => {
       server.unref();
       resolve({
-        tell: (next) => {
+        setStatus: (next) => {
           text = `${next}, pid ${process.pid}`;
         },
         release: () => {
@@ -61,20 +61,20 @@ function listen(path) {
 
 /**
  * Takes the lock if it is free.
- * @returns {Promise<{tell(text: string): void, release(): void} | undefined>} undefined if another process owns the
+ * @returns {Promise<{setStatus(text: string): void, release(): void} | undefined>} undefined if another process owns the
  *   lock
  */
 export async function takeLock(root, name) {
   const path = address(root, name);
   const lock = await listen(path);
-  if (lock || path.startsWith('\0') || (await ask(path)) !== undefined) return lock;
+  if (lock || path.startsWith('\0') || (await readStatus(path)) !== undefined) return lock;
   rmSync(path, { force: true }); // the process of this socket file has ended
   return listen(path);
 }
 
 /** @returns the status of the owner: its address, or that it is starting */
-export async function whoHolds(root, name) {
-  return (await ask(address(root, name))) || 'it gives no answer';
+export async function statusOfOwner(root, name) {
+  return (await readStatus(address(root, name))) || 'it gives no answer';
 }
 
 /** Takes the lock as soon as its owner releases it. */

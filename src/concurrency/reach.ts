@@ -118,7 +118,7 @@ const TIMEOUT = 1_000;
 /** A server is lost if at least two pings failed during this many milliseconds and none was answered. */
 const LOST_AFTER = 5_000;
 
-export function watchReach(options: ReachOptions): Reach & PollLoop {
+export function createReach(options: ReachOptions): Reach & PollLoop {
   const { ping, onLost, onBack, whileLost, onError } = options;
   let lost: Error | undefined;
   const pendingRejects = new Set<(error: Error) => void>();

@@ -87,16 +87,16 @@ export type Mapped =
 export const IGNORED = 'ignore';
 
 /** The field (or IGNORED) that the user states for a column. */
-export type GivenColumn = readonly [field: string, name: string];
+export type ColumnMapping = readonly [field: string, name: string];
 
-/** The columns in `given` override the guessed mapping. */
+/** The columns in `mappings` override the guessed mapping. */
 export function mapColumns(
   head: readonly string[],
   names: ColumnNames,
-  given: readonly GivenColumn[] = [],
+  mappings: readonly ColumnMapping[] = [],
 ): Mapped {
   const mapping = [...guessMapping(head, names)];
-  for (const [field, name] of given) {
+  for (const [field, name] of mappings) {
     const at = head.findIndex((it) => plain(it) === plain(name));
     if (at === -1) return { problem: `there is no column ${name}; ${columnsText(head)}` };
     const before = mapping.indexOf(field);

@@ -176,7 +176,7 @@ function separatorOf(text: string): string {
     .replace(/^\s*[\r\n]/, '')
     .split(/[\r\n]/, 1);
   const counts = SEPARATORS.map((it) => ({ it, count: line.split(it).length }));
-  return counts.reduce((most, other) => (other.count > most.count ? other : most)).it;
+  return counts.reduce((best, other) => (other.count > best.count ? other : best)).it;
 }
 
 /**

@@ -38,10 +38,10 @@ export const markedEncoding = (start: Uint8Array): string | undefined =>
 
 export const encodingName = (encoding: string): string => encoding.toUpperCase();
 
-/** @param given the encoding that the user states, as a label of TextDecoder */
-export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
+/** @param requested the encoding that the user states, as a label of TextDecoder */
+export async function detectEncoding(read: ReadBytes, requested?: string): Promise<Detected> {
   const start = await firstBytes(read);
-  const named = given ?? markedEncoding(start);
+  const named = requested ?? markedEncoding(start);
   if (named !== undefined) {
     const line = await damagedLine(read, named);
     if (line === undefined) return { encoding: named };

@@ -1,6 +1,6 @@
 /** Pings MongoDB and Redis, and decides whether this process can serve requests. */
 import type { Connection } from 'mongoose';
-import { type Reach, watchReach } from '../concurrency/reach';
+import { createReach, type Reach } from '../concurrency/reach';
 import type { Lifecycle } from '../infra/lifecycle';
 import type { Logger } from '../infra/logger';
 import { isMongoReady, pingMongo, probeMongoWrite } from '../infra/mongo-availability';
@@ -105,16 +105,16 @@ interface Servers {
  * @param subscriber the Redis connection that receives replies
  * @param endWaiting tries to answer the requests that wait for replies
  */
-export function watchServers(
+export function createHealth(
   servers: Servers,
   subscriber: RedisConnection,
   endWaiting: () => Promise<void>,
 ): { readonly database: Reach; readonly health: HealthProbe } {
   const { mongo, schema, redis, keys, queuePause } = servers;
-  const database = watchServer(servers, 'mongodb', () => pingMongo(mongo));
+  const database = createServerReach(servers, 'mongodb', () => pingMongo(mongo));
   // Redis accepts this probe even if its memory is full.
   const probeQueue = () => probePrimary(redis, keys);
-  const queue = watchServer(servers, 'redis', probeQueue, endWaiting);
+  const queue = createServerReach(servers, 'redis', probeQueue, endWaiting);
   const health = createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo) && !database.isLost(),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber) && !queue.isLost(),
@@ -126,14 +126,14 @@ export function watchServers(
   return { database, health };
 }
 
-function watchServer(
+function createServerReach(
   { logger, lifecycle }: Servers,
   server: ServerName,
   ping: () => Promise<void>,
   whileLost?: () => Promise<void>,
 ): Reach {
   const outages = outagesOf(logger);
-  const reach = watchReach({
+  const reach = createReach({
     ping,
     onLost: (error) => {
       outages.lost(server, 'pings', error);

@@ -150,8 +150,8 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
  * @throws ConfigError that names every missing or invalid variable
  */
 export function readConfig(env: Environment): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const files = readSettingFiles(given);
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const files = readSettingFiles(nonEmpty);
   const present = { ...defaultsForRedisUrl(files.env.REDIS_URL), ...files.env };
   const parsed = consistent.safeParse(present, { error: requiredMessage });
   const issues = (parsed.error?.issues ?? []).filter(

@@ -34,6 +34,6 @@ export function percentile(durations: Durations, share: number): number | undefi
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 
-export function addDurations(sum: Record<string, number>, more: Durations): void {
-  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
+export function addDurations(sum: Record<string, number>, added: Durations): void {
+  for (const [name, count] of Object.entries(added)) sum[name] = (sum[name] ?? 0) + count;
 }

@@ -24,7 +24,7 @@ function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
 
 const OUTAGE_SOURCE = 'driver';
 
-export function watchMongo(connection: Connection, outages: Outages): void {
+export function reportMongoOutages(connection: Connection, outages: Outages): void {
   const client = connection.getClient();
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
     // While this process closes the connection, the driver removes all servers.

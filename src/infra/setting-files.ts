@@ -22,16 +22,18 @@ export interface SettingFiles {
 }
 
 /** An empty variable counts as not set. */
-export function readSettingFiles(given: Environment): SettingFiles {
+export function readSettingFiles(environment: Environment): SettingFiles {
   const values: Record<string, string> = {};
   const problems: [string, string][] = [];
   const unknown = new Set<string>();
   const sources = new Map<string, string>();
   for (const name of SECRET_SETTINGS) {
     const variable = fileVariableOf(name);
-    const path = given[variable];
+    const path = environment[variable];
     if (!path) continue;
-    const read = given[name] ? { problem: `must not be set together with ${name}` } : readOne(path);
+    const read = environment[name]
+      ? { problem: `must not be set together with ${name}` }
+      : readOne(path);
     if (read.problem !== undefined) {
       problems.push([variable, read.problem]);
       unknown.add(name);
@@ -41,7 +43,7 @@ export function readSettingFiles(given: Environment): SettingFiles {
     }
   }
   const describeFile = (name: string) => sources.get(name) ?? '';
-  return { env: { ...given, ...values }, problems, unknown, describeFile };
+  return { env: { ...environment, ...values }, problems, unknown, describeFile };
 }
 
 type ReadValue =

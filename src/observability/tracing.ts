@@ -74,5 +74,5 @@ export interface Tracing {
   /** Runs `apply` in a span for the batch. Adds a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /** Creates a span for each database command in a recorded trace. The span contains no data of a push. */
-  watchCommands(client: mongo.MongoClient): void;
+  traceCommands(client: mongo.MongoClient): void;
 }

@@ -55,7 +55,7 @@ function requestsOf({ path, document, isKeyed, body }: Endpoint): JsonValue[] {
     name: bilingualTitle(document.title) + (examples.length > 1 ? ` (${example})` : ''),
     request: {
       method: 'POST',
-      description: bilingual(document.about),
+      description: bilingual(document.description),
       header: [
         { key: 'Content-Type', value: body.lines ? 'application/x-ndjson' : 'application/json' },
         ...(isKeyed ? [{ key: 'X-Idempotency-Key', value: '', disabled: true }] : []),

@@ -6,7 +6,7 @@ import type { JsonValue } from './json-schema';
 
 interface RequestHeader {
   readonly header: string;
-  readonly about: Bilingual;
+  readonly description: Bilingual;
   readonly schema: JsonValue;
   readonly example: string;
 }
@@ -14,13 +14,13 @@ interface RequestHeader {
 const SIGNING: Readonly<Record<string, RequestHeader>> = {
   ClientId: {
     header: 'X-Client-Id',
-    about: ['The client_id of the caller', '调用方的 client_id'],
+    description: ['The client_id of the caller', '调用方的 client_id'],
     schema: { type: 'string', minLength: 1 },
     example: 'demo-oa',
   },
   Timestamp: {
     header: 'X-Timestamp',
-    about: [
+    description: [
       `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s from the time of the service; sign exactly the text that you send`,
       `Unix 秒级时间戳，前后最多相差 ${TIMESTAMP_WINDOW} 秒；签名使用原样字符串`,
     ],
@@ -29,7 +29,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
   },
   Signature: {
     header: 'X-Signature',
-    about: [
+    description: [
       'HMAC-SHA256 in hex (upper or lower case). Key: the secret of the client. Text: client id, line feed, timestamp, line feed, and the exact bytes of the body',
       '以 client_secret 为密钥的 HMAC-SHA256，十六进制，不区分大小写；签名串为 clientId、换行、timestamp、换行、原始请求体字节',
     ],
@@ -40,7 +40,7 @@ const SIGNING: Readonly<Record<string, RequestHeader>> = {
 
 const IDEMPOTENCY: RequestHeader = {
   header: 'X-Idempotency-Key',
-  about: [
+  description: [
     'Use a new key for each change, and the same key for each retry of the change. A retry within 24 hours with the same body returns the first outcome and is not applied again. The push log records the key.',
     '每次变更一个，重试时保持不变。24 小时内同一键、同一请求体的重试返回首次结果，不会重复生效。记录在推送日志中。',
   ],
@@ -50,7 +50,7 @@ const IDEMPOTENCY: RequestHeader = {
 
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
-  about: [
+  description: [
     '`true`: a field that the operation does not use causes error 400. By default, the service ignores such a field with a warning. Use `true` in tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
@@ -60,7 +60,7 @@ const STRICT: RequestHeader = {
 
 const LANGUAGE: RequestHeader = {
   header: 'Accept-Language',
-  about: [
+  description: [
     '`en`: messages, errors, warnings and diagnoses are in English; default: Chinese',
     'en 表示以英文返回 message、errors、warnings 和 diagnosis；默认中文',
   ],
@@ -72,9 +72,9 @@ const LANGUAGE: RequestHeader = {
 export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
 
 export function securitySchemes(): Record<string, JsonValue> {
-  const entries = Object.entries(SIGNING).map(([name, { header, about }]) => [
+  const entries = Object.entries(SIGNING).map(([name, { header, description }]) => [
     name,
-    { type: 'apiKey', in: 'header', name: header, description: bilingual(about) },
+    { type: 'apiKey', in: 'header', name: header, description: bilingual(description) },
   ]);
   return Object.fromEntries(entries);
 }
@@ -89,11 +89,11 @@ export function parameters(): Record<string, JsonValue> {
   };
 }
 
-const parameter = ({ header, about, schema, example }: RequestHeader, required: boolean) => ({
+const parameter = ({ header, description, schema, example }: RequestHeader, required: boolean) => ({
   name: header,
   in: 'header',
   required,
-  description: bilingual(about),
+  description: bilingual(description),
   schema,
   example,
 });
@@ -108,20 +108,20 @@ export const KEYED_PARAMETERS = [
 ];
 
 const RESPONSE_HEADERS: Readonly<
-  Record<string, { about: Bilingual; schema: JsonValue; required: boolean }>
+  Record<string, { description: Bilingual; schema: JsonValue; required: boolean }>
 > = {
   'Content-Language': {
-    about: ['Language of the message: `zh-CN` or `en`', 'message 的语言：zh-CN 或 en'],
+    description: ['Language of the message: `zh-CN` or `en`', 'message 的语言：zh-CN 或 en'],
     schema: { type: 'string', enum: ['zh-CN', 'en'] },
     required: false,
   },
   'Retry-After': {
-    about: ['Seconds to wait before a retry', '重试前应等待的秒数'],
+    description: ['Seconds to wait before a retry', '重试前应等待的秒数'],
     schema: { type: 'integer', minimum: 1 },
     required: true,
   },
   RateLimit: {
-    about: [
+    description: [
       'Only for clients with a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now. The full limit is available after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
@@ -129,7 +129,7 @@ const RESPONSE_HEADERS: Readonly<
     required: false,
   },
   'RateLimit-Policy': {
-    about: [
+    description: [
       'Sent if the client has a rate limit. Example: `"client";q=400;w=2` permits 400 pushes in 2 seconds',
       '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
     ],
@@ -137,7 +137,7 @@ const RESPONSE_HEADERS: Readonly<
     required: false,
   },
   'Idempotency-Replayed': {
-    about: [
+    description: [
       'The push is a retry. The service did not apply the push again. The answer contains the first outcome',
       'true 表示本次是重试，返回首次结果，未重复生效',
     ],
@@ -145,26 +145,26 @@ const RESPONSE_HEADERS: Readonly<
     required: false,
   },
   Allow: {
-    about: ['The methods of the path', '该路径接受的请求方法'],
+    description: ['The methods of the path', '该路径接受的请求方法'],
     schema: { type: 'string' },
     required: true,
   },
   ETag: {
-    about: ['Changes whenever the document changes', '文档内容的标识'],
+    description: ['Changes whenever the document changes', '文档内容的标识'],
     schema: { type: 'string' },
     required: true,
   },
   'Cache-Control': {
-    about: ['How long a cache may keep the answer', '可缓存的时间'],
+    description: ['How long a cache may keep the answer', '可缓存的时间'],
     schema: { type: 'string' },
     required: true,
   },
 };
 
 export function responseHeaders(): Record<string, JsonValue> {
-  const entries = Object.entries(RESPONSE_HEADERS).map(([name, { about, ...header }]) => [
+  const entries = Object.entries(RESPONSE_HEADERS).map(([name, { description, ...header }]) => [
     name,
-    { description: bilingual(about), ...header },
+    { description: bilingual(description), ...header },
   ]);
   return Object.fromEntries(entries);
 }

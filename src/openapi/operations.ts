@@ -46,7 +46,7 @@ const operationOf = ({ document, isKeyed, body, answer }: Endpoint): JsonValue =
     operationId: document.id,
     tags: [document.tag],
     summary: bilingualTitle(document.title),
-    description: bilingual(document.about),
+    description: bilingual(document.description),
     security: SECURITY,
     parameters: isKeyed ? KEYED_PARAMETERS : SIGNED_PARAMETERS,
     requestBody: bodyOf(body),
@@ -61,7 +61,7 @@ const operationOf = ({ document, isKeyed, body, answer }: Endpoint): JsonValue =
 function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']): JsonValue {
   const { bytes, setting } = limit;
   const size = bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
-  const about: Bilingual = setting
+  const description: Bilingual = setting
     ? [
         `At most ${size} by default; the setting ${setting} changes this limit`,
         `最多 ${size}，可由 ${setting} 调整`,
@@ -76,19 +76,21 @@ function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']
         ...(isArrayToo && jsonOf({ type: 'array', minItems: 1, items: schemaRef(schema) })),
       }
     : jsonOf(schemaRef(schema));
-  return { description: bilingual(about), required: true, content, 'x-max-bytes': bytes };
+  return { description: bilingual(description), required: true, content, 'x-max-bytes': bytes };
 }
 
-function successOf({ about, schema, examples, headers }: Endpoint['answer']) {
-  if (typeof schema === 'string') return admitted(about, success(schema, examples), headers);
-  return admitted(about, { content: linesOf(about, { oneOf: schema.map(schemaRef) }, examples) });
+function successOf({ description, schema, examples, headers }: Endpoint['answer']) {
+  if (typeof schema === 'string') return admitted(description, success(schema, examples), headers);
+  return admitted(description, {
+    content: linesOf(description, { oneOf: schema.map(schemaRef) }, examples),
+  });
 }
 
 /** The 207 response to a dry run (`final`) has no Retry-After header. */
 function partialOf({ partial }: Endpoint['answer']): Record<number, JsonValue> {
   if (!partial) return {};
   const value = partialEnvelope(PARTIAL_ANSWER, false, EXAMPLE_REQUEST_ID, EXAMPLE_TIME, 'zh');
-  const response = admitted(partial.about, {
+  const response = admitted(partial.description, {
     content: {
       'application/json': { schema: schemaRef('PartialAnswer'), examples: { partial: { value } } },
     },
@@ -108,11 +110,15 @@ const RETRY_AFTER = {
 const NDJSON = 'application/x-ndjson';
 
 /** OpenAPI 3.1 cannot describe NDJSON. Therefore, the schema is a string. */
-const linesOf = (about: Bilingual, line: JsonValue, examples: Endpoint['body']['examples']) => ({
+const linesOf = (
+  description: Bilingual,
+  line: JsonValue,
+  examples: Endpoint['body']['examples'],
+) => ({
   [NDJSON]: {
     schema: {
       type: 'string',
-      description: bilingual(about),
+      description: bilingual(description),
       contentMediaType: NDJSON,
       contentSchema: { type: 'array', items: line },
     },

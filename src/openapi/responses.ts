@@ -27,8 +27,12 @@ export function success(answer: string, examples: Readonly<Record<string, unknow
 }
 
 /** A response that has the RateLimit headers. */
-export const admitted = (about: Bilingual, rest: JsonValue, headers: readonly string[] = []) => ({
-  description: bilingual(about),
+export const admitted = (
+  description: Bilingual,
+  rest: JsonValue,
+  headers: readonly string[] = [],
+) => ({
+  description: bilingual(description),
   ...headerRefs(['Content-Language', ...headers, ...RATE]),
   ...rest,
 });

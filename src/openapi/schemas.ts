@@ -117,7 +117,7 @@ function queryAnswers(named: Schemas): Schemas {
   const entries = queryRows().map(({ answer }) => {
     const data = named[answer.data];
     if (!data) throw new Error(`the row of ${answer.name} has no schema ${answer.data}`);
-    return [answer.name, successSchemaOf(data).meta(describe(...answer.about))] as const;
+    return [answer.name, successSchemaOf(data).meta(describe(...answer.description))] as const;
   });
   return Object.fromEntries(entries);
 }

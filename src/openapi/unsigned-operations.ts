@@ -12,21 +12,21 @@ const UNREADABLE = rejections(['HEADERS_TOO_LARGE', 'MALFORMED_REQUEST', 'REQUES
 const unsignedOperation = (
   id: string,
   title: Bilingual,
-  about: Bilingual,
+  description: Bilingual,
   responses: JsonValue,
 ): JsonValue => ({
   get: {
     operationId: id,
     tags: ['service'],
     summary: bilingualTitle(title),
-    description: bilingual(about),
+    description: bilingual(description),
     security: [],
     responses: { ...responses, ...UNREADABLE },
   },
 });
 
-const okResponse = (about: Bilingual, answer: string, status: string) => ({
-  description: bilingual(about),
+const okResponse = (description: Bilingual, answer: string, status: string) => ({
+  description: bilingual(description),
   ...success(answer, { example: { status } }),
 });
 

@@ -30,7 +30,7 @@ export function createOperatorApp(parts: OperatorParts, queue: QueueHistory) {
     const paused = CHANGES[urlPath];
     if (paused !== undefined && req.method === 'POST') {
       const changed = await answerChange(req, paused, { ...parts, wrongTokens });
-      screen.forget();
+      screen.clear();
       return sendJson(res, changed);
     }
     if (!READING.includes(req.method ?? '')) return rejectMethod(res, paused !== undefined);

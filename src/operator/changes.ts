@@ -97,10 +97,11 @@ function rejectionOf(
     return reject(404, 'CHANGES_OFF', 'nothing can be changed here: OPERATOR_TOKEN is not set');
   }
   if (!isFromOwnPage(req)) return reject(403, 'CROSS_SITE', 'requests of other sites are rejected');
-  const given = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
-  if (given === undefined)
+  const received = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
+  if (received === undefined)
     return reject(401, 'TOKEN_MISSING', 'send the header Authorization: Bearer <token>');
-  if (!isSame(given, token)) return rejectWrongToken(req.socket.remoteAddress ?? '', wrongTokens);
+  if (!isSame(received, token))
+    return rejectWrongToken(req.socket.remoteAddress ?? '', wrongTokens);
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? '')) {
     return reject(415, 'NOT_JSON', 'the content type must be application/json');
   }
@@ -125,7 +126,8 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
 }
 
 /** Compares digests in constant time, so that the duration does not reveal the token. */
-const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
+const isSame = (received: string, token: string) =>
+  timingSafeEqual(digest(received), digest(token));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /** @returns undefined if the body is too long, incomplete, or not JSON */

@@ -28,7 +28,7 @@ export interface Screen {
   /** Never fails, and ends within seconds. */
   read(): Promise<OperatorStatus>;
   /** Clears the cache after a change. */
-  forget(): void;
+  clear(): void;
   close(): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
         history: history.complete(read, status),
       };
     },
-    forget: () => {
-      cachedStatus.forget();
-      cachedHistory.forget();
+    clear: () => {
+      cachedStatus.clear();
+      cachedHistory.clear();
     },
     close: () => redisStatus.close(),
   };
@@ -82,7 +82,7 @@ function cached<T>(ms: number, call: () => Promise<T>) {
       );
       return answer;
     },
-    forget: () => {
+    clear: () => {
       last = undefined;
     },
   };

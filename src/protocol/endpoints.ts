@@ -74,12 +74,12 @@ export const timeoutOf = (name: QueryName, { PUSH_TIMEOUT }: EndpointSettings): 
 export const queryRows = (): readonly QueryRow<unknown>[] => Object.values(QUERY_ROWS);
 
 function queryEndpoint(name: QueryName, row: QueryRow<unknown>): Endpoint<QueryName> {
-  const { id, title, about, body, answer, bodyLimit, timeout = 'PUSH_TIMEOUT' } = row;
+  const { id, title, description, body, answer, bodyLimit, timeout = 'PUSH_TIMEOUT' } = row;
   const rejections = ['INVALID_JSON', 'TOO_MANY_QUERIES', ...(row.rejections ?? [])] as const;
   return {
     name,
     path: queryPath(name),
-    document: { id, title, about, tag: 'query', rejections },
+    document: { id, title, description, tag: 'query', rejections },
     authentication: 'signature',
     rate: 'request',
     isKeyed: false,
@@ -91,7 +91,7 @@ function queryEndpoint(name: QueryName, row: QueryRow<unknown>): Endpoint<QueryN
     },
     timeout,
     answer: {
-      about: ['The requested data', '查询结果'],
+      description: ['The requested data', '查询结果'],
       schema: answer.name,
       examples: { example: answer.example },
     },

@@ -53,9 +53,9 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param given can be unknown to this version of the service */
-  constructor(given: Reason, detail: PushErrorDetail = {}) {
-    const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
+  /** @param candidate can be unknown to this version of the service */
+  constructor(candidate: Reason, detail: PushErrorDetail = {}) {
+    const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(candidate) ? candidate : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
     const text = detail.text ?? known.text;
     super(text.zh, { cause: detail.cause });

@@ -38,9 +38,9 @@ export async function checkWithValues(
     changes.set(value.field, [...(changes.get(value.field) ?? []), new BodyChange(value)]);
   }
   const maxProblems = changes.size > 0 ? PROBLEMS_PER_ROUND : MAX_PROBLEMS;
-  const check = async (some: readonly StoredPush[]): Promise<CheckedResend[]> => {
-    const results = await checkStored(checkBodies, some, maxProblems);
-    return some.map((push, index) => {
+  const check = async (chunk: readonly StoredPush[]): Promise<CheckedResend[]> => {
+    const results = await checkStored(checkBodies, chunk, maxProblems);
+    return chunk.map((push, index) => {
       const checked = results[index] ?? new PushError('INTERNAL_ERROR');
       return { planned: { kind: 'push', push }, checked };
     });

@@ -36,12 +36,12 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
     get: async (signed: SystemQuery): Promise<GotMatters> =>
       visibleTo(signed, await get(signed.systemCode, read.get(signed.body))),
     query: async (signed: SystemQuery): Promise<ChangesPage> => {
-      const asked = read.query(signed.body);
+      const request = read.query(signed.body);
       // Query keys without access to titles must not search for words in titles.
-      if (asked.titleContains !== undefined && signed.queryKey?.noBodies) {
+      if (request.titleContains !== undefined && signed.queryKey?.noBodies) {
         throw fieldNotAllowed('titleContains');
       }
-      return visibleTo(signed, await query(signed.systemCode, asked));
+      return visibleTo(signed, await query(signed.systemCode, request));
     },
     diff: async ({ systemCode, body }: SystemQuery) =>
       diff(systemCode, await runInSlices(read.diff(body))),

@@ -13,10 +13,10 @@ export function isCountable(filter: LogFilter): boolean {
 /** The window begins at a whole minute, because each count covers one minute. */
 export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = LATEST, operation, result, state } = filter;
-  const asked = result === undefined ? undefined : [result].flat();
+  const requested = result === undefined ? undefined : [result].flat();
   // Every push without a log entry was rejected.
   const isRejected = state === undefined || state === 'REFUSED';
-  const results = isRejected ? (asked ?? ALL_REASONS) : [];
+  const results = isRejected ? (requested ?? ALL_REASONS) : [];
   const window = { from: from - (from % 60_000), to, operation, results };
   return systemCode === undefined ? window : { systemCode, ...window };
 }

@@ -48,9 +48,9 @@ export function createStatsQuery({
 }: StatsDependencies): AnswerQuery<PushStats> {
   const schema = statsSchema(timeZone);
   return async ({ systemCode, body }): Promise<PushStats> => {
-    const { by, operation, outcome = [], reason = [], ...asked } = readQuery(schema, body);
+    const { by, operation, outcome = [], reason = [], ...request } = readQuery(schema, body);
     const startOf = createStartOf(by, timeZone);
-    const window = windowOf(asked, by, { startOf, now: clock() });
+    const window = windowOf(request, by, { startOf, now: clock() });
     const results = [outcome, reason].flat();
     const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
     const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');

@@ -87,8 +87,8 @@ function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: stri
     // One additional matter shows whether there is a next page.
     const max = (bizType === undefined ? limit : MAX_SCANNED) + 1;
     for await (const matter of reader.changed(systemCode, { from, to, after, limit: max })) {
-      const more = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
-      if (more) return { matters, next: last };
+      const isFull = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
+      if (isFull) return { matters, next: last };
       scanned += 1;
       last = matter;
       weight += weightOf(matter);

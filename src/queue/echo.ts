@@ -27,7 +27,13 @@ interface EchoSources {
  * Reconnects the subscriber if no message arrives. After a failover, the subscriber can still be connected to the
  * former primary.
  */
-export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
+export function createEchoCheck({
+  redis,
+  subscriber,
+  keys,
+  channel,
+  logger,
+}: EchoSources): PollLoop {
   let missing = 0;
   const reset = () => {
     missing = 0;

@@ -18,7 +18,7 @@ export interface PartitionJobData {
 export type PartitionJobs = ReturnType<typeof createPartitionJobs>;
 
 export function createPartitionJobs(redis: RedisConnection, keys: RedisKeys) {
-  const queues = openJobQueues(redis, keys, {
+  const queues = createJobQueues(redis, keys, {
     streams: { events: { maxLen: 100 } },
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   });
@@ -43,7 +43,7 @@ const toJob = (partition: number) => ({
   opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
 });
 
-export function openJobQueues(
+export function createJobQueues(
   redis: RedisConnection,
   keys: RedisKeys,
   options: Partial<QueueOptions> = { skipMetasUpdate: true },

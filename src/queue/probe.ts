@@ -43,7 +43,7 @@ export async function isQueuePaused(redis: RedisConnection, keys: RedisKeys): Pr
 }
 
 /** Checks periodically whether an operator has paused the queue of partition jobs with BullMQ. */
-export function watchQueuePause(
+export function createPauseCheck(
   redis: RedisConnection,
   keys: RedisKeys,
   logger: Logger,

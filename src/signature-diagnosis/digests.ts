@@ -180,7 +180,7 @@ function formsFor(digest: Buffer, length: number): readonly Form[] {
   // Hex has two characters for each byte.
   if (length === digest.length * 2) return [HEX];
   if (digest.length !== BYTES) return BASE64;
-  const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);
+  const fitting = FORMS.filter(({ lengths: [min, max] }) => length >= min && length <= max);
   const forms = fitting.map(({ form }) => form);
   if (length < SHORTEST || length > BYTES * 2) return forms;
   return [...forms, { cause: 'SIGNATURE_CUT', write: (it) => hex(it).slice(0, length) }];

@@ -24,7 +24,10 @@ const NOT_PREPARED =
   'the database is not prepared, so all pushes are rejected: run the release step';
 
 /** Returns after the first check of the indexes. @throws the driver's error */
-export async function watchSchema(connection: Connection, logger: Logger): Promise<SchemaWatch> {
+export async function createSchemaCheck(
+  connection: Connection,
+  logger: Logger,
+): Promise<SchemaWatch> {
   let isPrepared = true;
   let next = 0;
   let waiting: (() => void)[] = [];

@@ -173,7 +173,7 @@ export class SessionPool {
       const areKilled = await this.tryKill(dead.sessions);
       if (areKilled === undefined) continue;
       this.logger.warn({ deadProcess: dead.name ?? dead._id }, areKilled ? KILLED : NOT_KILLED);
-      await this.heartbeats.forget(dead);
+      await this.heartbeats.remove(dead);
     }
   }
 

@@ -17,7 +17,7 @@ import {
   startLostReplyLookup,
 } from '../pushes/pushes';
 import type { Partitions } from '../queue/commands/partitions';
-import { watchEcho } from '../queue/echo';
+import { createEchoCheck } from '../queue/echo';
 import type { RedisKeys } from '../queue/keys';
 import {
   createGroupQueue,
@@ -64,7 +64,7 @@ export async function createSettling(
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const replyTo = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, replyTo, logger, metrics);
-  const echo = watchEcho({ redis, subscriber, keys, channel: keys.replies(replyTo), logger });
+  const echo = createEchoCheck({ redis, subscriber, keys, channel: keys.replies(replyTo), logger });
   lifecycle.run('echo', echo);
   lifecycle.run('lost replies', startLostReplyLookup({ inbox, lookups, logger, metrics }));
   const finalize = createFinalize(pushLog, lookups);

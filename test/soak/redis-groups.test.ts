@@ -119,7 +119,7 @@ describe.each([['sentinel'], ['cluster']])('%s', (form) => {
       const primary = await group.primaryOf(probeKey());
       // A sentinel or a node that is late still names the dead one.
       if (primary === dead) return;
-      const isAccepted = await primary.ask('SET', probeKey(), '1').then(Boolean, () => false);
+      const isAccepted = await primary.send('SET', probeKey(), '1').then(Boolean, () => false);
       if (!isAccepted) last = undefined;
       else if (last?.primary !== primary) last = { primary, since };
     };

@@ -50,7 +50,7 @@ async function victims(): Promise<{ nodes: ClusterNode[]; shards: Set<number> }>
   const ofAllElse = await cluster.primaryOf(keys.probe);
   const primary = primaries.find((one) => one !== ofAllElse);
   if (!primary) throw new Error('all shards are on one node');
-  const info = String(await primary.ask('INFO', 'replication'));
+  const info = String(await primary.send('INFO', 'replication'));
   const port = Number(/^slave0:.*port=(\d+)/m.exec(info)?.[1]);
   const replica = cluster.nodes.filter(({ announced }) => announced === port);
   return {

@@ -154,17 +154,17 @@ export function besideRows(rounds: readonly BesideRound[]): ReportRow[] {
     goalRow('p99 beside 8 x 200 / alone', {
       value: p99Ratio,
       seen: p99Ratio.toFixed(2),
-      most: MAX_P99_RATIO,
+      max: MAX_P99_RATIO,
     }),
     goalRow('overload: pushes per second in batches / in single pushes', {
       value: rateRatio,
       seen: rateRatio.toFixed(2),
-      most: MAX_RATE_RATIO,
+      max: MAX_RATE_RATIO,
     }),
     goalRow('single pushes that failed beside batches', {
       value: failed,
       seen: String(failed),
-      most: 0,
+      max: 0,
     }),
   ];
 }

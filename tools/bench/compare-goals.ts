@@ -14,27 +14,27 @@ export interface Verdict {
 
 /** Judges each goal whose series were measured. */
 export function verdicts(rows: readonly ComparisonRow[], goals = GOALS): Verdict[] {
-  return goals.flatMap(({ goal, least, most, look }) => {
+  return goals.flatMap(({ goal, min, max, look }) => {
     const seen = look(rows);
     if (seen === undefined) return [];
-    const [bound, limit] = most === undefined ? ['least', least ?? 0] : ['most', most];
-    const passed = most === undefined ? seen >= limit : seen <= limit;
+    const [bound, limit] = max === undefined ? ['least', min ?? 0] : ['most', max];
+    const passed = max === undefined ? seen >= limit : seen <= limit;
     return [{ goal: `${goal}: at ${bound} ${limit}`, seen: seen.toFixed(2), passed }];
   });
 }
 
-/** A goal has a lower limit (`least`) or an upper limit (`most`). */
+/** A goal has a lower limit (`min`) or an upper limit (`max`). */
 interface Goal {
   readonly goal: string;
-  readonly least?: number;
-  readonly most?: number;
+  readonly min?: number;
+  readonly max?: number;
   /** @returns the measured figure; undefined if it was not measured */
   readonly look: (rows: readonly ComparisonRow[]) => number | undefined;
 }
 
 /** The only goal of a comparison of two builds. */
 export const NO_FAILURES: readonly Goal[] = [
-  { goal: 'pushes that were rejected or failed', most: 0, look: failures },
+  { goal: 'pushes that were rejected or failed', max: 0, look: failures },
 ];
 
 const GOALS: readonly Goal[] = [
@@ -45,65 +45,65 @@ const GOALS: readonly Goal[] = [
   rateGoal('distinct-256', 'web-only', 0.2),
   {
     goal: 'distinct-256: p99 / p50 of direct',
-    most: 0.5,
+    max: 0.5,
     look: against('distinct-256', 'direct', (ours, direct) => ours.p99 / direct.p50),
   },
-  { goal: 'distinct-256: CPU per push, µs', most: 650, look: ours('distinct-256', 'cpu') },
+  { goal: 'distinct-256: CPU per push, µs', max: 650, look: ours('distinct-256', 'cpu') },
   batchGoal('direct', 8),
   batchGoal('matter-push', 2.5),
   batchGoal('bulk-write', 0.75),
   {
     goal: 'batch-200x8: CPU per push, µs',
-    most: 300,
+    max: 300,
     look: (rows) => find(rows, 'batch-200x8', IN_BATCHES)?.cpu,
   },
   {
     goal: 'distinct-1: p50 / direct',
-    most: 1.3,
+    max: 1.3,
     look: against('distinct-1', 'direct', (alone, direct) => alone.p50 / direct.p50),
   },
   {
     goal: 'distinct-1: database commands per push',
-    most: 4,
+    max: 4,
     look: ours('distinct-1', 'databaseCommands'),
   },
   {
     goal: 'distinct-1: Redis commands per push',
-    most: 40,
+    max: 40,
     look: ours('distinct-1', 'redisCommands'),
   },
   ...[
     [2, 1.8],
     [4, 3.5],
     [8, 6.5],
-  ].map(([workers = 0, least = 0]) => ({
+  ].map(([workers = 0, min = 0]) => ({
     goal: `100 ms database latency, batches of 8: ${workers} workers / 1`,
-    least,
+    min,
     look: betweenSizes('scale-out', { workers }, { workers: 1 }, (row) => row.rate),
   })),
   {
     goal: 'beside a hot key: p99 of the others / without it',
-    most: 1.5,
+    max: 1.5,
     look: betweenSizes('hot-beside', { hot: 128 }, { hot: 0 }, (row) => row.p99),
   },
   {
     goal: '16 web processes: CPU of Redis per push / 1',
-    most: 1.2,
+    max: 1.2,
     look: betweenSizes('web-processes', { webs: 16 }, { webs: 1 }, (row) => row.cpuOf.redis ?? 0),
   },
   ...NO_FAILURES,
 ];
 
-function rateGoal(scenario: string, contender: string, least: number): Goal {
+function rateGoal(scenario: string, contender: string, min: number): Goal {
   const look = against(scenario, contender, (one, other) => ratio(one.rate, other));
-  return { goal: `${scenario}: rate / ${contender}`, least, look };
+  return { goal: `${scenario}: rate / ${contender}`, min, look };
 }
 
-function batchGoal(contender: string, least: number): Goal {
+function batchGoal(contender: string, min: number): Goal {
   const look = between('batch-200x8', IN_BATCHES, contender, (one, other) =>
     ratio(one.rate, other),
   );
-  return { goal: `batch-200x8: rate / ${contender}`, least, look };
+  return { goal: `batch-200x8: rate / ${contender}`, min, look };
 }
 
 /**

@@ -104,7 +104,7 @@ export function sharedRows(rounds: readonly SharedRound[]): ReportRow[] {
     goalRow(`flooding client: ${FULL} in each round`, {
       value: Math.min(...full),
       seen: full.join(', '),
-      least: 1,
+      min: 1,
     }),
     noneRow(`${FULL} without Retry-After`, sum(floods.map(({ incomplete }) => incomplete))),
   ];

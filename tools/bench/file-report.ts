@@ -42,7 +42,7 @@ export function fileRows(figures: FileFigures): ReportRow[] {
     goalRow('exit code of matterctl push', {
       value: exitCode,
       seen: `${exitCode} ${JSON.stringify(summary)}`,
-      most: 0,
+      max: 0,
     }),
   ];
 }

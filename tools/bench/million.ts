@@ -152,7 +152,7 @@ export function millionRows({ tenths, crashes }: MillionFigures): ReportRow[] {
     goalRow('rate of the last tenth, of the second', {
       value: kept,
       seen: kept.toFixed(2),
-      least: RATE,
+      min: RATE,
     }),
     ...FLAT.filter((type) => tenths[0]?.memory[type]).map((type) => flatRow(type, tenths)),
     overheadRow(tenths),
@@ -171,12 +171,12 @@ export function millionRows({ tenths, crashes }: MillionFigures): ReportRow[] {
     goalRow('other answers than code 0', {
       value: count,
       seen: [count, ...failed.map(([what, number]) => `${what}: ${number}`)].join(' '),
-      most: 0,
+      max: 0,
     }),
     goalRow('processes that ended', {
       value: crashes.length,
       seen: crashes.join('\n') || '0',
-      most: 0,
+      max: 0,
     }),
   ];
 }
@@ -192,7 +192,7 @@ function flatRow(type: string, tenths: readonly Tenth[]): ReportRow {
   return goalRow(`${type}${isLess ? ' without signatures' : ''}: MiB, by tenths`, {
     value: growth,
     seen: `${line(sizes)}: ${(after / before).toFixed(2)}`,
-    most: MEMORY,
+    max: MEMORY,
   });
 }
 
@@ -208,7 +208,7 @@ function overheadRow(tenths: readonly Tenth[]): ReportRow {
   return goalRow("redis' process, of all that it holds, by tenths", {
     value: growth,
     seen: `${shares.map((one) => one.toFixed(2)).join(' ')}: ${growth.toFixed(2)}`,
-    most: MEMORY,
+    max: MEMORY,
   });
 }
 

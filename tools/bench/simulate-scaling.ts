@@ -74,12 +74,12 @@ const waste = ({ moves, leastMoves }: ScalingChange) => moves / Math.max(1, leas
 
 function rowsOf(grown: readonly ScalingChange[], jumped: readonly ScalingChange[]): ReportRow[] {
   const all = [...grown, ...jumped];
-  const row = (what: string, value: number, most: number, unit = '') =>
-    goalRow(what, { value, seen: `${value.toFixed(2)}${unit}`, most }, unit);
+  const row = (what: string, value: number, max: number, unit = '') =>
+    goalRow(what, { value, seen: `${value.toFixed(2)}${unit}`, max }, unit);
   return [
     row(
       'most partitions of a worker / mean',
-      largest(all, (change) => change.most),
+      largest(all, (change) => change.maxHeld),
       1.25,
     ),
     row('moves / fewest possible, median, one joins', median(grown.map(waste)), 1.5),
@@ -93,7 +93,7 @@ function changesTable(changes: readonly ScalingChange[]): string {
   const lines = changes.map((change) => [
     ...[change.what, change.workers, change.moves, change.leastMoves],
     ...[change.settled, change.pause].map((ms) => `${(ms / 1_000).toFixed(2)} s`),
-    ...[change.fewest.toFixed(2), change.most.toFixed(2)],
+    ...[change.minHeld.toFixed(2), change.maxHeld.toFixed(2)],
   ]);
   const head = [
     'change',
@@ -122,7 +122,7 @@ function panelsOf(grown: readonly ScalingChange[]): Panel[] {
   };
   // The worker with the most partitions reaches its limit first. At that load the pool carries this multiple of one
   // worker.
-  const gained = over(({ workers, most }) => workers / most);
+  const gained = over(({ workers, maxHeld }) => workers / maxHeld);
   const later = (points: ReturnType<typeof over>) => points.slice(1);
   return [
     {

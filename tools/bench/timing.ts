@@ -207,8 +207,8 @@ export function areaUnderCurve(base: readonly number[], others: readonly number[
     rankSum += tied.filter(({ isOther }) => isOther).length * ((first + 1 + end) / 2);
     first = end;
   }
-  const least = (others.length * (others.length + 1)) / 2;
-  return (rankSum - least) / (base.length * others.length);
+  const minRankSum = (others.length * (others.length + 1)) / 2;
+  return (rankSum - minRankSum) / (base.length * others.length);
 }
 
 /** The standard error of the area if both samples of `n` values have the same distribution. */

@@ -14,7 +14,7 @@ export type ChaosWork = ChaosOperation | ChaosBatch;
 
 export const isBatchWork = (work: ChaosWork): work is ChaosBatch => 'lines' in work;
 
-const MOST_LINES = 50;
+const MAX_LINES = 50;
 /** Mean of the sizes that `drawLines` draws. */
 const MEAN_LINES = 12;
 /** Share of the lines that have the matter of an earlier line. */
@@ -47,7 +47,7 @@ export function createWork({ random, caller, next, share }: WorkOptions): () => 
 
 /** Small batches are more frequent, so that there are many, while most pushes are in large ones. */
 function drawLines(random: Random, next: NextOperation, key: string | undefined): ChaosOperation[] {
-  const count = Math.floor((MOST_LINES + 1) ** random.real(0, 1));
+  const count = Math.floor((MAX_LINES + 1) ** random.real(0, 1));
   const lines: ChaosOperation[] = [];
   const externalIds: string[] = [];
   for (let line = 1; line <= count; line += 1) {

@@ -108,7 +108,7 @@ interface CallerOptions {
 
 /** Milliseconds: far beyond every deadline of the service. */
 const TIMEOUT = 60_000;
-const MOST_TRIES = 8;
+const MAX_TRIES = 8;
 const FIRST_BACKOFF = 50;
 const LONGEST_BACKOFF = 2_000;
 /** Share of the batches whose caller disconnects, and the maximum milliseconds until then. */
@@ -153,7 +153,7 @@ async function sendOperation(
 ): Promise<void> {
   for (let tries = 1; !options.signal.aborted; tries += 1) {
     const wait = await tryOperation(wayOf(options, senders), operation);
-    if (wait === undefined || tries === MOST_TRIES) return;
+    if (wait === undefined || tries === MAX_TRIES) return;
     await backOff(options, tries, wait);
   }
 }
@@ -169,7 +169,7 @@ async function sendBatch(
   for (let tries = 1; !signal.aborted; tries += 1) {
     const numbered = { request: nextRequest(), cut: cutOf(random) };
     const { left, wait } = await tryBatch(wayOf(options, senders), batch, numbered);
-    if (left.length === 0 || tries === MOST_TRIES) return;
+    if (left.length === 0 || tries === MAX_TRIES) return;
     await backOff(options, tries, wait);
     const again = drawAgain(random, batch);
     if (again === 'singly') return sendSingly(options, senders, left);

@@ -29,7 +29,7 @@ const QUIET = 15;
 const ROUNDS = 3;
 const ROUND = { duration: 15_000, warmUp: 2_000 };
 const HASTE = 3;
-const MOST_UNDER_WAY = 2_000;
+const MAX_OPEN_PUSHES = 2_000;
 const LIMITED = '429 RATE_LIMITED';
 
 export function measureFairness(options: MeasureOptions): Promise<Measured> {
@@ -66,7 +66,7 @@ async function runRound(
     openLoop(send, {
       rate,
       duration: ROUND.duration / haste,
-      most: MOST_UNDER_WAY,
+      maxInFlight: MAX_OPEN_PUSHES,
       signal,
     });
   const rate = NEIGHBOURS[beside];
@@ -84,7 +84,7 @@ async function runRound(
       '0',
     ),
     ...(neighbour && { neighbour: noiseOf(neighbour) }),
-    ownDelay: loads.reduce((most, { ownDelay }) => Math.max(most, ownDelay.p99), 0),
+    ownDelay: loads.reduce((longest, { ownDelay }) => Math.max(longest, ownDelay.p99), 0),
   };
 }
 
@@ -144,7 +144,7 @@ function timeRows(rounds: readonly FairnessRound[]): ReportRow[] {
     { what: 'next to a client with 300/s of its 60/s', seen: times(noisy) },
     { what: 'p50, p99 of 300/s to alone', seen: ratios(ratio, alone) },
     { what: 'p50 of 300/s to 54/s', seen: ratio('p50', within).toFixed(2) },
-    goalRow('p99 of 300/s to 54/s', { value: growth, seen: growth.toFixed(2), most: GOAL }),
+    goalRow('p99 of 300/s to 54/s', { value: growth, seen: growth.toFixed(2), max: GOAL }),
   ];
 }
 
@@ -161,13 +161,13 @@ function answerRows(rounds: readonly FairnessRound[]): ReportRow[] {
     goalRow('quiet clients: answers other than 0', {
       value: rejected,
       seen: [String(rejected), ...kinds].join(' '),
-      most: 0,
+      max: 0,
     }),
     // Without rejections the third client was not noisy.
     goalRow('noisy client: 429, of all its pushes', {
       value: Math.min(...noise.map(({ limited }) => limited.count)),
       seen: noise.map(({ sent, limited }) => `${limited.count} of ${sent}`).join(', '),
-      least: 1,
+      min: 1,
     }),
     noneRow(
       'noisy client: 429 without Retry-After or RateLimit',

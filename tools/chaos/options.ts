@@ -77,7 +77,7 @@ export function readOptions(args: readonly string[]): Options {
     mode: MODES.find((mode) => values[mode]) ?? 'faults',
     seed: values.seed ?? randomBytes(4).toString('hex'),
     duration: positive('--minutes', values.minutes) * 60_000,
-    pace: positive('--pace', values.pace, MOST_PACE),
+    pace: positive('--pace', values.pace, MAX_PACE),
     callers: positive('--callers', values.callers),
     batches: shareOf(values.batches),
     webs: positive('--webs', values.webs),
@@ -94,7 +94,7 @@ export function readOptions(args: readonly string[]): Options {
   };
 }
 
-const MOST_PACE = 10;
+const MAX_PACE = 10;
 
 function parse(args: readonly string[]) {
   try {
@@ -128,10 +128,10 @@ function parse(args: readonly string[]) {
   }
 }
 
-function positive(name: string, value: string, most = 1_000): number {
+function positive(name: string, value: string, max = 1_000): number {
   const number = Number(value);
-  if (number > 0 && number <= most) return number;
-  throw new UsageError(`${name} must be a number above 0, up to ${most}, not ${value}`);
+  if (number > 0 && number <= max) return number;
+  throw new UsageError(`${name} must be a number above 0, up to ${max}, not ${value}`);
 }
 
 function shareOf(value: string): number {
@@ -141,12 +141,12 @@ function shareOf(value: string): number {
 }
 
 /** Seconds. The service accepts signatures within 300 s, including the time of transmission. */
-const MOST_SKEW = 280;
+const MAX_SKEW = 280;
 
 function skewOf(value: string): number {
   const seconds = Number(value);
-  if (value !== '' && seconds >= 0 && seconds <= MOST_SKEW) return seconds * 1_000;
-  throw new UsageError(`--skew must be a number from 0 to ${MOST_SKEW}, not ${value}`);
+  if (value !== '' && seconds >= 0 && seconds <= MAX_SKEW) return seconds * 1_000;
+  throw new UsageError(`--skew must be a number from 0 to ${MAX_SKEW}, not ${value}`);
 }
 
 function formOf(name: string): RedisForm {

@@ -36,7 +36,7 @@ export interface RoundOptions {
 
 export const OVER = 3;
 /** Below MAX_IN_FLIGHT, so that the load shedder rejects. */
-export const MOST_UNDER_WAY = 4_500;
+export const MAX_OPEN_PUSHES = 4_500;
 const REFUSED = '503 BACKLOG_FULL';
 const LATE = '504 CONFIRMATION_TIMEOUT';
 
@@ -93,7 +93,7 @@ async function overload(
   const load = await openLoop(send, {
     rate,
     duration,
-    most: MOST_UNDER_WAY,
+    maxInFlight: MAX_OPEN_PUSHES,
     signal,
   });
   const { answers, from, to, unsent, ownDelay } = load;

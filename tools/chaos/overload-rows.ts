@@ -77,7 +77,7 @@ function goodputRow(rounds: readonly OverloadRound[]): ReportRow {
   const ratio = peak > 0 ? goodput / peak : 0;
   const each = rounds.map(({ perSecond }) => (perSecond / peak).toFixed(2));
   const seen = `${rate(goodput)} of ${rate(peak)}: ${ratio.toFixed(2)} (${each.join(', ')})`;
-  return goalRow(`goodput at ${OVER}x the peak`, { value: ratio, seen, least: GOODPUT });
+  return goalRow(`goodput at ${OVER}x the peak`, { value: ratio, seen, min: GOODPUT });
 }
 
 /** The mean of the best number of connections, because the best single round is chance. */
@@ -95,7 +95,7 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Report
   return [
     goalRow(
       `${name}: rejections 503, p50 / p99 / max`,
-      { value: rejected.p99, seen: `${rejected.count}: ${spread(rejected)}`, most: REJECTION },
+      { value: rejected.p99, seen: `${rejected.count}: ${spread(rejected)}`, max: REJECTION },
       ' ms (p99)',
     ),
     {
@@ -105,11 +105,11 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Report
     noneRow(`${name}: rejections without Retry-After`, without),
     goalRow(
       `${name}: accepted and confirmed, p50 / p99 / max`,
-      { value: accepted.max, seen: `${accepted.count}: ${spread(accepted)}`, most: deadline },
+      { value: accepted.max, seen: `${accepted.count}: ${spread(accepted)}`, max: deadline },
       ' ms',
     ),
     noneRow(`${name}: accepted, but late (504)`, late),
-    goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), most: 0 }),
+    goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), max: 0 }),
     noAnswerRow(name, others),
     noneRow(`${name}: not sent, too many in flight`, unsent),
   ];
@@ -128,14 +128,14 @@ function stallRows(
     goalRow('stall: processes that ended', {
       value: crashes.length,
       seen: crashes.join('\n') || '0',
-      most: 0,
+      max: 0,
     }),
     ...Object.entries(memory).flatMap(([type, { first, max }]) => {
       if (!OURS.includes(type)) return [];
       const seen = `${Math.round(mib(first))} / ${Math.round(mib(max))} MiB`;
       return goalRow(
         `stall: memory of ${type}, start / maximum`,
-        { value: Math.round(mib(max)), seen, most: MEMORY },
+        { value: Math.round(mib(max)), seen, max: MEMORY },
         ' MiB',
       );
     }),
@@ -143,7 +143,7 @@ function stallRows(
     goalRow('stall: rate soon after, share of the usual rate', {
       value: share,
       seen: `${rate(perSecondAtLast)}: ${share.toFixed(2)}`,
-      least: BACK_RATE,
+      min: BACK_RATE,
     }),
     {
       what: 'stall: delay of the harness itself, p99 / max; not sent',
@@ -156,10 +156,10 @@ function stallRows(
 function noAnswerRow(name: string, answers: Readonly<Record<string, number>>): ReportRow {
   const counts = withoutAnswer(answers);
   const value = total(counts);
-  return goalRow(`${name}: pushes without an answer`, { value, seen: list(counts), most: 0 });
+  return goalRow(`${name}: pushes without an answer`, { value, seen: list(counts), max: 0 });
 }
 
-const inMs = (value: number, most: number) => ({ value, seen: `${value.toFixed(0)} ms`, most });
+const inMs = (value: number, max: number) => ({ value, seen: `${value.toFixed(0)} ms`, max });
 const rate = (perSecond: number) => `${perSecond.toFixed(0)}/s`;
 
 function spread({ p50, p99, max }: Latency): string {

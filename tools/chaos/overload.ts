@@ -8,7 +8,7 @@ import { type Send, withSends } from '../harness/load-sender';
 import { startSampling } from '../harness/memory';
 import type { Measured, MeasureOptions } from '../harness/report';
 import { measureFairness } from './fairness';
-import { MOST_UNDER_WAY, type RoundOptions, runRounds, waitUntilIdle } from './overload-rounds';
+import { MAX_OPEN_PUSHES, type RoundOptions, runRounds, waitUntilIdle } from './overload-rounds';
 import { type NarrowLine, type OverloadFigures, overloadRows, type Stall } from './overload-rows';
 
 const HASTE = 3;
@@ -56,7 +56,7 @@ const LINE_WARM_UP = 1_500;
 /** Share of the unthrottled rate. */
 const WANTED = 1 / 4;
 const CLOSE_ENOUGH = [0.21, 0.3] as const;
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 /** Bytes per push in both directions: only the initial estimate. */
 const GUESS = 6_000;
 
@@ -90,9 +90,9 @@ async function narrowLine(
     const throttled = await measure();
     const share = throttled / unthrottled;
     say(`${(bytesPerSecond / 1e6).toFixed(2)} MB/s to the database: ${throttled.toFixed(0)}/s`);
-    const [least, most] = CLOSE_ENOUGH;
-    const fits = share >= least && share <= most;
-    if (fits || tries === MOST_TRIES) return { unthrottled, throttled, bytesPerSecond };
+    const [min, max] = CLOSE_ENOUGH;
+    const fits = share >= min && share <= max;
+    if (fits || tries === MAX_TRIES) return { unthrottled, throttled, bytesPerSecond };
     bytesPerSecond *= Math.min(3, Math.max(0.3, WANTED / Math.max(share, 0.01)));
   }
 }
@@ -118,13 +118,13 @@ async function stallDatabase(
   const load = openLoop(send, {
     rate,
     duration: (BEFORE + LASTS + AFTER) / haste,
-    most: MOST_UNDER_WAY,
+    maxInFlight: MAX_OPEN_PUSHES,
     signal,
   });
   const over = stall(proxy, haste, signal);
   const [{ answers, to, unsent, ownDelay }, { from, until }] = await Promise.all([load, over]);
   const good = answers.filter(({ kind, endedAt }) => kind === '0' && endedAt > until);
-  const first = good.reduce((least, { endedAt }) => Math.min(least, endedAt), Infinity);
+  const first = good.reduce((earliest, { endedAt }) => Math.min(earliest, endedAt), Infinity);
   return {
     lasted: until - from,
     slowest: latencyOf(answers).max,

@@ -175,14 +175,14 @@ function overAt({ at, lasts, kind }: PlannedFault): number {
 /**
  * Draws the clock error of each process for a whole run, from a uniform distribution.
  *
- * @param most milliseconds; the signatures of callers, whose clocks are right, must stay within the tolerated window
+ * @param maxShift milliseconds; the signatures of callers, whose clocks are right, must stay within the tolerated window
  * @returns milliseconds by the name of the process
  */
 export function planClocks(
   random: Random,
   { webs, workers }: Pick<PlanOptions, 'webs' | 'workers'>,
-  most: number,
+  maxShift: number,
 ): Map<string, number> {
   const names = [...namesOf('web', webs), ...namesOf('worker', workers)];
-  return new Map(names.map((name) => [name, random.whole(-most, most)]));
+  return new Map(names.map((name) => [name, random.whole(-maxShift, maxShift)]));
 }

@@ -177,7 +177,7 @@ export function unusualAbove(attempts: readonly Seen[]): number {
     throw new Error(`Before the first fault, ${failed ? 'a push failed' : 'there were no pushes'}`);
   }
   const slowest = Math.round(
-    attempts.reduce((most, { sentAt, endedAt }) => Math.max(most, endedAt - sentAt), 0),
+    attempts.reduce((longest, { sentAt, endedAt }) => Math.max(longest, endedAt - sentAt), 0),
   );
   if (slowest > SLOWEST_USUAL) {
     throw new Error(

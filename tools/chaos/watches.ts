@@ -66,18 +66,18 @@ function watchServers({
   const stalls: Span[] = [];
   const stopping = new AbortController();
   const { signal } = stopping;
-  const asks = [
+  const probes = [
     () =>
       db
         .collection<{ _id: string }>('chaos_probe')
         .updateOne({ _id: 'probe' }, { $inc: { asked: 1 } }, { upsert: true }),
     () => lookup.set(`${keys.owners(0)}:probe`, '1', 'PX', PAUSE),
   ];
-  const watching = asks.map(async (ask) => {
+  const watching = probes.map(async (probe) => {
     while (!signal.aborted) {
       const from = performance.now();
       // The server was killed by a fault. The next write finds it again.
-      await ask().catch(() => undefined);
+      await probe().catch(() => undefined);
       const to = performance.now();
       if (to - from > LEAST_SERVER) stalls.push({ from, to });
       await pause(PAUSE, signal);

@@ -20,7 +20,7 @@ import {
   judge,
   parseJson,
   type Rejected,
-  type Told,
+  type RejectionFields,
   toMilliseconds,
   toRejected,
 } from './verdict';
@@ -95,7 +95,7 @@ function verdictOf(
   retryAfter: number | undefined,
   confirm: Confirm,
 ): Answered | Rejected {
-  if (result.code !== 0) return toRejected(toldOf(result), retryAfter);
+  if (result.code !== 0) return toRejected(rejectionFieldsOf(result), retryAfter);
   return confirm(result) ?? NO_RESULT;
 }
 
@@ -112,7 +112,15 @@ const valid: Confirm = ({ externalId, warnings }) => {
   return { kind: 'answered', data, requestId: '', replayed: false };
 };
 
-function toldOf({ code, message, reason, retryable, requestId, errors, warnings }: Result): Told {
+function rejectionFieldsOf({
+  code,
+  message,
+  reason,
+  retryable,
+  requestId,
+  errors,
+  warnings,
+}: Result): RejectionFields {
   const lists = { errors: errors ?? [], warnings: warnings ?? [] };
   return {
     code,

@@ -34,8 +34,8 @@ export class Batches {
   readonly #ways: BatchWays;
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
   /** The limits of the service, as learned from its rejections. */
-  #mostLines = Number.POSITIVE_INFINITY;
-  #mostBytes = BATCH_BYTES;
+  #maxLines = Number.POSITIVE_INFINITY;
+  #maxBytes = BATCH_BYTES;
   /** Number of lines that the service processes in time. It is halved after a timeout and rises by one after each answer. */
   #quickLines = Number.POSITIVE_INFINITY;
   #backingOff = 0;
@@ -45,9 +45,9 @@ export class Batches {
   }
 
   /** The known maximum number of lines in a batch; 1 if an older version of the service accepts no batches. */
-  mostLines(): number {
+  maxLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
-    return Math.min(this.#mostLines, this.#quickLines);
+    return Math.min(this.#maxLines, this.#quickLines);
   }
 
   /** Number of pushes that wait for their next try. They are in no queue during that time. */
@@ -56,8 +56,8 @@ export class Batches {
   }
 
   /** The known maximum number of bytes in a batch. */
-  mostBytes(): number {
-    return this.#mostBytes;
+  maxBytes(): number {
+    return this.#maxBytes;
   }
 
   /**
@@ -125,9 +125,9 @@ export class Batches {
   /** Lowers the limits of later batches, so that they are not rejected for the same cause. */
   #learn(sent: readonly PendingPush[], whole: Rejected): void {
     const half = halfOf(sent.length);
-    if (hasTooManyLines(whole)) this.#mostLines = half;
+    if (hasTooManyLines(whole)) this.#maxLines = half;
     if (hasTooManyBytes(whole))
-      this.#mostBytes = Math.min(this.#mostBytes, halfOf(batchBytesOf(sent)));
+      this.#maxBytes = Math.min(this.#maxBytes, halfOf(batchBytesOf(sent)));
     if (tookTooLong(whole)) this.#quickLines = Math.min(this.#quickLines, half);
   }
 
@@ -196,8 +196,8 @@ function watchEnd(pushes: readonly PendingPush[], ended = () => {}): Watch {
     ended();
     if (left === 0) all.abort();
   };
-  const watch = (told: typeof onOver | undefined) => {
-    for (const push of pushes) push.onOver = told;
+  const watch = (listener: typeof onOver | undefined) => {
+    for (const push of pushes) push.onOver = listener;
   };
   watch(onOver);
   return { allOver: all.signal, stop: () => watch(undefined) };

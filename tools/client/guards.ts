@@ -32,6 +32,6 @@ export const objectOf =
   ): Guard<{ readonly [Name in keyof Fields]: Guarded<Fields[Name]> }> =>
   (value): value is { readonly [Name in keyof Fields]: Guarded<Fields[Name]> } => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-    const given: Readonly<Record<string, unknown>> = { ...value };
-    return Object.entries(fields).every(([name, guard]) => guard(given[name]));
+    const record: Readonly<Record<string, unknown>> = { ...value };
+    return Object.entries(fields).every(([name, guard]) => guard(record[name]));
   };

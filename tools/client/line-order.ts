@@ -102,10 +102,10 @@ export class BatchLineOrder<T extends Line> {
     else if (lines) lines.behind.splice(lines.behind.indexOf(line), 1);
   }
 
-  #takeBatch({ lines: most, bytes: room }: BatchBounds): T[] {
+  #takeBatch({ lines: maxLines, bytes: room }: BatchBounds): T[] {
     const batch: T[] = [];
     const seen = new Set<string | undefined>();
-    let company = most;
+    let company = maxLines;
     let bytes = 0;
     for (;;) {
       const line = this.#first(this.#joint);

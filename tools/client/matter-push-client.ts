@@ -30,7 +30,7 @@ export { MatterPushError } from './error';
 
 /** Creates a client. @throws TypeError that names the invalid option */
 export function createMatterPushClient(options: MatterPushClientOptions): MatterPushClient {
-  const { timeout, queue: mostWaiting, maxWait, ...checked } = checkOptions(options);
+  const { timeout, queue: maxWaiting, maxWait, ...checked } = checkOptions(options);
   const sender = createSender({ ...checked, timeout: checked.tryTimeout });
   const ways = { sender, gate: createGate(), retries: checked.retries, onRetry: checked.onRetry };
   const queue = new PushQueue({ ...checked, ...ways, maxWait });
@@ -43,7 +43,7 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     { signal, idempotencyKey }: PushOptions,
     work: (call: Call) => Promise<T>,
   ): Promise<T> => {
-    const isFull = queue.waiting >= mostWaiting;
+    const isFull = queue.waiting >= maxWaiting;
     const rejection = isClosed ? OWN.CLOSED : isFull ? OWN.QUEUE_FULL : undefined;
     if (rejection) throw new MatterPushError(rejection, { tries: 0, idempotencyKey });
     const call = createCall(timeout, signal);
@@ -56,21 +56,21 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
       calls.delete(call);
     }
   };
-  const ask = async (
+  const post = async (
     { path, confirms }: Pick<OutgoingRequest, 'path' | 'confirms'>,
     body: object,
-    more: PushOptions,
+    callOptions: PushOptions,
   ): Promise<unknown> => {
-    const { idempotencyKey } = more;
+    const { idempotencyKey } = callOptions;
     const request = { path, confirms, body: bytesOf(body), idempotencyKey };
-    return (await inCall(more, (call) => pushes.request(request, undefined, call))).data;
+    return (await inCall(callOptions, (call) => pushes.request(request, undefined, call))).data;
   };
-  const push: MatterPushClient['push'] = async (operation, body, more = {}) => {
-    const { idempotencyKey = randomUUID() } = more;
+  const push: MatterPushClient['push'] = async (operation, body, callOptions = {}) => {
+    const { idempotencyKey = randomUUID() } = callOptions;
     const problem = keyProblem(idempotencyKey);
     if (problem) throw problem;
     const keyed = { operation, body, idempotencyKey };
-    return inCall({ ...more, idempotencyKey }, (call) =>
+    return inCall({ ...callOptions, idempotencyKey }, (call) =>
       maxWait === undefined ? pushes.alone(keyed, call) : pushes.gathered(keyed, call),
     );
   };
@@ -82,20 +82,24 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     }
   };
   return {
-    upsert: (body, more) => push('upsert', body, more),
-    status: (body, more) => push('status', body, more),
-    reopen: (body, more) => push('reopen', body, more),
-    delete: (body, more) => push('delete', body, more),
+    upsert: (body, callOptions) => push('upsert', body, callOptions),
+    status: (body, callOptions) => push('status', body, callOptions),
+    reopen: (body, callOptions) => push('reopen', body, callOptions),
+    delete: (body, callOptions) => push('delete', body, callOptions),
     push,
-    batch: async (list, more = {}) =>
-      inCall(more, (call) => pushes.together(list.map(withKey), call)),
-    verify: async (operation, body, more = {}) => {
+    batch: async (list, callOptions = {}) =>
+      inCall(callOptions, (call) => pushes.together(list.map(withKey), call)),
+    verify: async (operation, body, callOptions = {}) => {
       const endpoint = { path: queryPath(VERIFY), confirms: confirmsVerified };
-      return (await ask(endpoint, { operation, push: body }, more)) as Verified;
+      return (await post(endpoint, { operation, push: body }, callOptions)) as Verified;
     },
-    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) => {
+    query: async <Name extends QueryName>(
+      name: Name,
+      body: object,
+      callOptions: CallOptions = {},
+    ) => {
       const endpoint = { path: queryPath(name), confirms: confirmsQuery(name) };
-      return (await ask(endpoint, body, more)) as QueryAnswers[Name];
+      return (await post(endpoint, body, callOptions)) as QueryAnswers[Name];
     },
     drain,
     close: async () => {

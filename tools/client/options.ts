@@ -11,7 +11,7 @@ type Checked = Required<Omit<MatterPushClientOptions, 'agent' | 'onRetry' | 'aut
   };
 
 /** The default of the service for BATCH_MAX_ITEMS. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /**
  * @returns `url` without a slash at its end
@@ -29,7 +29,7 @@ export function checkOptions(options: MatterPushClientOptions): Checked {
   demand(queue >= 0, 'queue must be 0 or above');
   const { autoBatch = false } = options;
   const { maxItems = 200, maxWait = 5 } = typeof autoBatch === 'boolean' ? {} : autoBatch;
-  demand(maxItems >= 1 && maxItems <= MOST_LINES, 'autoBatch.maxItems must be from 1 to 1000');
+  demand(maxItems >= 1 && maxItems <= MAX_LINES, 'autoBatch.maxItems must be from 1 to 1000');
   demand(maxWait >= 0 && maxWait <= LONGEST_TIMER, 'autoBatch.maxWait must be 0 or above');
   return {
     ...{ url: addressOf(options.url), clientId, secret, timeout, retries, concurrency, queue },

@@ -38,7 +38,7 @@ export class PendingPush implements Line {
     readonly key: string | undefined,
     readonly push: OutgoingPush,
     readonly call: Call,
-    private readonly told: PushEnd,
+    private readonly onEnd: PushEnd,
   ) {
     this.size = sizeInBatch(push);
     this.once = onceInBatch(push);
@@ -68,11 +68,11 @@ export class PendingPush implements Line {
   }
 
   failed(error: unknown): void {
-    if (this.#isFirst()) this.told.failed(error);
+    if (this.#isFirst()) this.onEnd.failed(error);
   }
 
   #end(result: PushResult | MatterPushError): void {
-    if (this.#isFirst()) this.told.settled(result);
+    if (this.#isFirst()) this.onEnd.settled(result);
   }
 
   #isFirst(): boolean {

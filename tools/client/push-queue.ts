@@ -24,7 +24,7 @@ export interface KeyedPush {
   /** Undefined: the push does not depend on other pushes. */
   readonly key: string | undefined;
   readonly push: OutgoingPush;
-  readonly told: PushEnd;
+  readonly onEnd: PushEnd;
 }
 
 export class PushQueue {
@@ -47,8 +47,8 @@ export class PushQueue {
     const limits = () => ({
       requests: concurrency,
       batches: Math.min(concurrency, BATCHES),
-      lines: Math.min(maxItems, this.#batches.mostLines()),
-      bytes: this.#batches.mostBytes(),
+      lines: Math.min(maxItems, this.#batches.maxLines()),
+      bytes: this.#batches.maxBytes(),
     });
     this.#turns = new Dispatcher(limits, (lines) => this.#begin(lines));
   }
@@ -105,8 +105,8 @@ export class PushQueue {
     return this.#batches.send(lines as readonly PendingPush[]);
   }
 
-  #toPending(call: Call, { key, push, told }: KeyedPush): PendingPush {
-    return new PendingPush(this.#nextNumber(), key, push, call, told);
+  #toPending(call: Call, { key, push, onEnd }: KeyedPush): PendingPush {
+    return new PendingPush(this.#nextNumber(), key, push, call, onEnd);
   }
 
   #nextNumber(): number {

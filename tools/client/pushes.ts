@@ -78,9 +78,9 @@ export class OrderedPushes {
 function keyed(
   { operation, idempotencyKey }: KeyedBatchPush,
   { bytes, externalId }: BatchBody,
-  told: PushEnd,
+  onEnd: PushEnd,
 ): KeyedPush {
-  return { key: externalId, push: { operation, body: bytes, idempotencyKey }, told };
+  return { key: externalId, push: { operation, body: bytes, idempotencyKey }, onEnd };
 }
 
 function asResult(error: unknown): MatterPushError {

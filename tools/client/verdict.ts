@@ -26,7 +26,7 @@ export interface Rejected extends Rejection {
 }
 
 /** The fields that explain a rejection, in an envelope or in a line of the answer to a batch. */
-export interface Told {
+export interface RejectionFields {
   readonly code: number;
   readonly message: string;
   readonly requestId: string | null;
@@ -51,7 +51,7 @@ const isEnvelope = objectOf({
 export const areProblems = listOf(objectOf({ field: isString, message: isString }));
 
 /** Every answer of the service has these fields, except that a success has no `reason`. In a rejection, `data` is null. */
-interface AnyEnvelope extends Told {
+interface AnyEnvelope extends RejectionFields {
   readonly requestId: string;
   readonly timestamp: string;
   readonly data: unknown;
@@ -139,8 +139,8 @@ export const isElsewhereForAll = (rejection: Rejected) =>
   isFromElsewhere(rejection) && !rejection.retryable && !OF_ONE_REQUEST.includes(rejection.code);
 
 /** @param retryAfter milliseconds that the service requires before a retry */
-export function toRejected(told: Told, retryAfter: number | undefined): Rejected {
-  const { code, message, requestId, reason = `CODE_${code}`, errors, warnings } = told;
+export function toRejected(fields: RejectionFields, retryAfter: number | undefined): Rejected {
+  const { code, message, requestId, reason = `CODE_${code}`, errors, warnings } = fields;
   // Warnings are included, because a misspelt field is a warning and explains an error about a missing field.
   const details = [...errors, ...warnings]
     .map((error) => `${error.field}: ${error.message}`)
@@ -152,7 +152,7 @@ export function toRejected(told: Told, retryAfter: number | undefined): Rejected
     message: details ? `${message} (${details})` : message,
     requestId,
     errors,
-    retryable: told.retryable ?? isTemporary(code),
+    retryable: fields.retryable ?? isTemporary(code),
     retryAfter: reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
   };
 }

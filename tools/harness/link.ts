@@ -68,7 +68,7 @@ const closing = (socket: Socket) =>
   new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
 /** Maximum bytes that wait in one direction. Above it the sender is not read. */
-const MOST_HELD = 1024 * 1024;
+const MAX_HELD = 1024 * 1024;
 
 interface WayOptions {
   readonly from: Socket;
@@ -94,7 +94,7 @@ class OneWay {
     from.on('data', (chunk: Buffer) => {
       if (signal.aborted) return;
       this.held += chunk.length;
-      if (this.held > MOST_HELD) from.pause();
+      if (this.held > MAX_HELD) from.pause();
       this.add(chunk);
     });
     from.on('end', () => this.add());
@@ -120,7 +120,7 @@ class OneWay {
       else {
         await this.deliver(next.chunk);
         this.held -= next.chunk.length;
-        if (this.held <= MOST_HELD / 2 && from.isPaused()) from.resume();
+        if (this.held <= MAX_HELD / 2 && from.isPaused()) from.resume();
       }
     }
     this.isAtWork = false;

@@ -40,7 +40,7 @@ interface OpenLoopOptions extends LoadOptions {
   /** Arrivals per second. */
   readonly rate: number;
   /** Maximum pushes in flight, each on its own connection. Above it an arrival is not sent. */
-  readonly most: number;
+  readonly maxInFlight: number;
 }
 
 /**
@@ -49,7 +49,7 @@ interface OpenLoopOptions extends LoadOptions {
  */
 export function openLoop(
   send: Send,
-  { rate, duration, most, signal }: OpenLoopOptions,
+  { rate, duration, maxInFlight, signal }: OpenLoopOptions,
 ): Promise<LoadResult> {
   return observe(async (keep) => {
     const from = performance.now();
@@ -61,7 +61,7 @@ export function openLoop(
     const arrive = () => {
       const sentAt = from + due();
       arrived += 1;
-      if (underWay.size >= most) {
+      if (underWay.size >= maxInFlight) {
         unsent += 1;
         return;
       }

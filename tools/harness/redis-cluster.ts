@@ -56,8 +56,8 @@ export class RedisCluster {
 
   /** The primary of a key according to the running nodes. */
   async primaryOf(key: string): Promise<ClusterNode> {
-    const slot = Number(await this.askAny('CLUSTER', 'KEYSLOT', key));
-    const ranges = (await this.askAny('CLUSTER', 'SLOTS')) as SlotRange[];
+    const slot = Number(await this.sendToAny('CLUSTER', 'KEYSLOT', key));
+    const ranges = (await this.sendToAny('CLUSTER', 'SLOTS')) as SlotRange[];
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
     const found = this.nodes.find(({ announced }) => announced === range?.[2][1]);
     if (!found) throw new Error(`no node holds the slot of ${key}`);
@@ -73,11 +73,11 @@ export class RedisCluster {
   /** A manual failover from the primary of a key to its replica. */
   async switchOver(key: string): Promise<void> {
     const primary = await this.primaryOf(key);
-    const info = String(await primary.ask('INFO', 'replication'));
+    const info = String(await primary.send('INFO', 'replication'));
     const port = Number(/^slave0:.*port=(\d+)/m.exec(info)?.[1]);
     const replica = this.nodes.find(({ announced }) => announced === port);
     if (!replica) throw new Error(`${primary.name} has no replica`);
-    await replica.ask('CLUSTER', 'FAILOVER');
+    await replica.send('CLUSTER', 'FAILOVER');
     await untilTrue(
       'the replica to take over',
       async () => (await this.primaryOf(key)) === replica,
@@ -88,9 +88,9 @@ export class RedisCluster {
     return stopAll(this.nodes);
   }
 
-  private askAny(...command: [string, ...string[]]): Promise<unknown> {
+  private sendToAny(...command: [string, ...string[]]): Promise<unknown> {
     const running = this.nodes.filter((node) => node.pid() !== undefined);
-    return Promise.any(running.map((node) => node.ask(...command)));
+    return Promise.any(running.map((node) => node.send(...command)));
   }
 }
 
@@ -121,21 +121,21 @@ async function startNode(
 async function join(nodes: readonly ClusterNode[]): Promise<void> {
   const [first] = nodes as [ClusterNode];
   for (const [n, node] of nodes.entries()) {
-    await node.ask('CLUSTER', 'SET-CONFIG-EPOCH', n + 1);
+    await node.send('CLUSTER', 'SET-CONFIG-EPOCH', n + 1);
     if (n >= PRIMARIES) continue;
     const from = Math.ceil((n * SLOTS) / PRIMARIES);
     const to = Math.ceil(((n + 1) * SLOTS) / PRIMARIES) - 1;
-    await node.ask('CLUSTER', 'ADDSLOTSRANGE', from, to);
+    await node.send('CLUSTER', 'ADDSLOTSRANGE', from, to);
   }
   for (const node of nodes.slice(1)) {
-    await first.ask('CLUSTER', 'MEET', '127.0.0.1', node.port, node.busPort);
+    await first.send('CLUSTER', 'MEET', '127.0.0.1', node.port, node.busPort);
   }
   await untilTrue('the nodes to know one another', async () =>
     (await infos(nodes)).every((info) => info.includes(`cluster_known_nodes:${nodes.length}\r`)),
   );
-  const ids = await Promise.all(nodes.map((node) => node.ask('CLUSTER', 'MYID')));
+  const ids = await Promise.all(nodes.map((node) => node.send('CLUSTER', 'MYID')));
   for (const [n, node] of nodes.entries()) {
-    if (n >= PRIMARIES) await node.ask('CLUSTER', 'REPLICATE', String(ids[n - PRIMARIES]));
+    if (n >= PRIMARIES) await node.send('CLUSTER', 'REPLICATE', String(ids[n - PRIMARIES]));
   }
   await isWhole(nodes);
   await haveReplicas(nodes);
@@ -144,13 +144,13 @@ async function join(nodes: readonly ClusterNode[]): Promise<void> {
 /** Resolves when all replicas are connected to their primaries. */
 const haveReplicas = (nodes: readonly ClusterNode[]): Promise<void> =>
   untilTrue('the replicas to follow', async () => {
-    const replication = await Promise.all(nodes.map((node) => node.ask('INFO', 'replication')));
+    const replication = await Promise.all(nodes.map((node) => node.send('INFO', 'replication')));
     const following = replication.filter((info) => String(info).includes('master_link_status:up'));
     return following.length === nodes.length - PRIMARIES;
   });
 
 const infos = async (nodes: readonly ClusterNode[]): Promise<string[]> =>
-  (await Promise.all(nodes.map((node) => node.ask('CLUSTER', 'INFO')))).map(String);
+  (await Promise.all(nodes.map((node) => node.send('CLUSTER', 'INFO')))).map(String);
 
 const isWhole = (nodes: readonly ClusterNode[]): Promise<void> =>
   untilTrue('the Cluster to serve all slots', async () =>

@@ -27,7 +27,7 @@ export interface RedisNode extends Member {
   /** The port that clients use: a different one with TLS. */
   readonly announced: number;
   /** Runs a command as ADMIN, without TLS. @throws the server's error */
-  ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
+  send(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
 }
 
 interface NodeOptions {
@@ -50,20 +50,20 @@ export async function startRedisNode(ground: Ground, options: NodeOptions): Prom
   // Written once, because the server changes it.
   const lines = [...common(port, dir), ...users(access), ...options.config({ port, announced })];
   writeFileSync(file, `${lines.join('\n')}\n`);
-  const ask = (command: string, ...rest: readonly (string | number)[]) =>
-    askServer(port, access, command, rest);
+  const send = (command: string, ...rest: readonly (string | number)[]) =>
+    sendCommand(port, access, command, rest);
   const kind = {
     name,
     program: chosenProgram('redis'),
     url: () => `redis://127.0.0.1:${port}`,
     args: () => [file, ...args],
-    isReady: async () => (await ask('PING')) === 'PONG',
+    isReady: async () => (await send('PING')) === 'PONG',
   };
   const logFile = join(ground.folder, 'logs', `${name}.log`);
   const launch = () => startServer(kind, { dir, port, logFile, signal: ground.signal });
   const member = await startMember({ ...ground, name, logFile, launch });
   const front = access.tls && (await startTlsFront(announced, port, access.tls));
-  return Object.assign(withFront(member, front), { port, announced, ask });
+  return Object.assign(withFront(member, front), { port, announced, send });
 }
 
 function withFront(member: Member, front: TlsFront | undefined): Member {
@@ -127,7 +127,7 @@ export const stopAll = async (nodes: readonly RedisNode[]): Promise<void> =>
 /** Milliseconds for a command of the harness: the machine may stand still for some seconds. */
 const TIMEOUT = 30_000;
 
-async function askServer(
+async function sendCommand(
   port: number,
   { rules }: RedisAccess,
   command: string,

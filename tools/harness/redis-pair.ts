@@ -66,7 +66,7 @@ export class RedisPair implements Member {
   async failOver(meanwhile: () => Promise<void>): Promise<void> {
     const { primary, other } = this;
     if (!other) throw new Error('no second Redis for a failover');
-    await ask(other, 'REPLICAOF', 'NO', 'ONE');
+    await send(other, 'REPLICAOF', 'NO', 'ONE');
     await meanwhile();
     [this.primary, this.other] = [other, primary];
     for (const way of [this.ways, this.looking]) way.setTarget(other.port);
@@ -110,14 +110,14 @@ async function startOne(ground: Ground, number: number): Promise<Server> {
 
 async function follow(replica: Server, primary: Server): Promise<void> {
   // By default the primary waits for further replicas.
-  await ask(primary, 'CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
-  await ask(replica, 'REPLICAOF', '127.0.0.1', String(primary.port));
+  await send(primary, 'CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
+  await send(replica, 'REPLICAOF', '127.0.0.1', String(primary.port));
 }
 
 /** Milliseconds for a command of the harness: the machine may stand still for some seconds. */
 const TIMEOUT = 30_000;
 
-async function ask({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
+async function send({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
   const redis = new Redis(urlOf({ port }), {
     connectTimeout: TIMEOUT,
     commandTimeout: TIMEOUT,

@@ -75,7 +75,7 @@ export class SentinelGroup {
   /** The primary according to the sentinels. */
   async primary(): Promise<RedisNode> {
     const address = await Promise.any(
-      this.sentinels.map((one) => one.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', GROUP)),
+      this.sentinels.map((one) => one.send('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', GROUP)),
     );
     const port = Number((address as string[])[1]);
     const found = this.servers.find(({ announced }) => announced === port);
@@ -88,7 +88,7 @@ export class SentinelGroup {
     await untilTrue('the Sentinel group to be complete', async () => {
       const seen = await Promise.all(this.sentinels.map((one) => this.isComplete(one)));
       const primary = await this.primary();
-      const info = String(await primary.ask('INFO', 'replication'));
+      const info = String(await primary.send('INFO', 'replication'));
       const online = info.match(/state=online/g)?.length ?? 0;
       return seen.every(Boolean) && online === this.servers.length - 1;
     });
@@ -97,7 +97,7 @@ export class SentinelGroup {
   /** A manual failover to a replica. */
   async switchOver(): Promise<void> {
     const before = await this.primary();
-    await this.sentinels[0]?.ask('SENTINEL', 'FAILOVER', GROUP);
+    await this.sentinels[0]?.send('SENTINEL', 'FAILOVER', GROUP);
     await untilTrue('a replica to take over', async () => (await this.primary()) !== before);
   }
 
@@ -107,8 +107,8 @@ export class SentinelGroup {
 
   private async isComplete(sentinel: RedisNode): Promise<boolean> {
     const [replicas, others] = (await Promise.all([
-      sentinel.ask('SENTINEL', 'REPLICAS', GROUP),
-      sentinel.ask('SENTINEL', 'SENTINELS', GROUP),
+      sentinel.send('SENTINEL', 'REPLICAS', GROUP),
+      sentinel.send('SENTINEL', 'SENTINELS', GROUP),
     ])) as [unknown[], unknown[]];
     const down = JSON.stringify([replicas, others]).match(/s_down|disconnected/);
     return replicas.length >= this.servers.length - 1 && others.length === SENTINELS - 1 && !down;

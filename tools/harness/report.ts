@@ -29,17 +29,17 @@ export interface MeasureOptions {
 /** @returns the row of a number with a maximum or a minimum */
 export function goalRow(
   what: string,
-  { value, seen, most, least }: { value: number; seen: string; most?: number; least?: number },
+  { value, seen, max, min }: { value: number; seen: string; max?: number; min?: number },
   unit = '',
 ): ReportRow {
-  const passes = value <= (most ?? Number.POSITIVE_INFINITY) && value >= (least ?? -Infinity);
-  const goal = most !== undefined ? `<= ${most}${unit}` : `>= ${least}${unit}`;
+  const passes = value <= (max ?? Number.POSITIVE_INFINITY) && value >= (min ?? -Infinity);
+  const goal = max !== undefined ? `<= ${max}${unit}` : `>= ${min}${unit}`;
   return { what, seen, goal, passes };
 }
 
 /** @returns the row of a number that must be zero */
 export function noneRow(what: string, value: number): ReportRow {
-  return goalRow(what, { value, seen: String(value), most: 0 });
+  return goalRow(what, { value, seen: String(value), max: 0 });
 }
 
 /** A table for people; its first column labels the rows. */

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { earlierDataNotes } from './earlier-data';
 import type { Releasers, RunContext } from './run-context';
 import type { RunningServer } from './server';
-import { givenMongo, givenRedis, startMongo, startRedis } from './servers';
+import { externalMongo, externalRedis, startMongo, startRedis } from './servers';
 import type { StartSettings } from './settings';
 import type { StopRequest } from './stop-request';
 import { supervise } from './supervise';
 import { allSettledOrThrow } from './waiting';
 
 const KINDS = {
-  MongoDB: { folder: 'mongodb', start: startMongo, take: givenMongo },
-  Redis: { folder: 'redis', start: startRedis, take: givenRedis },
+  MongoDB: { folder: 'mongodb', start: startMongo, take: externalMongo },
+  Redis: { folder: 'redis', start: startRedis, take: externalRedis },
 };
 
 /** What the steps of `npm start` share. */
@@ -37,26 +37,26 @@ export async function bringServers(
 
 async function bring(
   name: keyof typeof KINDS,
-  given: string | undefined,
+  externalUrl: string | undefined,
   { context, settings, stop, releasers, fail }: StartContext,
 ): Promise<string> {
   const { folder, start, take } = KINDS[name];
-  if (given) {
-    const server = await take(given, stop.signal);
+  if (externalUrl) {
+    const server = await take(externalUrl, stop.signal);
     context.say(`${name}: ${server.describe}`);
-    return given;
+    return externalUrl;
   }
   const dir = join(settings.dataDir, folder);
   if (name === 'MongoDB') earlierDataNotes(dir).forEach(context.say);
   const logFile = join(settings.dataDir, 'logs', `${folder}.log`);
-  const tell = (seconds: number) =>
+  const onWait = (seconds: number) =>
     context.say(`  still starting ${name} (${seconds} s): after a hard stop it replays its log`);
   const supervised = await supervise<RunningServer>(
     {
       name,
       // A restart uses the same port, so that the processes that use the server find it again.
-      launch: (previous, signal) => start({ dir, logFile, signal, tell, port: previous?.port }),
-      tell: context.say,
+      launch: (previous, signal) => start({ dir, logFile, signal, onWait, port: previous?.port }),
+      say: context.say,
       giveUp: fail,
     },
     stop.signal,

@@ -20,10 +20,10 @@ export async function waitForEarlierRun(
 ): Promise<void> {
   const ports = portsOf(readLeftover(settings.dataDir), settings);
   const until = Date.now() + settings.drainMs + EXTRA_MS;
-  for (let told = false; Date.now() < until; told = true) {
+  for (let hasReported = false; Date.now() < until; hasReported = true) {
     const free = await Promise.all(ports.map((port) => isFree(port, '127.0.0.1')));
     if (free.every(Boolean)) return;
-    if (!told) say('An earlier run in this folder is still ending; waiting for it');
+    if (!hasReported) say('An earlier run in this folder is still ending; waiting for it');
     if (signal.aborted) throw new Stopped();
     await sleep(POLL_MS);
   }

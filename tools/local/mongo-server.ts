@@ -9,7 +9,7 @@ import {
   withAdmin,
 } from './mongod';
 import { chosenProgram } from './project';
-import { givenServer, type RunningServer, type ServerOptions, startServer } from './server';
+import { externalServer, type RunningServer, type ServerOptions, startServer } from './server';
 import { untilReady } from './waiting';
 
 const NOT_YET_INITIALIZED = 94;
@@ -37,8 +37,8 @@ export function startMongo(options: MongoOptions): Promise<RunningServer> {
 }
 
 /** Uses the MongoDB of MONGO_URL. It waits until the server accepts writes. */
-export async function givenMongo(url: string, signal?: AbortSignal): Promise<RunningServer> {
-  const server = givenServer('MongoDB', url);
+export async function externalMongo(url: string, signal?: AbortSignal): Promise<RunningServer> {
+  const server = externalServer('MongoDB', url);
   const problem = await untilReady({
     probe: () => withAdmin(url, isWritable),
     exited: server.exited,

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { chosenProgram } from './project';
-import { givenServer, type RunningServer, type ServerOptions, startServer } from './server';
+import { externalServer, type RunningServer, type ServerOptions, startServer } from './server';
 import { untilReady } from './waiting';
 
 const GIVEN_READY_MS = 15_000;
@@ -15,8 +15,8 @@ export function startRedis(options: ServerOptions): Promise<RunningServer> {
 }
 
 /** Uses the Redis of REDIS_URL. It waits until the server answers. */
-export async function givenRedis(url: string, signal?: AbortSignal): Promise<RunningServer> {
-  const server = givenServer('Redis', url);
+export async function externalRedis(url: string, signal?: AbortSignal): Promise<RunningServer> {
+  const server = externalServer('Redis', url);
   const problem = await untilReady({
     probe: () => answersPong(url),
     exited: server.exited,

@@ -21,13 +21,13 @@ export class Releasers {
     this.steps.push({ undo, name });
   }
 
-  async run(tell: (text: string) => void): Promise<void> {
+  async run(say: (text: string) => void): Promise<void> {
     for (const { undo, name } of this.steps.splice(0).reverse()) {
-      if (name) tell(`Stopping ${name}`);
+      if (name) say(`Stopping ${name}`);
       try {
         await undo();
       } catch (error) {
-        tell(`Stopping failed: ${error instanceof Error ? error.message : error}`);
+        say(`Stopping failed: ${error instanceof Error ? error.message : error}`);
       }
     }
   }

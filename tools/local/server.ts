@@ -35,7 +35,7 @@ export interface ServerOptions {
   program?: ServerProgram;
   signal?: AbortSignal;
   /** Called from time to time until the server is ready, with the seconds so far. */
-  tell?(seconds: number): void;
+  onWait?(seconds: number): void;
   onExit?(how: ExitReason): void;
 }
 
@@ -99,12 +99,12 @@ function commandLine({ command, libraries = [] }: ServerProgram): string[] {
 async function readyOrGone(
   kind: ServerKind,
   guarded: GuardedProgram,
-  { port, logFile, signal, tell }: ServerOptions & { port: number; logFile: string },
+  { port, logFile, signal, onWait }: ServerOptions & { port: number; logFile: string },
 ): Promise<void> {
   const probe = () => kind.isReady(port);
   try {
     const { exited } = guarded;
-    const problem = await untilReady({ probe, exited, deadlineMs: READY_MS, signal, tell });
+    const problem = await untilReady({ probe, exited, deadlineMs: READY_MS, signal, onWait });
     if (problem) throw failureWithLog(`${kind.name} did not start: ${problem}`, logFile);
   } catch (error) {
     await guarded.stop(2_000);
@@ -113,7 +113,7 @@ async function readyOrGone(
 }
 
 /** A given server, which the user has named and runs. */
-export function givenServer(name: string, url: string): RunningServer {
+export function externalServer(name: string, url: string): RunningServer {
   const { host, port } = new URL(url.replace(/^mongodb(\+srv)?:/, 'http:').replace(/,[^/]*/, ''));
   return {
     url,

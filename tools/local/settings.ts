@@ -34,21 +34,21 @@ const OWN_DEFAULTS = { HOST: '127.0.0.1', DRAIN_DELAY: '0' };
  * @throws ConfigError with all problems
  */
 export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSettings {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const config: Config = readConfig({ ...OWN_DEFAULTS, ...given, ...placeholdersFor(given) });
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const config: Config = readConfig({ ...OWN_DEFAULTS, ...nonEmpty, ...placeholdersFor(nonEmpty) });
   return {
     host: config.HOST,
     port: config.PORT,
     metricsPort: config.METRICS_PORT,
-    drainDelay: given.DRAIN_DELAY ?? OWN_DEFAULTS.DRAIN_DELAY,
+    drainDelay: nonEmpty.DRAIN_DELAY ?? OWN_DEFAULTS.DRAIN_DELAY,
     drainMs: config.DRAIN_TIMEOUT,
-    workers: workerCount(given.WORKERS ?? '1'),
-    dataDir: resolve(root, given.DATA_DIR ?? '.data'),
-    mongoUrl: isSettingSet(given, 'MONGO_URL') ? config.MONGO_URL : undefined,
-    redisUrl: isSettingSet(given, 'REDIS_URL') ? config.REDIS_URL : undefined,
-    secretKeys: isSettingSet(given, 'SECRET_KEYS') ? config.SECRET_KEYS.join(',') : undefined,
+    workers: workerCount(nonEmpty.WORKERS ?? '1'),
+    dataDir: resolve(root, nonEmpty.DATA_DIR ?? '.data'),
+    mongoUrl: isSettingSet(nonEmpty, 'MONGO_URL') ? config.MONGO_URL : undefined,
+    redisUrl: isSettingSet(nonEmpty, 'REDIS_URL') ? config.REDIS_URL : undefined,
+    secretKeys: isSettingSet(nonEmpty, 'SECRET_KEYS') ? config.SECRET_KEYS.join(',') : undefined,
     pages: config.PAGES,
-    docsDemo: given.DOCS_DEMO ? config.DOCS_DEMO : demoFor(config.HOST),
+    docsDemo: nonEmpty.DOCS_DEMO ? config.DOCS_DEMO : demoFor(config.HOST),
   };
 }
 

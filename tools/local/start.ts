@@ -22,12 +22,12 @@ export async function run(context: RunContext): Promise<number> {
   let failure: unknown;
   const fail = (error: Error) => {
     failure ??= error;
-    stop.ask('a failure');
+    stop.request('a failure');
   };
   try {
     const settings = readStartSettings(process.env, context.root);
     await bringUp({ context, settings, stop, releasers, fail });
-    context.say(`Stopping after ${await stop.asked}`);
+    context.say(`Stopping after ${await stop.requested}`);
   } catch (error) {
     if (!(error instanceof Stopped)) failure ??= error;
   }
@@ -106,7 +106,7 @@ async function bringApps(
     const app = { name, script: join(context.root, 'dist', script), env: own, logFile, drainMs };
     const launch = (_previous: unknown, signal: AbortSignal) => startApp({ ...app, signal });
     const supervised = await supervise(
-      { name, launch, tell: context.say, giveUp: fail },
+      { name, launch, say: context.say, giveUp: fail },
       stop.signal,
     );
     started.push(supervised);

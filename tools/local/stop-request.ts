@@ -5,9 +5,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export interface StopRequest {
   signal: AbortSignal;
   /** Resolves with the reason of the stop, in words. */
-  asked: Promise<string>;
+  requested: Promise<string>;
   /** Requests the stop. Only the first reason counts. */
-  ask(reason: string): void;
+  request(reason: string): void;
   /** Removes the signal handlers. */
   dispose(): void;
 }
@@ -18,27 +18,27 @@ export interface StopRequest {
  */
 export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
   const controller = new AbortController();
-  let tell: (reason: string) => void = () => {};
-  const asked = new Promise<string>((resolve) => {
-    tell = resolve;
+  let resolveReason: (reason: string) => void = () => {};
+  const requested = new Promise<string>((resolve) => {
+    resolveReason = resolve;
   });
-  const ask = (reason: string) => {
-    tell(reason);
+  const request = (reason: string) => {
+    resolveReason(reason);
     controller.abort();
   };
-  for (const name of SIGNALS) process.on(name, ask);
+  for (const name of SIGNALS) process.on(name, request);
   const parent = process.ppid;
   const underNpm = env.npm_lifecycle_event !== undefined;
   const poll = setInterval(() => {
-    if (underNpm && process.ppid !== parent) ask('the end of npm');
+    if (underNpm && process.ppid !== parent) request('the end of npm');
   }, PARENT_POLL_MS).unref();
   return {
     signal: controller.signal,
-    asked,
-    ask,
+    requested,
+    request,
     dispose: () => {
       clearInterval(poll);
-      for (const name of SIGNALS) process.off(name, ask);
+      for (const name of SIGNALS) process.off(name, request);
     },
   };
 }

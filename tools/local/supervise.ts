@@ -19,7 +19,7 @@ export interface SuperviseOptions<T> {
    * Starts the process and resolves when it is ready. `previous` is the crashed process; undefined at the first start.
    */
   launch(previous: T | undefined, signal: AbortSignal): Promise<T>;
-  tell(text: string): void;
+  say(text: string): void;
   /** Called once, after too many crashes. */
   giveUp(error: Error): void;
   now?(): number;
@@ -34,7 +34,7 @@ export async function supervise<T extends Supervisable>(
   options: SuperviseOptions<T>,
   signal: AbortSignal,
 ): Promise<Supervised<T>> {
-  const { name, launch, tell, giveUp, now = Date.now } = options;
+  const { name, launch, say, giveUp, now = Date.now } = options;
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
   let current = await launch(undefined, either);
@@ -45,7 +45,7 @@ export async function supervise<T extends Supervisable>(
     crashes = [...crashes.filter((at) => at > now() - WINDOW_MS), now()];
     const log = current.logFile ? `; its log is ${current.logFile}` : '';
     if (crashes.length <= MAX_RESTARTS) {
-      tell(`${name} ended with ${why}, starting it again${log}`);
+      say(`${name} ended with ${why}, starting it again${log}`);
       return true;
     }
     giveUp(new Error(`${name} crashed ${crashes.length} times within a minute${log}`));
@@ -59,7 +59,7 @@ export async function supervise<T extends Supervisable>(
       if (either.aborted) return;
       try {
         current = await launch(current, either);
-        tell(`${name} runs again`);
+        say(`${name} runs again`);
         why = await current.exited;
       } catch (error) {
         why = error instanceof Error ? error.message : String(error);

@@ -72,7 +72,7 @@ async function runJest(
     cwd: root,
   });
   releasers.add(() => guarded.stop());
-  await Promise.race([guarded.exited, stop.asked]);
+  await Promise.race([guarded.exited, stop.requested]);
   if (signal.aborted) throw new Stopped();
   return guarded.exitCode() ?? 1;
 }

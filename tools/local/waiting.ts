@@ -55,10 +55,10 @@ export interface Readiness {
   deadlineMs: number;
   signal?: AbortSignal;
   /** Called from time to time with the seconds so far. */
-  tell?(seconds: number): void;
+  onWait?(seconds: number): void;
 }
 
-/** Milliseconds between two calls of `tell`. */
+/** Milliseconds between two calls of `onWait`. */
 const HEARTBEAT_MS = 5_000;
 
 /**
@@ -68,10 +68,10 @@ const HEARTBEAT_MS = 5_000;
  * @throws Stopped when the signal is aborted
  */
 export async function untilReady(readiness: Readiness): Promise<string | undefined> {
-  const { probe, exited, deadlineMs, signal, tell } = readiness;
+  const { probe, exited, deadlineMs, signal, onWait } = readiness;
   const since = Date.now();
   const until = since + deadlineMs;
-  let told = since;
+  let reportedAt = since;
   let ended: string | undefined;
   void exited.then((how) => {
     ended = how;
@@ -80,9 +80,9 @@ export async function untilReady(readiness: Readiness): Promise<string | undefin
     if (signal?.aborted) throw new Stopped();
     if (await probe().catch(() => false)) return undefined;
     if (ended !== undefined) return `it ended with ${ended}`;
-    if (Date.now() - told >= HEARTBEAT_MS) {
-      told = Date.now();
-      tell?.(Math.round((told - since) / 1000));
+    if (Date.now() - reportedAt >= HEARTBEAT_MS) {
+      reportedAt = Date.now();
+      onWait?.(Math.round((reportedAt - since) / 1000));
     }
     await sleep(30);
   }

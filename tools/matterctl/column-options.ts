@@ -1,15 +1,18 @@
 /** The option `--column`, which assigns a column of a file to a field. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ColumnNames, type GivenColumn, IGNORED } from '../../src/files/columns';
+import { type ColumnMapping, type ColumnNames, IGNORED } from '../../src/files/columns';
 
 export interface ColumnOptions {
-  readonly column?: readonly GivenColumn[];
+  readonly column?: readonly ColumnMapping[];
 }
 
 /** Adds the option to a command that reads a table. A user may repeat the option. */
 export function withColumns(command: Command, names: ColumnNames): Command {
   const fields = [...Object.keys(names), IGNORED];
-  const collect = (text: string, before: readonly GivenColumn[] = []): readonly GivenColumn[] => {
+  const collect = (
+    text: string,
+    before: readonly ColumnMapping[] = [],
+  ): readonly ColumnMapping[] => {
     const at = text.indexOf('=');
     const [field, name] = [text.slice(0, at), text.slice(at + 1).trim()];
     if (at > 0 && name !== '' && fields.includes(field)) return [...before, [field, name]];

@@ -96,8 +96,8 @@ export function concludedOf({ env: { CONCLUDED_STATUSES } }: Here): ReadonlySet<
  *
  * @throws ConfigError
  */
-const check = (given: Environment): Config =>
-  readConfig({ ...present(given), ...placeholdersFor(given) });
+const check = (environment: Environment): Config =>
+  readConfig({ ...present(environment), ...placeholdersFor(environment) });
 
 function present(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));

@@ -3,7 +3,7 @@
 import { createLogger } from '../../src/infra/logger';
 import { connectFailFast, type RedisConnection, redisReady } from '../../src/infra/redis/connect';
 import { readQueueKeys } from '../../src/queue/commands/agreements';
-import { createQueueView, openJobQueues, type QueueView } from '../../src/queue/inspect/view';
+import { createJobQueues, createQueueView, type QueueView } from '../../src/queue/inspect/view';
 import type { RedisKeys } from '../../src/queue/keys';
 import { isQueuePaused } from '../../src/queue/probe';
 import { CommandFailure } from './failure';
@@ -26,7 +26,7 @@ export function withQueueView<T>(tool: Tool, look: (view: QueueView) => Promise<
 export function resumeJobQueues(tool: Tool): Promise<boolean> {
   return withQueue(tool, async (redis, keys) => {
     const wasPaused = await isQueuePaused(redis, keys);
-    const queues = openJobQueues(redis, keys);
+    const queues = createJobQueues(redis, keys);
     await Promise.all(queues.map((queue) => queue.resume().finally(() => queue.close())));
     return wasPaused;
   });

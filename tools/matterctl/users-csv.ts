@@ -1,6 +1,6 @@
 /** Reads a list of users from a CSV file. It reports all problems of the file together. */
 import {
-  type GivenColumn,
+  type ColumnMapping,
   mapColumns,
   missingColumns,
   USER_COLUMNS,
@@ -24,10 +24,10 @@ const COLUMNS = ['username', 'displayName'] as const;
 const MAX_LENGTH = 64;
 const CONTROLS = /\p{Cc}/u;
 
-/** @param given the columns that the user assigns to fields, because their names do not fit */
+/** @param mappings the columns that the user assigns to fields, because their names do not fit */
 export async function readUsersCsv(
   pieces: AsyncIterable<string>,
-  given: readonly GivenColumn[] = [],
+  mappings: readonly ColumnMapping[] = [],
 ): Promise<UsersCsv> {
   const records: CsvRecord[] = [];
   const reader = new CsvReader((record) => records.push(record));
@@ -40,7 +40,7 @@ export async function readUsersCsv(
   }
   const [head, ...rows] = records;
   const names = head?.cells ?? [];
-  const { mapping, problem } = mapColumns(names, USER_COLUMNS, given);
+  const { mapping, problem } = mapColumns(names, USER_COLUMNS, mappings);
   if (problem !== undefined) return failed(head?.line ?? 1, problem);
   const missing = missingColumns(names, mapping, COLUMNS);
   if (missing !== undefined) return failed(head?.line ?? 1, missing);

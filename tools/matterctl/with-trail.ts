@@ -26,12 +26,12 @@ export async function withTrail<T>(
   tool: Tool,
   options: ChangeOptions,
   change: Change,
-  work: (connection: Connection, tell: (result: AuditDetails) => void) => Promise<T>,
+  work: (connection: Connection, recordResult: (result: AuditDetails) => void) => Promise<T>,
 ): Promise<T> {
   return withMongo(tool, options, async (connection) => {
     const { withAuditEntry } = await import('../../src/storage/audit.js');
     const action = { ...change, ...operatorOf(options) };
-    return withAuditEntry(connection, action, (tell) => work(connection, tell), {
+    return withAuditEntry(connection, action, (recordResult) => work(connection, recordResult), {
       explain: firstLine,
       onUnended: (cause) =>
         note(tool.stderr, `The audit trail does not tell how this ended: ${firstLine(cause)}`),

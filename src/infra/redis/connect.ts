@@ -8,9 +8,9 @@ import {
   ClusterConnection,
   collectFailures,
   nodesSettled,
-  type Watch,
-  watchCluster,
-  watchServer,
+  type OutageListener,
+  reportClusterOutages,
+  reportServerOutages,
 } from './ioredis';
 import { anyServerOf, clusterOptions, reconnectDelay, serverOptions } from './options';
 import { parseRedisUrl, type RedisAddress } from './url';
@@ -130,23 +130,28 @@ interface ConnectionKind {
 function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): RedisConnection {
   if (address.form !== 'cluster') return connectServer(serverOptions(address), logger, kind);
   const { use, retriesCommands } = kind;
-  const watch = watchOf(use, logger);
-  const options = { ...RECONNECT, ...kind.options, reconnectOnError: reconnectIfReplica(watch) };
+  const listener = outageListenerOf(use, logger);
+  const options = { ...RECONNECT, ...kind.options, reconnectOnError: reconnectIfReplica(listener) };
   const ClusterClass = retriesCommands ? BlockingCluster : ClusterConnection;
-  return watchCluster(
+  return reportClusterOutages(
     new ClusterClass(...clusterOptions(address, { retriesCommands, options })),
-    watch,
+    listener,
   );
 }
 
 function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKind): Redis {
   const { use, options } = kind;
-  const watch = watchOf(use, logger);
-  const all = { ...RECONNECT, ...options, ...servers, reconnectOnError: reconnectIfReplica(watch) };
-  return watchServer(new Redis(all), watch);
+  const listener = outageListenerOf(use, logger);
+  const all = {
+    ...RECONNECT,
+    ...options,
+    ...servers,
+    reconnectOnError: reconnectIfReplica(listener),
+  };
+  return reportServerOutages(new Redis(all), listener);
 }
 
-function watchOf(use: string, logger: Logger): Watch {
+function outageListenerOf(use: string, logger: Logger): OutageListener {
   const outages = outagesOf(logger);
   return {
     lose: (reason) => outages.lost('redis', use, reason),
@@ -155,7 +160,7 @@ function watchOf(use: string, logger: Logger): Watch {
 }
 
 /** A primary that becomes a replica keeps its connections. */
-function reconnectIfReplica({ lose }: Watch): (error: Error) => boolean {
+function reconnectIfReplica({ lose }: OutageListener): (error: Error) => boolean {
   return (error) => {
     const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
     if (isReplica) lose(error.message);

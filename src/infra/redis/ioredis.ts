@@ -1,14 +1,14 @@
 /** Reports lost connections, and works around defects of the ioredis class `Cluster`. */
 import { Cluster, type ClusterNode, type ClusterOptions, type Redis } from 'ioredis';
 
-export interface Watch {
+export interface OutageListener {
   lose(reason: string): void;
   back(): void;
 }
 
 const CLOSED = 'the connection was closed';
 
-export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
+export function reportServerOutages(redis: Redis, { lose, back }: OutageListener): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
   // Emitted if a sentinel returns no primary.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
@@ -18,7 +18,7 @@ export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   return redis;
 }
 
-export function watchCluster(cluster: Cluster, { lose, back }: Watch): Cluster {
+export function reportClusterOutages(cluster: Cluster, { lose, back }: OutageListener): Cluster {
   cluster.on('error', (error) => lose(reasonOf(error)));
   cluster.on('node error', (error, node) => lose(`${node}: ${reasonOf(error)}`));
   cluster.on('reconnecting', () => lose(CLOSED));
@@ -132,12 +132,12 @@ export class BlockingCluster extends ClusterConnection {
     try {
       await Promise.race([super.connect(), settled.promise]);
     } finally {
-      settled.forget();
+      settled.cancel();
     }
   }
 }
 
-function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void } {
+function whenSettled(cluster: Cluster): { promise: Promise<void>; cancel(): void } {
   let onReady = () => {};
   let onEnd = () => {};
   const promise = new Promise<void>((resolve, reject) => {
@@ -149,11 +149,11 @@ function whenSettled(cluster: Cluster): { promise: Promise<void>; forget(): void
   promise.catch(() => undefined);
   cluster.once('ready', onReady);
   cluster.once('end', onEnd);
-  const forget = () => {
+  const cancel = () => {
     cluster.off('ready', onReady);
     cluster.off('end', onEnd);
   };
-  return { promise, forget };
+  return { promise, cancel };
 }
 
 /** Works around a defect of ioredis: the status of an ended Cluster can become `close`. */

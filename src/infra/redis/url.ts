@@ -136,8 +136,8 @@ function readPath(path: string, form: RedisAddress['form'], masterId: string | u
       'must name the group that the sentinels watch, as in redis-sentinel://host1,host2,host3/mymaster',
     );
   }
-  const [db = '0', ...more] = steps;
-  if (more.length > 0 || !/^\d{1,5}$/.test(db)) {
+  const [db = '0', ...extraSteps] = steps;
+  if (extraSteps.length > 0 || !/^\d{1,5}$/.test(db)) {
     throw new RedisUrlProblem('must end with a database number, or have no number');
   }
   if (form === 'cluster' && db !== '0') {

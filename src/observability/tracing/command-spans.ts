@@ -14,7 +14,7 @@ import { isRecorded } from './span-relations';
 const MAX_OPEN_SPANS = 5_000;
 
 /** @param client a client with the option `monitorCommands` */
-export function watchCommands(tracer: Tracer, client: mongo.MongoClient): void {
+export function traceCommands(tracer: Tracer, client: mongo.MongoClient): void {
   const open = new Map<number, Span>();
   client.on('commandStarted', (event) => {
     // This listener runs in the context of the code that sends the command.

@@ -19,7 +19,7 @@ import type {
   TraceHeaders,
   Tracing,
 } from '../tracing';
-import { watchCommands } from './command-spans';
+import { traceCommands } from './command-spans';
 import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
 
 /** @param tracer a tracer of a registered provider */
@@ -46,7 +46,7 @@ export function createTracing(tracer: Tracer): Tracing {
       return inSpan(span, parent, () => work(carried));
     },
     batch: (batch, apply) => traceBatch(tracer, batch, apply),
-    watchCommands: (client) => watchCommands(tracer, client),
+    traceCommands: (client) => traceCommands(tracer, client),
   };
 }
 

@@ -20,7 +20,7 @@ export interface Endpoint<Name extends string = string> {
     readonly id: string;
     readonly tag: 'push' | 'query';
     readonly title: Bilingual;
-    readonly about: Bilingual;
+    readonly description: Bilingual;
     /** Reasons for rejections, in addition to the reasons of all signed endpoints. */
     readonly rejections: readonly Reason[];
   };
@@ -55,7 +55,7 @@ interface EndpointBody {
 }
 
 interface EndpointAnswer {
-  readonly about: Bilingual;
+  readonly description: Bilingual;
   /** Schema name of the answer; for NDJSON, schema names of all possible lines. */
   readonly schema: string | readonly string[];
   /** Examples of `data` by name; for NDJSON, an example is a list of lines. */
@@ -63,7 +63,7 @@ interface EndpointAnswer {
   /** Names of response headers in addition to the headers of all endpoints. */
   readonly headers?: readonly string[];
   /** The answer if some lines fail. */
-  readonly partial?: { readonly about: Bilingual; readonly kind: 'retryable' | 'final' };
+  readonly partial?: { readonly description: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 
 /** The usual `uploadTimeout`, in milliseconds. */
@@ -73,7 +73,7 @@ export const UPLOAD_TIMEOUT = 12_000;
 export interface QueryRow<Data> {
   readonly id: string;
   readonly title: Bilingual;
-  readonly about: Bilingual;
+  readonly description: Bilingual;
   readonly body: {
     readonly name: string;
     /** @param timeZone PORTAL_TIME_ZONE */
@@ -82,7 +82,7 @@ export interface QueryRow<Data> {
   };
   readonly answer: {
     readonly name: string;
-    readonly about: Bilingual;
+    readonly description: Bilingual;
     /** Schema name of `data`; a key of `schemas`. */
     readonly data: string;
     readonly example: Data;

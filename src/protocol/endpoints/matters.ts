@@ -35,7 +35,7 @@ export const MATTER_QUERIES = {
   'matters/get': signedQuery<GotMatters>({
     id: 'getMatters',
     title: ['Get matters by externalId', '按业务主键查询事项'],
-    about: [
+    description: [
       'Returns each requested matter once, in the order of the request. Includes deleted matters.',
       '按请求顺序返回，每个一次；含已删除的事项。',
     ],
@@ -46,7 +46,7 @@ export const MATTER_QUERIES = {
     },
     answer: {
       name: 'GetAnswer',
-      about: ['The requested matters', '所查询的事项'],
+      description: ['The requested matters', '所查询的事项'],
       data: 'GotMatters',
       example: GOT,
     },
@@ -62,7 +62,7 @@ export const MATTER_QUERIES = {
   'matters/query': signedQuery<ChangesPage>({
     id: 'queryMatters',
     title: ['List changed matters', '查询变更的事项'],
-    about: [
+    description: [
       'Returns matters in the order of their last change in the ledger. Start the next incremental query at `watermark`. `watermark` is half a minute in the past, so a query can repeat matters but misses none. Filters and reverse order are available. A page with fewer matters than `limit` is not always the last page.',
       '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
@@ -73,7 +73,7 @@ export const MATTER_QUERIES = {
     },
     answer: {
       name: 'ChangesAnswer',
-      about: ['A page of changed matters', '变更事项的一页'],
+      description: ['A page of changed matters', '变更事项的一页'],
       data: 'ChangesPage',
       example: CHANGES,
     },
@@ -83,7 +83,7 @@ export const MATTER_QUERIES = {
   'matters/diff': signedQuery<MatterDiff>({
     id: 'diffMatters',
     title: ['Compare matters line by line', '逐行比对事项'],
-    about: [
+    description: [
       'MISSING: not in the ledger. DELETED: deleted only in the ledger. NOT_DELETED: deleted only in the source system. STALE_HERE: older in the ledger. NEWER_HERE: newer in the ledger. STATUS_DIFFERS: bizStatus or externalStatusCode differs.',
       'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',
     ],
@@ -94,7 +94,7 @@ export const MATTER_QUERIES = {
     },
     answer: {
       name: 'DiffAnswer',
-      about: ['The differences', '差异'],
+      description: ['The differences', '差异'],
       data: 'MatterDiff',
       example: DIFF,
     },
@@ -108,7 +108,7 @@ export const MATTER_QUERIES = {
   'matters/digest': signedQuery<MatterDigest>({
     id: 'digestMatters',
     title: ['Count and digest of matters', '事项数量与摘要'],
-    about: [
+    description: [
       'Returns a count and a hash for each bizType and day, without deleted matters. Each system can run one digest at a time. A digest can take a minute.',
       '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
     ],
@@ -119,7 +119,7 @@ export const MATTER_QUERIES = {
     },
     answer: {
       name: 'DigestAnswer',
-      about: ['Counts and hashes', '数量与哈希'],
+      description: ['Counts and hashes', '数量与哈希'],
       data: 'MatterDigest',
       example: DIGEST_ANSWER,
     },
@@ -147,7 +147,7 @@ export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
     id: 'findOrphans',
     tag: 'query',
     title: ['Find orphans: open matters that are not in the list', '查找来源系统没有的未办结事项'],
-    about: [
+    description: [
       'Receives the ids of all open matters of the source system. Returns the open matters and drafts of the ledger that are not in the list. The query closes no matter. Each client can run one orphan query at a time.',
       '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',
     ],
@@ -165,7 +165,7 @@ export const ORPHANS_ENDPOINT: Endpoint<typeof ORPHANS> = {
   },
   timeout: 'PUSH_TIMEOUT',
   answer: {
-    about: FOUND,
+    description: FOUND,
     schema: ['Orphan', 'OrphansEnd', 'ErrorAnswer'],
     examples: {
       example: [ORPHAN, successEnvelope(ORPHAN_COUNT, EXAMPLE_REQUEST_ID, EXAMPLE_TIME)],

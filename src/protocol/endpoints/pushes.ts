@@ -11,7 +11,7 @@ interface PushRow {
   readonly id: string;
   readonly body: string;
   readonly title: Bilingual;
-  readonly about: Bilingual;
+  readonly description: Bilingual;
   readonly rejections: readonly Reason[];
 }
 
@@ -20,7 +20,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
     id: 'upsertMatter',
     body: 'UpsertBody',
     title: ['Create or update a matter', '新建或更新事项'],
-    about: [
+    description: [
       'A partial update: absent fields do not change; null clears a field. A deleted matter is revived with the same matterId. Outcomes: CREATED, UPDATED, REVIVED, STALE_IGNORED.',
       '部分更新：未传的字段保持不变，null 清空。已删除的事项以原 matterId 恢复。结果：CREATED、UPDATED、REVIVED、STALE_IGNORED。',
     ],
@@ -30,7 +30,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
     id: 'changeMatterStatus',
     body: 'StatusBody',
     title: ['Change the status of a matter', '更新事项状态'],
-    about: [
+    description: [
       'Sets the fields of the body; every change of status is allowed. Outcomes: UPDATED, STALE_IGNORED.',
       '只更新传入的内容，不校验状态流转。结果：UPDATED、STALE_IGNORED。',
     ],
@@ -40,7 +40,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
     id: 'reopenMatter',
     body: 'ReopenBody',
     title: ['Reopen a matter', '重新打开事项'],
-    about: [
+    description: [
       'Like a change of status, with the default status REOPENED. The matter becomes unread for its ASSIGNEEs. Outcomes: UPDATED, STALE_IGNORED.',
       '与更新状态相同，默认状态为 REOPENED，并将处理人重新置为未读。结果：UPDATED、STALE_IGNORED。',
     ],
@@ -50,7 +50,7 @@ const PUSH_ROWS: Readonly<Record<OperationName, PushRow>> = {
     id: 'deleteMatter',
     body: 'DeleteBody',
     title: ['Delete a matter', '删除事项'],
-    about: [
+    description: [
       'A soft delete. Deleting a deleted matter succeeds, so a retry is safe. Outcomes: DELETED, ALREADY_DELETED, STALE_IGNORED.',
       '软删除；重复删除也返回成功，可放心重试。结果：DELETED、ALREADY_DELETED、STALE_IGNORED。',
     ],
@@ -95,7 +95,7 @@ export function pushEndpoint(name: OperationName): Endpoint<OperationName> {
     },
     timeout: 'PUSH_TIMEOUT',
     answer: {
-      about: WRITTEN,
+      description: WRITTEN,
       schema: 'PushAnswer',
       examples: { [name]: PUSH_ANSWERS[name], ...(isUpsert && { notice: NOTICE_ANSWER }) },
       headers: ['Idempotency-Replayed'],
@@ -110,7 +110,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
     id: 'verifyPush',
     tag: 'query',
     title: ['Verify a push (dry run)', '校验一次推送，不写入'],
-    about: [
+    description: [
       'A dry run: signature, rate, body and users are checked as in a push, with the same errors. Nothing is written to the ledger or to the push log. The ledger is not checked: a dry run does not detect a missing matter, a stale push, too many parties in a matter, or an unassigned `auto:` id.',
       '试运行：签名、速率、请求体和用户的校验及错误与实际推送一致，但不写入台账和推送日志。不检查台账中的数据：事项是否存在、是否过期、已有参与人数、auto: 开头的编号是否已分配。',
     ],
@@ -127,7 +127,7 @@ export const VERIFY_ENDPOINT: Endpoint<typeof VERIFY> = {
   },
   timeout: 'PUSH_TIMEOUT',
   answer: {
-    about: ['The push is valid', '校验通过'],
+    description: ['The push is valid', '校验通过'],
     schema: 'VerifyAnswer',
     examples: { example: examples.VERIFIED },
   },
@@ -161,7 +161,7 @@ export const BATCH_ENDPOINT: Endpoint<typeof BATCH> = {
     id: 'pushBatch',
     tag: 'push',
     title: ['Push a batch', '批量推送'],
-    about: [
+    description: [
       'Each line is a separate push with its own log entry, key and outcome. Lines of one matter take effect in their order. A failed line does not affect other lines, with one exception. If a line fails because a server is unavailable or the deadline passes, later lines of the same matter are skipped with SKIPPED_AFTER_FAILURE. If the batch has an X-Idempotency-Key, each line without a key gets the key `<key>/<line number>`. Then a retry of the whole batch is safe.',
       '每一行都是一次独立的推送，有各自的推送日志、幂等键和结果。同一事项的各行按顺序生效。某行失败不影响其他行；但同一事项前面的行因服务不可用或超时失败时，后面的行不会执行，返回 SKIPPED_AFTER_FAILURE。批次的 X-Idempotency-Key 会为没有键的行生成“键/行号”，因此整个批次可以放心重发。',
     ],
@@ -173,10 +173,10 @@ export const BATCH_ENDPOINT: Endpoint<typeof BATCH> = {
   body: BATCH_BODY,
   timeout: 'BATCH_TIMEOUT',
   answer: {
-    about: ['The database has confirmed every line.', '数据库已确认每一行写入。'],
+    description: ['The database has confirmed every line.', '数据库已确认每一行写入。'],
     schema: 'BatchAnswer',
     examples: { batch: examples.BATCH_ANSWER },
-    partial: { about: SOME_FAILED, kind: 'retryable' },
+    partial: { description: SOME_FAILED, kind: 'retryable' },
   },
 };
 
@@ -187,7 +187,7 @@ export const VERIFY_BATCH_ENDPOINT: Endpoint<typeof VERIFY_BATCH> = {
     id: 'verifyBatch',
     tag: 'query',
     title: ['Verify a batch (dry run)', '校验一个批次，不写入'],
-    about: [
+    description: [
       'A dry run of a batch: each line is checked as in a push, and nothing is written.',
       '批量推送的试运行：逐行按实际推送校验，不写入任何数据。',
     ],
@@ -199,9 +199,9 @@ export const VERIFY_BATCH_ENDPOINT: Endpoint<typeof VERIFY_BATCH> = {
   body: BATCH_BODY,
   timeout: 'PUSH_TIMEOUT',
   answer: {
-    about: ['Every line is valid.', '每一行均可通过校验。'],
+    description: ['Every line is valid.', '每一行均可通过校验。'],
     schema: 'VerifyBatchAnswer',
     examples: { batch: examples.VERIFY_BATCH_ANSWER },
-    partial: { about: SOME_FAILED, kind: 'final' },
+    partial: { description: SOME_FAILED, kind: 'final' },
   },
 };

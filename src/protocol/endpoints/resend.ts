@@ -10,7 +10,7 @@ export const RESEND_ENDPOINT: Endpoint<typeof RESEND> = {
     id: 'resendPushes',
     tag: 'push',
     title: ['Send logged pushes again', '重发推送日志中的推送'],
-    about: [
+    description: [
       'Sends the stored bodies of up to 100 pushes of this client again. Pushes of one matter are sent in the order of their first receipt. A push is skipped if it took effect, or if its body is no longer stored. A push is also skipped if a later push of the same matter or idempotency key took effect. The answer names the reason. The log entry of each new push names the original push in `resentFrom`. Simultaneous resends of a push apply the push only once. `dryRun` only returns the plan, and writes nothing. The rate limit counts every push, but counts a dry run as one request.',
       '重发本 client 的最多 100 次推送，使用已保存的请求体；同一事项按最初收到的顺序重发。已生效、同一事项或幂等键之后已有推送生效、或请求体已不再保存的推送不会重发，逐条说明原因。每次重发都有自己的推送日志，resentFrom 指向原推送。同一推送多次（包括同时）重发只生效一次。dryRun 只返回计划，不写入。速率按所列推送数计算，试运行按一次计算。',
     ],
@@ -27,14 +27,14 @@ export const RESEND_ENDPOINT: Endpoint<typeof RESEND> = {
   },
   timeout: 'BATCH_TIMEOUT',
   answer: {
-    about: [
+    description: [
       'The database has confirmed every push. In a dry run: every push can be sent.',
       '数据库已确认每一次推送写入。',
     ],
     schema: 'ResendAnswer',
     examples: { example: RESEND_ANSWER },
     partial: {
-      about: [
+      description: [
         'PARTIAL_FAILURE: some pushes were not sent, or failed. `data` has a result for each push.',
         'PARTIAL_FAILURE：部分推送未重发或失败，data 逐条说明，格式与全部成功时相同。',
       ],

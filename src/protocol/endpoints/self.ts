@@ -17,14 +17,14 @@ export const SELF_QUERIES = {
   'users/check': signedQuery<CheckedUsers>({
     id: 'checkUsers',
     title: ['Check usernames', '校验登录名'],
-    about: [
+    description: [
       'Checks whether each of at most 1,000 names belongs to an enabled portal user. A push makes the same check.',
       '校验最多 1,000 个登录名是否存在且已启用，与推送时的判断一致。',
     ],
     body: { name: 'UsersCheckBody', schema: () => usersCheckSchema, example: USERS_CHECK },
     answer: {
       name: 'UsersAnswer',
-      about: ['The state of each name', '登录名的状态'],
+      description: ['The state of each name', '登录名的状态'],
       data: 'CheckedUsers',
       example: CHECKED_USERS,
     },
@@ -34,14 +34,14 @@ export const SELF_QUERIES = {
   'clients/me': signedQuery<ClientSelf>({
     id: 'describeClient',
     title: ['Settings of the calling client', '查询自身的配置'],
-    about: [
+    description: [
       'Rate limit, pause with reason, secret ids, retentions, limits, and the service time.',
       '速率限制、暂停及其原因、密钥编号、保存时长、限制以及服务时间。',
     ],
     body: { name: 'ClientSelfBody', schema: () => clientSelfSchema, example: {} },
     answer: {
       name: 'SelfAnswer',
-      about: ['Settings of the calling client', '当前 client 的信息'],
+      description: ['Settings of the calling client', '当前 client 的信息'],
       data: 'ClientSelf',
       example: CLIENT_SELF,
     },

@@ -3,12 +3,12 @@ import type { Job, Queue } from 'bullmq';
 import type { RedisConnection } from '../../infra/redis/connect';
 import { createRedisTime } from '../../infra/redis/time';
 import { createReadWaiting, type PartitionState } from '../commands/read-waiting';
-import { openJobQueues, type PartitionJobData } from '../jobs';
+import { createJobQueues, type PartitionJobData } from '../jobs';
 import type { RedisKeys } from '../keys';
 import { decodeItem, ownerName } from '../records';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
-export { openJobQueues } from '../jobs';
+export { createJobQueues } from '../jobs';
 
 export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
@@ -56,7 +56,7 @@ const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis);
-  const queues = openJobQueues(redis, keys);
+  const queues = createJobQueues(redis, keys);
   const readWaiting = createReadWaiting(redis, keys);
   return {
     partitions: async () => {

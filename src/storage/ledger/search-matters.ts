@@ -180,10 +180,10 @@ async function lookUp(collection: Matters, ids: readonly bigint[], filter: Filte
 
 function filterOf(systemCode: string, filter: MatterFilter): Filter {
   const { externalIdPrefix, username, titleContains, ...plain } = filter;
-  const given = Object.entries(plain).filter(([, value]) => value !== undefined);
+  const conditions = Object.entries(plain).filter(([, value]) => value !== undefined);
   return {
     systemCode,
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(conditions),
     ...(externalIdPrefix !== undefined && { externalId: startingWith(externalIdPrefix) }),
     ...(username !== undefined && { 'parties.username': username }),
     ...(titleContains !== undefined && { $and: titleConditions(titleContains) }),

@@ -117,6 +117,6 @@ function byFields(name: string, indexFields: Readonly<Record<string, string>>): 
 function conditionsOf(filter: LogFilter) {
   const { requestId: _id, from: _from, to: _to, failed, stillFailed, ...fields } = filter;
   const flags = { ...(failed && { failed }), ...(stillFailed && { stillFailed }) };
-  const given = Object.entries({ ...fields, ...flags });
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const conditions = Object.entries({ ...fields, ...flags });
+  return Object.fromEntries(conditions.filter(([, value]) => value !== undefined));
 }

@@ -98,8 +98,8 @@ async function pushesOfValues(
   const values = { $in: oldest.map(([value]) => value) };
   const all = await read(reads, [values, since], max);
   if (all.length < max) return all;
-  return inChunks(oldest, MAX_CONCURRENT, async (some) => {
-    const each = some.map((one) => pushesOfValue(reads, one));
+  return inChunks(oldest, MAX_CONCURRENT, async (chunk) => {
+    const each = chunk.map((one) => pushesOfValue(reads, one));
     return (await Promise.all(each)).flat();
   });
 }
@@ -135,8 +135,8 @@ async function resendsOf(
 ): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
   const ids = failed.flatMap(({ _id, externalId }) => (externalId === undefined ? [_id] : []));
   const options = { hint: RESENT_INDEX, maxTimeMS: TIMEOUT };
-  const found = await inChunks(ids, VALUES_PER_COMMAND, (some) => {
-    const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: SUCCEEDED } };
+  const found = await inChunks(ids, VALUES_PER_COMMAND, (chunk) => {
+    const filter = { resentFrom: { $in: [...chunk] }, systemCode, state: { $in: SUCCEEDED } };
     return collection.find(filter, options).project<MendingEntry>(FIELDS).toArray();
   });
   return groupBy(found, ({ resentFrom }) => String(resentFrom));
@@ -157,7 +157,7 @@ function oldestOf(field: LinkField, failed: readonly FailedEntry[]): Oldest[] {
   return [...oldest];
 }
 
-type Work<I, O> = (some: readonly I[]) => Promise<readonly O[]>;
+type Work<I, O> = (chunk: readonly I[]) => Promise<readonly O[]>;
 
 async function inChunks<I, O>(items: readonly I[], size: number, work: Work<I, O>): Promise<O[]> {
   const found: O[] = [];

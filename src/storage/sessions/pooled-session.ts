@@ -142,7 +142,7 @@ export class SessionHeartbeats {
   }
 
   /** Removes the record of a dead process if the heartbeat is still unchanged. */
-  async forget({ _id, heartbeat }: SessionHeartbeat): Promise<void> {
+  async remove({ _id, heartbeat }: SessionHeartbeat): Promise<void> {
     await this.records.deleteOne({ _id, heartbeat });
   }
 

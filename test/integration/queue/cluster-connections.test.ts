@@ -44,7 +44,7 @@ test('who waits for a connection hears of it, also where the Cluster was failing
   await once(blocking, 'end');
   for (const node of others) node.kill('SIGKILL');
   await until('the survivor to find the Cluster failing', async () =>
-    String(await survivor?.ask('CLUSTER', 'INFO')).includes('cluster_state:fail'),
+    String(await survivor?.send('CLUSTER', 'INFO')).includes('cluster_state:fail'),
   );
   const retried = once(blocking, 'reconnecting');
   const connecting = blocking.connect();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { connectSubscriber } from '../../../src/infra/redis/connect';
-import { watchEcho } from '../../../src/queue/echo';
+import { createEchoCheck } from '../../../src/queue/echo';
 import { createRedisKeys } from '../../../src/queue/keys';
 import { startProxy } from '../../../tools/harness/proxy';
 import { testServers } from '../../support/service';
@@ -30,7 +30,13 @@ test('a subscriber that comes back after an outage is left in peace', async () =
   await Promise.all([witness, subscriber].map((one) => one.subscribe(channel)));
   const warned: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warned.push(line) });
-  const echo = watchEcho({ redis, subscriber, keys, channel: keys.replies('ingress'), logger });
+  const echo = createEchoCheck({
+    redis,
+    subscriber,
+    keys,
+    channel: keys.replies('ingress'),
+    logger,
+  });
   try {
     await until('an echo', async () => heard.subscriber > 0);
     proxy.close();

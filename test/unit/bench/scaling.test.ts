@@ -8,8 +8,8 @@ const { grown, jumped } = simulate('1');
 
 test('every change ends with all partitions held, shared fairly', () => {
   expect(grown.map(({ workers }) => workers)).toEqual(Array.from({ length: 64 }, (_, n) => n + 1));
-  for (const { most, settled, pause } of [...grown, ...jumped]) {
-    expect(most).toBeLessThan(1.25);
+  for (const { maxHeld, settled, pause } of [...grown, ...jumped]) {
+    expect(maxHeld).toBeLessThan(1.25);
     expect(settled).toBeLessThan(10_000);
     expect(pause).toBeLessThan(3_000);
   }

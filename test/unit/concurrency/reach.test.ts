@@ -1,5 +1,5 @@
 /** Calls to a server that is lost end when that is noticed. */
-import { type Reach, watchReach } from '../../../src/concurrency/reach';
+import { createReach, type Reach } from '../../../src/concurrency/reach';
 import { until } from '../../support/wait';
 
 let isAway: boolean;
@@ -7,7 +7,7 @@ let log: string[];
 let reach: Reach & { stop(): Promise<void> };
 beforeEach(() => {
   [isAway, log] = [false, []];
-  reach = watchReach({
+  reach = createReach({
     ping: async () => {
       if (isAway) throw new Error('refused');
     },

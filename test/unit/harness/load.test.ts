@@ -87,7 +87,7 @@ describe('load', () => {
 
   test('in an open loop pushes arrive at their times, whatever comes back', async () => {
     const { send, answerAll, sent } = whenTold();
-    const spell = openLoop(send, { rate: 100, duration: 500, most: 1_000 });
+    const spell = openLoop(send, { rate: 100, duration: 500, maxInFlight: 1_000 });
     // All of them before the first is answered.
     await until('the last arrival', async () => sent() === 50);
     answerAll();
@@ -104,14 +104,14 @@ describe('load', () => {
       while (performance.now() < sentAt + 200);
       return anAnswer('0', sentAt, 200);
     };
-    const { answers } = await openLoop(send, { rate: 20, duration: 200, most: 100 });
+    const { answers } = await openLoop(send, { rate: 20, duration: 200, maxInFlight: 100 });
     expect(answers).toHaveLength(4);
     expect(latencyOf(answers.slice(1)).max).toBeGreaterThan(300);
   });
 
   test('an arrival that would be one too many is not sent, and counted', async () => {
     const { send, answerAll } = whenTold();
-    const spell = openLoop(send, { rate: 100, duration: 400, most: 5 });
+    const spell = openLoop(send, { rate: 100, duration: 400, maxInFlight: 5 });
     await sleep(400);
     answerAll();
     const { answers, unsent } = await spell;
@@ -121,16 +121,16 @@ describe('load', () => {
 
   test('in a closed loop a connection has one push under way', async () => {
     let underWay = 0;
-    let most = 0;
+    let maxInFlight = 0;
     const send = async () => {
       underWay += 1;
-      most = Math.max(most, underWay);
+      maxInFlight = Math.max(maxInFlight, underWay);
       await sleep(5);
       underWay -= 1;
       return anAnswer('0', 0, 5);
     };
     const { answers } = await closedLoop(send, { connections: 3, duration: 100 });
-    expect(most).toBe(3);
+    expect(maxInFlight).toBe(3);
     // Each connection sends at least one.
     expect(answers.length).toBeGreaterThanOrEqual(3);
   });

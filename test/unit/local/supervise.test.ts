@@ -23,7 +23,7 @@ async function startSupervised(clock: { now: number }) {
     {
       name: 'web',
       launch,
-      tell: (line) => lines.push(line),
+      say: (line) => lines.push(line),
       giveUp: (error) => gaveUp.push(error.message),
       now: () => clock.now,
     },

@@ -8,7 +8,7 @@ test('a long wait is told of while it lasts', async () => {
   const told: number[] = [];
   const ready = untilReady({
     ...{ probe: async () => isReady, exited: never, deadlineMs: 60_000 },
-    tell: (seconds) => {
+    onWait: (seconds) => {
       told.push(seconds);
       isReady = true;
     },

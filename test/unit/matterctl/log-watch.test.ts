@@ -41,7 +41,7 @@ test('what left the window is forgotten, but for some that are still queued', ()
   const watch = new LogWatch();
   for (let n = 0; n < 150; n += 1) watch.isDue(idAt(n), 'QUEUED', NOW);
   watch.markShown(idAt(200), 'PERSISTED', NOW);
-  watch.forget(idAt(100_000));
+  watch.removeBefore(idAt(100_000));
   expect(watch.isDue(idAt(200), 'PERSISTED', NOW)).toBe(true);
   const kept = watch.unsettled(idAt(100_000));
   expect(kept).toHaveLength(100);

@@ -81,7 +81,7 @@ test('an older service, which takes no batches, comes back after a standstill: t
   answer(rejected(404, 'PATH_NOT_FOUND', false));
   const left = await batches.send(fileLines);
   expect(left?.again).toHaveLength(200);
-  expect(batches.mostLines()).toBe(1);
+  expect(batches.maxLines()).toBe(1);
   expect(standstill.isStanding()).toBe(false);
   await others;
   // It is there: what comes now may lie in a line.
@@ -107,9 +107,9 @@ test.each([
   async (_who, whole) => {
     const { batches, sent } = await reached(whole);
     const bytes = fileLines.reduce((sum, { size }) => sum + size, 0);
-    expect(batches.mostBytes()).toBe(4 * 1024 * 1024);
+    expect(batches.maxBytes()).toBe(4 * 1024 * 1024);
     const left = await batches.send(fileLines);
-    expect(batches.mostBytes()).toBe(Math.ceil(bytes / 2));
+    expect(batches.maxBytes()).toBe(Math.ceil(bytes / 2));
     expect(left?.again).toHaveLength(200);
     // Lines that were put together before that go in parts, too.
     const later = await batches.send(fileLines);

@@ -159,7 +159,7 @@ class Tally {
 
   result(): RoundResult {
     const { accepted, others, times, window } = this;
-    const max = times.reduce((most, time) => Math.max(most, time), 0);
+    const max = times.reduce((highest, time) => Math.max(highest, time), 0);
     return { accepted, others, elapsed: window.elapsed(), ...summarizeFigures(times), max };
   }
 }

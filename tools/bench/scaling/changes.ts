@@ -16,8 +16,8 @@ export interface ScalingChange {
   /** The longest time in milliseconds in which a partition had no worker. */
   readonly pause: number;
   /** The largest and the smallest number of partitions of a worker, as multiples of the mean. */
-  readonly most: number;
-  readonly fewest: number;
+  readonly maxHeld: number;
+  readonly minHeld: number;
 }
 
 /** Milliseconds for which each change is observed. If moves continue after that, `settled` is close to this value. */
@@ -90,8 +90,8 @@ function observe(
     leastMoves: leastMoves(kept, partitions),
     settled: Math.max(0, pool.lastMove - since),
     pause: pool.longestPause,
-    most: Math.max(...held) / mean,
-    fewest: Math.min(...held) / mean,
+    maxHeld: Math.max(...held) / mean,
+    minHeld: Math.min(...held) / mean,
   };
 }
 

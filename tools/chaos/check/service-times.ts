@@ -40,17 +40,17 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
  */
 function checkWait(
   attempt: PushAttempt,
-  most: number,
+  limit: number,
   { held, ended }: { held: Spans; ended: Spans },
 ): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   const took = endedAt - sentAt;
   const isHung = end.kind === 'hung';
-  if (!isHung && took <= most) return [];
+  if (!isHung && took <= limit) return [];
   const excused = held.lasted(sentAt, endedAt);
-  if (took <= most + excused && (!isHung || excused > 0)) return [];
+  if (took <= limit + excused && (!isHung || excused > 0)) return [];
   const expected =
-    `expected within ${shownTime(most)} and the ${shownTime(excused)} ` +
+    `expected within ${shownTime(limit)} and the ${shownTime(excused)} ` +
     'in which it was stopped or the harness stalled';
   const what = `${seen(attempt)} after ${shownTime(took)}: ${expected}${startOf(attempt, ended)}`;
   return [{ rule: 'answered-in-time', ...idOf(attempt), what }];

@@ -6,7 +6,7 @@ import { createSpans, shownTime } from './spans';
 
 /** Share of the valid operations, and of the duration of the run. */
 const LEAST_SERVED = 0.5;
-const MOST_STALLED = 0.1;
+const MAX_STALLED = 0.1;
 
 /** @returns the violations that make the whole run meaningless */
 export function checkSoundness({ history, timeZone }: Evidence): Violation[] {
@@ -32,9 +32,9 @@ function checkServed(history: Evidence['history'], timeZone: string): Violation[
 
 function checkMeasurable({ attempts, stalls }: Evidence['history']): Violation[] {
   const from = attempts.reduce((least, { sentAt }) => Math.min(least, sentAt), Infinity);
-  const to = attempts.reduce((most, { endedAt }) => Math.max(most, endedAt), -Infinity);
+  const to = attempts.reduce((latest, { endedAt }) => Math.max(latest, endedAt), -Infinity);
   const stalled = createSpans(stalls).lasted(from, to);
-  if (attempts.length === 0 || stalled <= MOST_STALLED * (to - from)) return [];
+  if (attempts.length === 0 || stalled <= MAX_STALLED * (to - from)) return [];
   const seen = `${shownTime(stalled)} of ${shownTime(to - from)}`;
   const what = `not measurable: the harness stalled for ${seen}`;
   return [{ rule: 'measurable', what }];

@@ -51,14 +51,14 @@ async function makeLink(clientId: string, options: Options, tool: Tool): Promise
     clientId,
     details: { ttlSeconds: ttl / 1_000, scopes, bodies },
   };
-  const made = await withTrail(tool, options, change, async (connection, tell) => {
+  const made = await withTrail(tool, options, change, async (connection, recordResult) => {
     const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, keyRing, Date.now);
     const { key, keyId, endsAt } = await admin.addQueryKey(clientId, {
       ...{ ttl, mayPush },
       noBodies: !bodies,
     });
-    tell({ secretId: keyId, endsAt: endsAt.toISOString() });
+    recordResult({ secretId: keyId, endsAt: endsAt.toISOString() });
     return { key, keyId, endsAt: endsAt.toISOString() };
   });
   const { key, keyId, endsAt } = made;

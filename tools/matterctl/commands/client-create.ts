@@ -58,21 +58,25 @@ function create(
   const keyRing = createKeyRing(keys);
   const details = { systemCode, type };
   const change = { command: 'client create', subject: clientId, clientId, details };
-  return withTrail(tool, options, change, async (connection, tell) => {
+  return withTrail(tool, options, change, async (connection, recordResult) => {
     const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, keyRing, Date.now);
     const made = await admin.create({ clientId, systemCode, type });
-    tell({ secretId: made.secretId });
+    recordResult({ secretId: made.secretId });
     return made.secret;
   });
 }
 
 async function print(
   { id: clientId, systemCode, json }: Options,
-  told: { readonly type: string; readonly secret?: string | null; readonly secretFile?: string },
+  secretFields: {
+    readonly type: string;
+    readonly secret?: string | null;
+    readonly secretFile?: string;
+  },
   { stdout }: Tool,
 ): Promise<void> {
-  const created = { clientId, systemCode, ...told };
+  const created = { clientId, systemCode, ...secretFields };
   if (json) await printJson(stdout, created);
   else await printFields(stdout, created);
 }

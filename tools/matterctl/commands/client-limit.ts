@@ -34,13 +34,13 @@ async function limitClient(clientId: string, options: Options, tool: Tool): Prom
   if (!options.default && rate === undefined && burst === undefined) {
     throw usageFailure('give --rate, --burst or --default');
   }
-  const asked = { rate, burst, default: options.default };
-  const change = { command: 'client limit', subject: clientId, clientId, details: asked };
-  const limit = await withTrail(tool, options, change, async (connection, tell) => {
+  const details = { rate, burst, default: options.default };
+  const change = { command: 'client limit', subject: clientId, clientId, details };
+  const limit = await withTrail(tool, options, change, async (connection, recordResult) => {
     const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     const now = await admin.setLimit(clientId, options.default ? null : { rate, burst });
-    tell({ limit: now });
+    recordResult({ limit: now });
     return now;
   });
   if (options.json) await printJson(tool.stdout, { clientId, limit });

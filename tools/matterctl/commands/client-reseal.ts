@@ -34,7 +34,7 @@ async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
   const details = { keyId: keyRing.sealingKey };
   const change = { command: 'client reseal', subject: null, details };
   const { resealSecrets } = await import('../../../src/storage/directory.js');
-  await withTrail(tool, options, change, async (connection, tell) => {
+  await withTrail(tool, options, change, async (connection, recordResult) => {
     let progress = { resealed: 0, total: 0 };
     const hideProgress = showProgress({
       stderr: tool.stderr,
@@ -46,7 +46,7 @@ async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
       progress = reached;
     });
     const resealed = await run.finally(hideProgress);
-    tell({ ...resealed });
+    recordResult({ ...resealed });
     if (options.json) await printJson(tool.stdout, resealed);
     else await printLines(tool.stdout, describe(resealed));
     checkLeft(resealed);

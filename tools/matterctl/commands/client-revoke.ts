@@ -33,15 +33,15 @@ async function revoke(
   }
   const details = { secretId: keyId ?? 'all' };
   const change = { command: 'client revoke', subject: clientId, clientId, details };
-  const revoked = await withTrail(tool, options, change, async (connection, tell) => {
+  const revoked = await withTrail(tool, options, change, async (connection, recordResult) => {
     const { createClientAdmin } = await import('../../../src/storage/directory.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     const ids = await admin.revokeQueryKeys(clientId, keyId);
-    tell({ revoked: ids });
+    recordResult({ revoked: ids });
     return ids;
   });
   if (options.json) return printJson(tool.stdout, { clientId, revoked });
-  const told =
+  const outcome =
     revoked.length > 0 ? `revoked ${revoked.join(', ')}` : 'none of them worked any more';
-  await printLine(tool.stdout, `query keys of client ${clientId}: ${told}`);
+  await printLine(tool.stdout, `query keys of client ${clientId}: ${outcome}`);
 }

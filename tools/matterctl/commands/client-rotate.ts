@@ -35,12 +35,12 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   const details = { overlapSeconds: options.overlap / 1_000 };
   const change = { command: 'client rotate', subject: clientId, clientId, details };
   const rotateOnce = () =>
-    withTrail(tool, options, change, async (connection, tell) => {
+    withTrail(tool, options, change, async (connection, recordResult) => {
       const { createClientAdmin } = await import('../../../src/storage/directory.js');
       const admin = createClientAdmin(connection, keyRing, Date.now);
       const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
       const oldSecretEndsAt = old.oldEndsAt.toISOString();
-      tell({ secretId, oldSecretEndsAt });
+      recordResult({ secretId, oldSecretEndsAt });
       const oldSecretLastUsedAt = old.oldLastUsedAt?.toISOString() ?? null;
       return { secret, oldSecretEndsAt, oldSecretLastUsedAt };
     });

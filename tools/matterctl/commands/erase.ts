@@ -50,10 +50,10 @@ async function erase(options: Options, tool: Tool): Promise<void> {
   if ((user === undefined) === (request === undefined) || user === '') {
     throw usageFailure('give --user or --request');
   }
-  const run = (connection: Connection, tell?: Tell) =>
+  const run = (connection: Connection, recordResult?: RecordResult) =>
     user === undefined
-      ? eraseRequest(connection, request ?? '', tell)
-      : eraseName(connection, user, { tell, tool });
+      ? eraseRequest(connection, request ?? '', recordResult)
+      : eraseName(connection, user, { recordResult, tool });
   const erased = dryRun
     ? await withMongo(tool, options, (connection) => run(connection))
     : await withTrail(tool, options, changeOf(options), run);
@@ -69,12 +69,15 @@ async function erase(options: Options, tool: Tool): Promise<void> {
 }
 
 /** Reports the counts so far for the audit trail. In a dry run there is none. */
-type Tell = (counts: AuditDetails) => void;
+type RecordResult = (counts: AuditDetails) => void;
 
 async function eraseName(
   connection: Connection,
   username: string,
-  { tell, tool: { stderr } }: { readonly tell: Tell | undefined; readonly tool: Tool },
+  {
+    recordResult,
+    tool: { stderr },
+  }: { readonly recordResult: RecordResult | undefined; readonly tool: Tool },
 ): Promise<Erased> {
   const { eraseUser } = await import('../../../src/storage/erase.js');
   let progress = { done: 0, note: '' };
@@ -83,10 +86,10 @@ async function eraseName(
     state: () => progress,
   });
   const onProgress = (erased: Erased, done: number) => {
-    tell?.({ ...erased });
+    recordResult?.({ ...erased });
     progress = { done, note: `${erased.matters + erased.entries + erased.bodies} found` };
   };
-  return eraseUser(connection, username, { dryRun: !tell, onProgress })
+  return eraseUser(connection, username, { dryRun: !recordResult, onProgress })
     .catch((error) => {
       throw withoutName(error, username);
     })
@@ -96,12 +99,12 @@ async function eraseName(
 async function eraseRequest(
   connection: Connection,
   requestId: string,
-  tell: Tell | undefined,
+  recordResult: RecordResult | undefined,
 ): Promise<Erased> {
   const { eraseBody } = await import('../../../src/storage/erase.js');
-  const bodies = await eraseBody(connection, requestId, { dryRun: !tell });
+  const bodies = await eraseBody(connection, requestId, { dryRun: !recordResult });
   const erased = { matters: 0, entries: 0, bodies };
-  tell?.(erased);
+  recordResult?.(erased);
   return erased;
 }
 

@@ -35,7 +35,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
   const filter = toLogFilter(options);
   const timeZone = tool.settings.timeZone();
   const rows: Cell[][] = [];
-  let end: End = { found: 0, isMore: false, notRecorded: 0 };
+  let end: End = { found: 0, hasMore: false, notRecorded: 0 };
   await withSources(tool, options, async ({ log }) => {
     const showProgress = createSearchProgress(tool);
     const entries = firstEntries(log, filter, {
@@ -43,7 +43,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
       oldestFirst,
       onPage: (reached) => {
         const { found, next, notRecorded = 0 } = reached;
-        end = { found, isMore: next !== undefined, notRecorded };
+        end = { found, hasMore: next !== undefined, notRecorded };
         showProgress(reached);
       },
     });
@@ -59,7 +59,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
 
 interface End {
   readonly found: number;
-  readonly isMore: boolean;
+  readonly hasMore: boolean;
   /** Number of rejected pushes that match the filter and have no entry. */
   readonly notRecorded: number;
 }
@@ -67,9 +67,9 @@ interface End {
 function printEnd(
   { stderr }: Tool,
   { limit, json }: Options,
-  { found, isMore, notRecorded }: End,
+  { found, hasMore, notRecorded }: End,
 ): void {
-  if (isMore) {
+  if (hasMore) {
     note(
       stderr,
       `There are more than ${limit}: narrow it, raise --limit (to ${MAX_ENTRIES}), or take "log export" for all.`,

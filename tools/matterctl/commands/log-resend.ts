@@ -48,7 +48,7 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   const { to = Date.now(), ...narrowed } = toLogFilter(options);
   const { from, requestId, batchId, externalId, idempotencyKey } = narrowed;
   if (
-    [from, requestId, batchId, externalId, idempotencyKey].every((given) => given === undefined)
+    [from, requestId, batchId, externalId, idempotencyKey].every((value) => value === undefined)
   ) {
     throw usageFailure(
       'the whole log is never sent again: give --from, --request-id, --batch, --external-id or --key',
@@ -61,8 +61,8 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   const run = (connection: Connection) => resendAll({ connection, report, tool, options }, filter);
   const change = resendChange(filter, { again: options.again, limit });
   const runRecorded = () =>
-    withTrail(tool, options, change, async (connection, tell) => {
-      await run(connection).finally(() => tell(resendResult(report.summary())));
+    withTrail(tool, options, change, async (connection, recordResult) => {
+      await run(connection).finally(() => recordResult(resendResult(report.summary())));
       const { rejected } = report.summary();
       if (rejected > 0) throw new CommandFailure(`${rejected} pushes were rejected`);
     });

@@ -100,9 +100,9 @@ class Tailing {
     this.#poll = new Poll({ source, filter, watch: this.#watch, clock: Date.now });
   }
 
-  /** Prints the newest pushes, oldest first. @param most maximum number */
-  async printNewest(most: number): Promise<void> {
-    if (most > 0) await this.#printAll(this.#newest(most));
+  /** Prints the newest pushes, oldest first. @param limit maximum number */
+  async printNewest(limit: number): Promise<void> {
+    if (limit > 0) await this.#printAll(this.#newest(limit));
   }
 
   /** Marks all existing pushes as printed. */

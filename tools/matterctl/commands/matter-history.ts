@@ -33,10 +33,10 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   const { stdout, stderr, settings } = tool;
   const timeZone = settings.timeZone();
   const lines = createHistoryLines(timeZone);
-  const tell = (line: string) => note(stderr, line);
+  const printNote = (line: string) => note(stderr, line);
   let count = 0;
   await withSources(tool, { ...options, ...matter }, async ({ log, matters }) => {
-    const entries = historyOf(matter, log, { limit: options.limit, tell });
+    const entries = historyOf(matter, log, { limit: options.limit, printNote });
     for await (const view of log.numbered(entries)) {
       count += 1;
       if (options.json) await printJson(stdout, view);
@@ -47,7 +47,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
     }
     if (count === 0) throw await nothingOf(matter, matters, timeZone);
   });
-  if (lines.isOutOfOrder()) tell('* took effect before a push above it: REV is the order.');
+  if (lines.isOutOfOrder()) printNote('* took effect before a push above it: REV is the order.');
 }
 
 /** The message if there is no history. */
@@ -143,7 +143,7 @@ interface HistoryOptions {
   /** Maximum pushes: the newest ones. */
   readonly limit?: number | undefined;
   /** Called with a line that states which pushes are missing. */
-  readonly tell: (note: string) => void;
+  readonly printNote: (note: string) => void;
 }
 
 type EntryResult = Pick<ShownEntry, 'state' | 'outcome' | 'reason'>;
@@ -155,15 +155,15 @@ const BEGINNING = 500;
 async function* historyOf(
   matter: MatterKey,
   source: LogSource,
-  { limit, tell }: HistoryOptions,
+  { limit, printNote }: HistoryOptions,
 ): AsyncGenerator<ShownEntry> {
   if (limit !== undefined) {
-    yield* newestOf(matter, source, limit, tell);
+    yield* newestOf(matter, source, limit, printNote);
     return;
   }
   let isFirst = true;
   for await (const batch of inBatches(source.all(matter, { oldestFirst: true }), BEGINNING)) {
-    if (isFirst) reportMissing(batch, tell);
+    if (isFirst) reportMissing(batch, printNote);
     isFirst = false;
     yield* batch;
   }
@@ -173,23 +173,26 @@ async function* newestOf(
   matter: MatterKey,
   source: LogSource,
   limit: number,
-  tell: HistoryOptions['tell'],
+  printNote: HistoryOptions['printNote'],
 ): AsyncGenerator<ShownEntry> {
   const newest: ShownEntry[] = [];
-  let isMore = false;
+  let hasMore = false;
   const onPage = ({ next }: { readonly next: string | undefined }) => {
-    isMore = next !== undefined;
+    hasMore = next !== undefined;
   };
   for await (const entry of firstEntries(source, matter, { limit, onPage })) newest.push(entry);
   newest.reverse();
-  if (isMore) tell(`Only the newest ${limit} pushes: without --limit there are more.`);
-  else reportMissing(newest, tell);
+  if (hasMore) printNote(`Only the newest ${limit} pushes: without --limit there are more.`);
+  else reportMissing(newest, printNote);
   yield* newest;
 }
 
-function reportMissing(oldest: readonly EntryResult[], tell: HistoryOptions['tell']): void {
+function reportMissing(
+  oldest: readonly EntryResult[],
+  printNote: HistoryOptions['printNote'],
+): void {
   if (isWithoutBeginning(oldest)) {
-    tell('Older pushes of this matter are no longer kept (PUSH_LOG_RETENTION).');
+    printNote('Older pushes of this matter are no longer kept (PUSH_LOG_RETENTION).');
   }
 }
 

@@ -29,17 +29,17 @@ export function addQueuePause(parent: Command, tool: Tool): void {
 }
 
 async function change(
-  asked: Omit<PauseChange, 'reason'>,
+  pause: Omit<PauseChange, 'reason'>,
   options: Options,
   tool: Tool,
 ): Promise<void> {
-  const { clientId, paused } = asked;
-  const wanted = { ...asked, reason: options.reason };
+  const { clientId, paused } = pause;
+  const wanted = { ...pause, reason: options.reason };
   const { pauseAction, setPaused } = await import('../../../src/storage/directory.js');
   await withTrail(tool, options, pauseAction(wanted), (connection) =>
     setPaused(connection, wanted),
   );
-  const told = paused ? 'is paused: its pushes are answered 503' : 'may push';
-  if (options.json) await printJson(tool.stdout, asked);
-  else await printLine(tool.stdout, `client ${clientId} ${told}`);
+  const effect = paused ? 'is paused: its pushes are answered 503' : 'may push';
+  if (options.json) await printJson(tool.stdout, pause);
+  else await printLine(tool.stdout, `client ${clientId} ${effect}`);
 }

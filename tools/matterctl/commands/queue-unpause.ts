@@ -22,7 +22,7 @@ async function change(options: ChangeOptions, tool: Tool): Promise<void> {
   const namespace = tool.settings.queue().REDIS_NAMESPACE;
   const action = { command: 'queue unpause', subject: namespace, details: {} };
   const wasPaused = await withTrail(tool, options, action, () => resumeJobQueues(tool));
-  const told = wasPaused ? 'the queue is no longer paused' : 'the queue was not paused';
+  const text = wasPaused ? 'the queue is no longer paused' : 'the queue was not paused';
   if (options.json) await printJson(tool.stdout, { wasPaused });
-  else await printLine(tool.stdout, told);
+  else await printLine(tool.stdout, text);
 }

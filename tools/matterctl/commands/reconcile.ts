@@ -84,7 +84,7 @@ function toDefaultType(text: string): string {
   throw new InvalidArgumentError('It must be matterType=TODO, NOTICE, ALERT or REMIND.');
 }
 
-async function reconcileFile(file: string, options: Options, given: Tool): Promise<void> {
+async function reconcileFile(file: string, options: Options, baseTool: Tool): Promise<void> {
   const startedAt = Date.now();
   const { systemCode, secretFile } = options;
   if (systemCode === undefined && secretFile === undefined) {
@@ -92,7 +92,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   }
   const repushPath = options.repush ?? `${file}.repush.ndjson`;
   await checkFiles(file, repushPath);
-  const tool = await withServiceRules(options, given);
+  const tool = await withServiceRules(options, baseTool);
   const { openSource } = await import('../reconcile/open-source.js');
   const { encoding, column: columns } = options;
   const source = await openSource(file, { systemCode, encoding, columns }, tool);
@@ -127,15 +127,15 @@ function printComparedFields(
   { columns, statedFields, unknownFields, serials = 0 }: Source,
   tool: Tool,
 ): void {
-  const tell = (line: string) => note(tool.stderr, line);
+  const printNote = (line: string) => note(tool.stderr, line);
   const used = columns?.flatMap(({ name, field }) =>
     field === undefined ? [] : [field === name ? name : `${field} (${name})`],
   );
   const compared = used ?? statedFields;
-  if (compared) tell(`Compared: ${compared.join(', ')}`);
-  if (unknownFields.length > 0) tell(`Unknown fields, ignored: ${unknownFields.join(', ')}`);
+  if (compared) printNote(`Compared: ${compared.join(', ')}`);
+  if (unknownFields.length > 0) printNote(`Unknown fields, ignored: ${unknownFields.join(', ')}`);
   if (serials > 0) {
-    tell(
+    printNote(
       `${serials} times are numbers of days, as a spreadsheet counts them: they were read as such; format the column as a date and time to be sure`,
     );
   }

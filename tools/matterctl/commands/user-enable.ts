@@ -39,9 +39,9 @@ async function setEnabled(
     tool,
     options,
     { command, subject, details },
-    async (connection, tell) => {
+    async (connection, recordResult) => {
       const count = await setUsersEnabled(connection, usernames, enabled);
-      tell({ changed: count });
+      recordResult({ changed: count });
       return count;
     },
   );

@@ -59,8 +59,8 @@ async function importFile(file: string, options: Options, tool: Tool): Promise<v
   if (plan) checkMissing(plan, missing, options);
   const { created, updated, disabled } = await importAll({ file, users, missing }, options, tool);
   if (options.json) {
-    const more = disableMissing && { disabled };
-    await printJson(tool.stdout, { created, updated, ...more, encoding });
+    const counts = disableMissing && { disabled };
+    await printJson(tool.stdout, { created, updated, ...counts, encoding });
   } else {
     const also = disableMissing ? `, ${disabled} others disabled` : '';
     await printLine(
@@ -118,10 +118,10 @@ async function importAll({ file, users, missing }: Importing, options: Options, 
   };
   const change = { command: 'user import', subject: basename(file), details };
   const { importUsers, setUsersEnabled } = await import('../../../src/storage/directory.js');
-  return withTrail(tool, options, change, async (connection, tell) => {
+  return withTrail(tool, options, change, async (connection, recordResult) => {
     const imported = await importUsers(connection, users);
     const disabled = await setUsersEnabled(connection, missing, false);
-    tell({ ...imported, ...(options.disableMissing && { disabled }) });
+    recordResult({ ...imported, ...(options.disableMissing && { disabled }) });
     return { ...imported, disabled };
   });
 }
@@ -135,9 +135,9 @@ function describe(plan: ImportPlan, disableMissing: boolean): string[] {
     `${created} users are new, ${updated} are there already (${enabledAgain} of them disabled, to be enabled)`,
   ];
   if (disableMissing) {
-    const some = missing.slice(0, SHOWN).join(', ');
-    const more = missing.length > SHOWN ? ', …' : '';
-    const names = missing.length === 0 ? '' : `: ${some}${more}`;
+    const shown = missing.slice(0, SHOWN).join(', ');
+    const ellipsis = missing.length > SHOWN ? ', …' : '';
+    const names = missing.length === 0 ? '' : `: ${shown}${ellipsis}`;
     rows.push(
       `${missing.length} of ${enabled} enabled users are not in the file, to be disabled${names}`,
     );

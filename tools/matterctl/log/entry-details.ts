@@ -132,8 +132,8 @@ function otherAttempts({ requestId }: ShownEntry, all: readonly Attempt[]): stri
   const named = others
     .slice(0, MAX_NAMED)
     .map(({ attempt, requestId: id, state }) => `${attempt}: ${id} ${state}`);
-  const more = others.length - named.length;
-  return [...named, ...(more > 0 ? [`${more} more: log query --key`] : [])].join(', ');
+  const hidden = others.length - named.length;
+  return [...named, ...(hidden > 0 ? [`${hidden} more: log query --key`] : [])].join(', ');
 }
 
 const block = (title: string, lines: readonly string[]) =>

@@ -91,8 +91,8 @@ export function toLogFilter(options: FilterOptions): LogFilter {
   }
   const results = outcome ?? reason;
   const result = results?.length === 1 ? results[0] : results;
-  const asked = { systemCode, clientId, requestId, batchId, idempotencyKey: key, externalId };
-  return { ...asked, operation, result, failed, stillFailed, state, from, to };
+  const exact = { systemCode, clientId, requestId, batchId, idempotencyKey: key, externalId };
+  return { ...exact, operation, result, failed, stillFailed, state, from, to };
 }
 
 /** @throws CommandFailure with exit code 2 if the window is stated twice, or ends before it begins */

@@ -85,7 +85,7 @@ export class Poll {
   }
 
   /**
-   * Yields the entries to show now. It yields an entry again in the next poll unless `LogWatch.told` was called for it.
+   * Yields the entries to show now. It yields an entry again in the next poll unless `LogWatch.markShown` was called for it.
    */
   async *due(): AsyncGenerator<ShownEntry> {
     const last = await this.#newest();
@@ -104,7 +104,7 @@ export class Poll {
   advance(): void {
     if (this.#next === undefined) return;
     this.#from = Math.max(this.#from ?? this.#next, this.#next);
-    this.#watch.forget(firstIdAt(this.#from));
+    this.#watch.removeBefore(firstIdAt(this.#from));
   }
 
   /** Time of receipt of the newest entry, by the clock of the service. */
@@ -160,8 +160,8 @@ export class LogWatch {
     }
   }
 
-  /** Forgets settled entries with an id below this one, because they are not read again. */
-  forget(below: string): void {
+  /** Removes settled entries with an id below this one, because they are not read again. */
+  removeBefore(below: string): void {
     for (const id of this.#settled) if (id < below) this.#settled.delete(id);
     for (const id of this.unsettled(below).slice(0, -MAX_UNSETTLED)) this.#queued.delete(id);
   }
@@ -171,7 +171,7 @@ export class LogWatch {
     return [...this.#queued.keys()].filter((id) => id < below).sort();
   }
 
-  /** Forgets an entry that was deleted or does not match the filter any more. */
+  /** Removes an entry that was deleted or does not match the filter any more. */
   drop(id: string): void {
     this.#queued.delete(id);
   }

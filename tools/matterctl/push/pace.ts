@@ -18,7 +18,7 @@ const LESS = 0.7;
 export type PaceTicket = number;
 
 export class Pace {
-  readonly #most: PaceLimits;
+  readonly #max: PaceLimits;
   #lines: number;
   #requests: number;
   /**
@@ -26,11 +26,11 @@ export class Pace {
    */
   #cuts = 0;
 
-  constructor(most: PaceLimits) {
-    this.#most = most;
-    this.#lines = most.lines;
+  constructor(max: PaceLimits) {
+    this.#max = max;
+    this.#lines = max.lines;
     // Single pushes use the full concurrency that the user has set. Their number does not adapt.
-    this.#requests = most.lines === 1 ? most.requests : Math.min(FIRST_REQUESTS, most.requests);
+    this.#requests = max.lines === 1 ? max.requests : Math.min(FIRST_REQUESTS, max.requests);
   }
 
   limits(): PaceLimits {
@@ -43,14 +43,14 @@ export class Pace {
 
   /** @param took milliseconds to the answer */
   answered(ticket: PaceTicket, took: number): void {
-    if (this.#most.lines === 1) return;
+    if (this.#max.lines === 1) return;
     if (took > SLOW) this.#cut(ticket, LESS);
     else if (took < QUICK) this.#grow();
   }
 
   /** The service has rejected the batch because of load, or because a server is unavailable. */
-  refused(ticket: PaceTicket): void {
-    if (this.#most.lines > 1) this.#cut(ticket, 0.5);
+  rejected(ticket: PaceTicket): void {
+    if (this.#max.lines > 1) this.#cut(ticket, 0.5);
   }
 
   #cut(ticket: PaceTicket, by: number): void {
@@ -61,7 +61,7 @@ export class Pace {
   }
 
   #grow(): void {
-    const { lines, requests } = this.#most;
+    const { lines, requests } = this.#max;
     if (this.#lines < lines) this.#lines = Math.min(this.#lines * 2, lines);
     // One more after as many answers as there may be concurrent batches.
     else this.#requests = Math.min(this.#requests + 1 / this.#requests, requests);

@@ -170,15 +170,15 @@ export function rejectedLine(push: PushLine, error: MatterPushError): FailedLine
 
 /** The failed line for a line that was never sent: its fields if it is JSON, otherwise its text. */
 export function badLine({ number: line, reason, message, text }: BadLine): FailedLine {
-  const told = { line, code: null, reason, message, requestId: null };
+  const explanation = { line, code: null, reason, message, requestId: null };
   try {
     const json: unknown = text.includes(REPLACEMENT) ? undefined : JSON.parse(text);
     const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-    if (isObject && isWritable(json)) return { ...json, ...told };
+    if (isObject && isWritable(json)) return { ...json, ...explanation };
   } catch {
     // Not JSON. The failed line contains the text.
   }
-  return { text, ...told };
+  return { text, ...explanation };
 }
 
 /** Whether the object can be written as JSON. Very deep JSON can be parsed but not written. */

@@ -125,8 +125,8 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
  *
  * @throws CommandFailure that names the doubtful line
  */
-async function encodingOfPushes(file: string, given: string | undefined): Promise<string> {
-  const { encoding = 'utf-8', problem } = await openTextFile(file, given);
+async function encodingOfPushes(file: string, requested: string | undefined): Promise<string> {
+  const { encoding = 'utf-8', problem } = await openTextFile(file, requested);
   if (problem && problem.why !== 'mostly-utf-8' && problem.why !== 'unknown') {
     throw usageFailure(`nothing was pushed: ${encodingMessage(file, problem)}`);
   }

@@ -52,8 +52,8 @@ export class BatchSender {
   readonly #forAll: ForAllCheck;
   #wasReached = false;
   /** Maximum lines and bytes that the service accepts in a batch, as far as known. */
-  #mostLines = Number.POSITIVE_INFINITY;
-  #mostBytes = BATCH_BYTES;
+  #maxLines = Number.POSITIVE_INFINITY;
+  #maxBytes = BATCH_BYTES;
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
 
   constructor(sending: Sending) {
@@ -62,14 +62,14 @@ export class BatchSender {
   }
 
   /** Maximum lines of the next batch. */
-  mostLines(): number {
+  maxLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
-    return Math.min(this.#sending.pace.limits().lines, this.#mostLines);
+    return Math.min(this.#sending.pace.limits().lines, this.#maxLines);
   }
 
   /** Maximum bytes of the next batch. */
-  mostBytes(): number {
-    return this.#mostBytes;
+  maxBytes(): number {
+    return this.#maxBytes;
   }
 
   /**
@@ -105,7 +105,7 @@ export class BatchSender {
     let bytes = 0;
     const end = lines.findIndex(({ size }, n) => {
       bytes += size;
-      return n > 0 && (n >= this.mostLines() || bytes > this.mostBytes());
+      return n > 0 && (n >= this.maxLines() || bytes > this.maxBytes());
     });
     return end === -1 ? lines : lines.slice(0, end);
   }
@@ -127,14 +127,14 @@ export class BatchSender {
       return { again: batch, wait: 0 };
     }
     await this.#forAll.check(whole);
-    if (hasTooManyLines(whole)) this.#mostLines = halfOf(batch.length);
+    if (hasTooManyLines(whole)) this.#maxLines = halfOf(batch.length);
     if (hasTooManyBytes(whole))
-      this.#mostBytes = Math.min(this.#mostBytes, halfOf(batchBytesOf(batch)));
+      this.#maxBytes = Math.min(this.#maxBytes, halfOf(batchBytesOf(batch)));
     // The lines are sent again in halves, because one of them may be the cause. The following batches slow down too.
-    if (tookTooLong(whole)) this.#sending.pace.refused(tried.ticket);
+    if (tookTooLong(whole)) this.#sending.pace.rejected(tried.ticket);
     this.#wasReached ||= whole.code !== 0;
     const isOfLine = mayLieInOneLine(whole) && (await this.#mayBeALine(whole));
-    if (!isOfLine) return this.#refused(tried, batch, whole);
+    if (!isOfLine) return this.#rejected(tried, batch, whole);
     this.#sending.standstill.moved();
     for (const line of batch) line.company = halfOf(batch.length);
     return this.#again(batch, whole, whole.retryable ? backoff(1, whole.retryAfter) : 0);
@@ -184,13 +184,13 @@ export class BatchSender {
     }
     // The reason why the other lines were skipped.
     const rejection = rejections.find(({ reason }) => reason !== SKIPPED) ?? rejections[0];
-    if (rejection) return this.#refused(tried, again, rejection);
+    if (rejection) return this.#rejected(tried, again, rejection);
     pace.answered(tried.ticket, tried.took);
     return { again, wait: 0 };
   }
 
   /** The service is the cause of the rejection, or lines that may be sent again. */
-  #refused(tried: Try, again: readonly FileLine[], rejection: Rejected): Remaining {
+  #rejected(tried: Try, again: readonly FileLine[], rejection: Rejected): Remaining {
     const { standstill, pace, gate, reporter } = this.#sending;
     if (isRateLimit(rejection)) {
       gate.pause(rejection.retryAfter ?? backoff(1));
@@ -198,7 +198,7 @@ export class BatchSender {
       standstill.moved();
       return this.#again(again, rejection, 0);
     }
-    if (isOfTheService(rejection)) pace.refused(tried.ticket);
+    if (isOfTheService(rejection)) pace.rejected(tried.ticket);
     const tries = Math.max(...again.map((line) => line.tries));
     if (standstill.moves() !== tried.before) {
       return this.#again(again, rejection, backoff(tries, rejection.retryAfter));

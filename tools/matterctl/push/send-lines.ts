@@ -38,12 +38,12 @@ export async function sendLines(
   const waiting = new Set<FileLine>();
   const limits = () => {
     const { requests } = pace.limits();
-    const most = stop.signal.aborted ? 0 : requests;
+    const allowed = stop.signal.aborted ? 0 : requests;
     return {
-      requests: most,
-      batches: most,
-      lines: batches.mostLines(),
-      bytes: batches.mostBytes(),
+      requests: allowed,
+      batches: allowed,
+      lines: batches.maxLines(),
+      bytes: batches.maxBytes(),
     };
   };
   const dispatcher = new Dispatcher<FileLine>(limits, async (lines) => {

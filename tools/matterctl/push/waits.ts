@@ -63,8 +63,8 @@ export function causeOf(rejection: Rejection, { url, clientId }: Pushing): strin
 }
 
 function rateOf(rate: number | undefined, clientId: string): string {
-  const some = rate === undefined ? '' : ` of ${Math.round(rate * 10) / 10} pushes a second`;
-  return `the client ${clientId} has used up its rate${some}; an operator raises it with: matterctl client limit ${clientId} --rate <pushes a second>`;
+  const rateText = rate === undefined ? '' : ` of ${Math.round(rate * 10) / 10} pushes a second`;
+  return `the client ${clientId} has used up its rate${rateText}; an operator raises it with: matterctl client limit ${clientId} --rate <pushes a second>`;
 }
 
 /** Who answers a signed POST: the service, or something else; `silent`: no answer that shows it. */

@@ -52,7 +52,7 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   }
   await report.finish();
   if (problems.lines() > 0) {
-    problems.tell();
+    problems.report();
     note(
       tool.stderr,
       'The service would reject the lines above: correct them, or import the users.',

@@ -1,7 +1,7 @@
 /** Reads the lines of a CSV or NDJSON file with fields one after another, because it may be larger than the memory. */
 import { fieldsOf } from '../../../src/files/cells';
 import {
-  type GivenColumn,
+  type ColumnMapping,
   MATTER_COLUMNS,
   type Mapping,
   mapColumns,
@@ -49,7 +49,7 @@ function toFieldLine({ number: line, bytes }: TextLine): FieldLine {
 
 export interface ReadingCsv {
   /** The columns that the user states. They override the guess. */
-  readonly given: readonly GivenColumn[];
+  readonly mappings: readonly ColumnMapping[];
   /** Called with the columns of the header. */
   readonly onColumns?: (columns: readonly Column[]) => void;
 }
@@ -57,7 +57,7 @@ export interface ReadingCsv {
 /** Yields the lines of a CSV file. An empty cell states no field. If the header is invalid, it is the only line. */
 export async function* readCsv(
   pieces: AsyncIterable<string>,
-  { given, onColumns }: ReadingCsv,
+  { mappings, onColumns }: ReadingCsv,
 ): AsyncGenerator<FieldLine> {
   let mapping: Mapping | undefined;
   try {
@@ -65,7 +65,7 @@ export async function* readCsv(
       if (mapping) yield toLine(record, mapping);
       else {
         const { cells: head, line } = record;
-        const mapped = mapColumns(head, MATTER_COLUMNS, given);
+        const mapped = mapColumns(head, MATTER_COLUMNS, mappings);
         const problem = mapped.problem ?? missingColumns(head, mapped.mapping, ['externalId']);
         if (problem !== undefined || !mapped.mapping) {
           yield { line, problem: problem ?? '', isFatal: true };

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
-import type { GivenColumn } from '../../../src/files/columns';
+import type { ColumnMapping } from '../../../src/files/columns';
 import { usageFailure } from '../failure';
 import { note } from '../print';
 import { showProgress } from '../progress';
@@ -20,7 +20,7 @@ export interface Reading {
   readonly systemCode: string | undefined;
   /** Undefined: the encoding is detected. */
   readonly encoding?: string | undefined;
-  readonly columns?: readonly GivenColumn[] | undefined;
+  readonly columns?: readonly ColumnMapping[] | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function openSource(
 
 function printLeftOut({ leftOut, size }: Source, problems: Problems, { stderr }: Tool): void {
   if (leftOut === 0) return;
-  problems.tell();
+  problems.report();
   const lines = leftOut === 1 ? '1 bad line is' : `${leftOut} bad lines are`;
   if (size > 0) note(stderr, `${lines} left out, the others are compared.`);
 }
@@ -66,12 +66,12 @@ interface Opening {
   readonly systemCode: string;
   readonly settings: Settings;
   readonly text: TextFile;
-  readonly columns: readonly GivenColumn[];
+  readonly columns: readonly ColumnMapping[];
 }
 
 /** @throws CommandFailure if the encoding of the file is doubtful */
 async function open(
-  { file, systemCode, settings, text, columns: given }: Opening,
+  { file, systemCode, settings, text, columns: mappings }: Opening,
   problems: Problems,
   onLine: () => void,
 ): Promise<Source> {
@@ -89,7 +89,7 @@ async function open(
   const read = () => {
     if (form === 'rows') return readNdjson(lines());
     if (text.problem) throw notComparable(file, text.problem);
-    return readCsv(text.pieces(), { given, onColumns });
+    return readCsv(text.pieces(), { mappings, onColumns });
   };
   const source = await openRows({ file, timeZone, read }, problems, onLine);
   const { columns } = seen;

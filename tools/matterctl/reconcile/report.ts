@@ -28,16 +28,16 @@ export function createTableReport({ stdout, settings }: Tool, limit: number): Re
   const timeZone = settings.timeZone();
   const head = ['EXTERNAL ID', 'DIFFERENCE', timeHead('YOURS → HERE', timeZone), 'RE-PUSH'];
   const rows: Cell[][] = [];
-  let more = 0;
+  let hidden = 0;
   return {
     add: async (entry) => {
       if (rows.length < limit) rows.push(toRow(entry, timeZone));
-      else more += 1;
+      else hidden += 1;
     },
     finish: async () => {
       if (rows.length > 0) await printTable(stdout, head, rows);
-      if (more > 0) await printLine(stdout, `… and ${more} more: --json lists all`);
-      if (rows.length + more > 0) await printLine(stdout, '');
+      if (hidden > 0) await printLine(stdout, `… and ${hidden} more: --json lists all`);
+      if (rows.length + hidden > 0) await printLine(stdout, '');
     },
   };
 }
@@ -138,7 +138,7 @@ export function describeSummary(summary: Summary): string[] {
   if (summary.withoutId > 0) {
     rows.push(row('not compared', summary.withoutId, 'pushes whose externalId the service made'));
   }
-  return [...rows, ...aboutRepush(summary)];
+  return [...rows, ...repushNotes(summary)];
 }
 
 /** The first line of the summary if the file is not comparable; otherwise no line. */
@@ -148,7 +148,7 @@ export function notComparable({ comparable, compared, leftOut, differences }: Su
   return [`NOT COMPARABLE: ${unread} of ${compared + leftOut} lines of the file cannot be read`];
 }
 
-function aboutRepush(summary: Summary): string[] {
+function repushNotes(summary: Summary): string[] {
   const { repushFile, repushed, overwriting, untimed, wouldFail, notRepushed } = summary;
   const rows: string[] = [];
   if (repushFile !== null) {

@@ -41,7 +41,7 @@ export interface Problems {
   /** Number of bad lines. */
   lines(): number;
   /** Prints the first problems on stderr. */
-  tell(): void;
+  report(): void;
 }
 
 export function createProblems(file: string, { stderr }: Pick<Tool, 'stderr'>): Problems {
@@ -56,7 +56,7 @@ export function createProblems(file: string, { stderr }: Pick<Tool, 'stderr'>): 
     },
     has: (line) => bad.has(line),
     lines: () => bad.size,
-    tell: () => {
+    report: () => {
       for (const text of shown) note(stderr, text);
       if (count > MAX_SHOWN) note(stderr, `… and ${count - MAX_SHOWN} more`);
     },

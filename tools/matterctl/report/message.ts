@@ -92,8 +92,8 @@ export function reportMessage(report: PushReport, language: Language): ReportMes
     compared('open'),
     ...reasons.slice(0, MAX_REASONS).map(reasonLine),
   ];
-  const more = reasons.length - MAX_REASONS;
-  if (more > 0) lines.push(say('moreReasons', more));
+  const hidden = reasons.length - MAX_REASONS;
+  if (hidden > 0) lines.push(say('moreReasons', hidden));
   if (refusedBatches > 0) lines.push(say('batches', refusedBatches));
   if (notRecorded > 0) lines.push(say('notRecorded', notRecorded));
   const title = say('title', systemCode);

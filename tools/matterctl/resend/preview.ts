@@ -42,14 +42,14 @@ export class DryRun {
 
   async preview(push: StoredPush): Promise<Preview> {
     const { _id, systemCode, operation } = push.entry;
-    const about = { requestId: String(_id), systemCode, operation };
+    const common = { requestId: String(_id), systemCode, operation };
     const [valid] = await checkStored(this.#deps.checkBodies, [push]);
     if (valid && !(valid instanceof PushError)) {
-      return { ...about, externalId: valid.externalId, ...(await this.#apply(push, valid)) };
+      return { ...common, externalId: valid.externalId, ...(await this.#apply(push, valid)) };
     }
     const { externalId = null } = push.entry;
     const result = valid?.reason ?? 'INTERNAL_ERROR';
-    return { ...about, externalId, accepted: false, result, changes: [] };
+    return { ...common, externalId, accepted: false, result, changes: [] };
   }
 
   async #apply({ entry }: StoredPush, valid: ValidPush): Promise<Effect> {

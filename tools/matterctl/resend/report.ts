@@ -52,13 +52,13 @@ export class ResendReport {
     this.#count(push);
     if (push.changes.length > 0) this.#sums.changing += 1;
     const changes = shortChanges(push.changes, this.#options.timeZone) || 'nothing changes';
-    await this.#tell(push, `${push.requestId}  ${nameOf(push)}  ${push.result}: ${changes}`);
+    await this.#print(push, `${push.requestId}  ${nameOf(push)}  ${push.result}: ${changes}`);
   }
 
   async sent(push: Resent): Promise<void> {
     this.#count(push);
     const again = push.requestId ?? 'not sent';
-    await this.#tell(push, `${push.resentFrom} -> ${again}  ${nameOf(push)}  ${push.result}`);
+    await this.#print(push, `${push.resentFrom} -> ${again}  ${nameOf(push)}  ${push.result}`);
   }
 
   async skipped({ entry, why }: SkippedPush): Promise<void> {
@@ -99,7 +99,7 @@ export class ResendReport {
     this.#matters.add(`${systemCode}/${externalId}`);
   }
 
-  async #tell(value: unknown, line: string): Promise<void> {
+  async #print(value: unknown, line: string): Promise<void> {
     this.#lines += 1;
     if (this.#options.json) await printJson(this.#stdout, value);
     else if (this.#lines <= MAX_LINES) await printLine(this.#stdout, line);

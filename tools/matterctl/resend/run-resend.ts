@@ -80,20 +80,20 @@ async function untilSettled(
   signal: AbortSignal,
 ): Promise<Resent> {
   const { _id, systemCode, externalId = null, operation } = push.entry;
-  const about = { resentFrom: String(_id), systemCode, externalId, operation };
+  const common = { resentFrom: String(_id), systemCode, externalId, operation };
   for (let tries = 1; ; tries += 1) {
     try {
       const { requestId, answer } = await resend(push);
       const isLast = tries === MAX_TRIES || signal.aborted;
       const mayPassLater = answer instanceof PushError && answer.retryable;
       if (isLast || !mayPassLater) {
-        return { ...about, requestId, mayPassLater, ...resultOf(answer) };
+        return { ...common, requestId, mayPassLater, ...resultOf(answer) };
       }
     } catch (error) {
       // The body is no longer valid, for example because a user has left.
       if (!(error instanceof PushError) || error.retryable) throw error;
       const { reason: result } = error;
-      return { ...about, requestId: null, accepted: false, mayPassLater: false, result };
+      return { ...common, requestId: null, accepted: false, mayPassLater: false, result };
     }
     await sleep(backoff(tries));
   }
