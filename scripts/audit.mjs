@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Checks that the lockfile fixes every dependency, and that no dependency has a known vulnerability. Node built-ins
- * only: it must not run the packages that it checks.
+ * Checks that the lockfile pins every dependency, and that each known vulnerability of a dependency is explained.
+ * Node built-ins only: it must not run the packages that it checks.
  *
  *   node scripts/audit.mjs lockfile [folder]     exit code 0 or 1
  *   node scripts/audit.mjs advisories [folder]   0, 1, or 75 if the registry gives no answer

@@ -14,8 +14,8 @@ const NAME = 'openapi.json';
 const config = await createConfig({
   extends: ['recommended'],
   rules: {
-    // The service ignores unknown fields, so examples may have them. Otherwise the rule would also forbid further
-    // fields in the conditions of if and then, which name only some fields; no example would match.
+    // The service ignores unknown fields, so examples may have them. Without this option the rule would also forbid
+    // further fields in the conditions of if and then. These name only some fields, so no example would match.
     // test/unit/openapi/bodies.test.ts finds misspelt fields in examples.
     'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
   },

@@ -49,7 +49,7 @@ async function main() {
 const NO_BENCHMARK =
   'There is no such benchmark. npm run bench compares; npm run bench -- push-log, -- timing, -- million, -- file, -- batch-beside, -- fairness and -- simulate-scaling are others.';
 
-/** Removes the name of a benchmark from the arguments. The default is the comparison. */
+/** @returns the name of the benchmark, which it removes from the arguments; default: `compare` */
 function benchmarkIn(args) {
   return existsSync(join(root, 'tools/bench', `${args[0]}.ts`)) ? args.shift() : 'compare';
 }

@@ -28,7 +28,7 @@ export function lockProblems(lock, explained) {
     const say = (what) => problems.push(`${folder}: ${what}`);
     if (entry.link) say('is a link to a folder');
     else if (!SHA512.test(entry.integrity ?? '')) say('has no sha512 integrity');
-    // The lockfile must not name a registry: users set theirs in .npmrc.
+    // The lockfile must not name a registry: omit-lockfile-registry-resolved in .npmrc makes npm omit it.
     if (entry.resolved !== undefined) say(`comes from ${entry.resolved}`);
     if (!EXACT.test(entry.version ?? '')) say(`has version ${entry.version}`);
     if (entry.hasInstallScript && !explained[folder]) say('has an install script, unexplained');
@@ -58,7 +58,7 @@ function inexact(versions, path) {
 /**
  * @param {[string, string][]} files path and text of each file that may install something
  * @param {Record<string, Record<string, string>>} explained the reason why a line installs without the lockfile, by
- *   path and then by trimmed line
+ *   path and then by trimmed line; other lines of the file stay problems
  */
 export function installProblems(files, explained) {
   const found = new Set();

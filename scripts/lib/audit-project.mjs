@@ -20,7 +20,10 @@ const EXPLANATIONS = 'scripts/audit-explained.json';
 const read = (folder, name) => readFileSync(join(folder, name), 'utf8');
 const explanations = (folder) => JSON.parse(read(folder, EXPLANATIONS));
 
-/** @param {string} folder @returns {{ problems: string[], fine: string }} fine: the message if there are no problems */
+/**
+ * @param {string} folder
+ * @returns {{ problems: string[], fine: string }} fine: the message if there are no problems
+ */
 export function auditLockfile(folder) {
   const explained = explanations(folder);
   const lock = JSON.parse(read(folder, 'package-lock.json'));
@@ -33,7 +36,7 @@ export function auditLockfile(folder) {
   return { problems, fine: `${count} packages: locked, hashed, exact` };
 }
 
-/** @returns paths and texts of the files that may install something; files that only quote such commands are omitted */
+/** @returns paths and texts of the files that may install something, without the file of explanations */
 function installers(folder) {
   return INSTALLERS.filter((name) => existsSync(join(folder, name))).flatMap((name) => {
     const inside = statSync(join(folder, name)).isFile() ? [name] : filesIn(folder, name);

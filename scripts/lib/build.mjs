@@ -110,7 +110,7 @@ export async function compile(root, extent, outdir) {
 const transpilerOf = (root) => createRequire(join(root, 'package.json'))('esbuild').build;
 
 /**
- * Finds what a module imports.
+ * Finds what a module imports, directly or indirectly.
  * @returns {Promise<{ modules: string[], packages: string[] }>} sources with the entry file, and names of packages
  */
 export async function reachedFrom(root, entry) {
@@ -155,7 +155,7 @@ const forNode = (root, entryPoints, outdir) => ({
 });
 
 /**
- * Builds in a folder beside dist/ and then swaps the two. Output of removed sources disappears, and a running
+ * Builds in a folder of `.embedded/`, which then replaces dist/. Output of removed sources disappears, and a running
  * instance never reads an incomplete folder.
  * @param {'service' | 'start' | 'all'} extent
  */

@@ -31,7 +31,7 @@ export function createTally({ cwd, write }) {
     });
 
   /**
-   * Counts work that throws on failure, such as a step of the set-up.
+   * Runs work that throws on failure, such as a step of the set-up. Counts a failure, but not a success.
    * @returns the result of the work; undefined if it failed
    */
   const step = async (name, work) => {

@@ -1,4 +1,4 @@
-/** The folder for everything that the set-up fetches, with one subfolder per platform. git ignores it. */
+/** The folder for the programs that the set-up fetches, in subfolders by kind and platform. git ignores it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

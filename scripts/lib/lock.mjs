@@ -61,8 +61,8 @@ function listen(path) {
 
 /**
  * Takes the lock if it is free.
- * @returns {Promise<{setStatus(text: string): void, release(): void} | undefined>} undefined if another process owns the
- *   lock
+ * @returns {Promise<{setStatus(text: string): void, release(): void} | undefined>} undefined if another process owns
+ *   the lock
  */
 export async function takeLock(root, name) {
   const path = address(root, name);

@@ -53,7 +53,7 @@ export function npmCommand(env = process.env) {
 }
 
 /**
- * @param {'start' | 'bench' | 'all'} extent other modules stay if they are installed
+ * @param {'start' | 'bench' | 'all'} extent other modules stay if nothing is missing; an installation removes them
  * @throws {SetupError} with the last output of npm
  */
 export async function installModules(root, extent) {

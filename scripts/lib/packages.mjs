@@ -1,7 +1,7 @@
 /**
  * Makes the packages `@matter-push/client` and `@matter-push/cli`. A package contains the modules that its entry file
- * reaches, compiled one by one and in the tree of the sources, as in dist/. So `matterctl` also loads its modules on
- * demand there.
+ * reaches, compiled one by one and in the tree of the sources, as in dist/. So `matterctl` loads its modules on
+ * demand in the package too.
  */
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

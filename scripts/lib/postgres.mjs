@@ -1,4 +1,7 @@
-/** The PostgreSQL server and the JDBC driver with which the outbox example is tested, from wheels: no root, no Docker. */
+/**
+ * Fetches the PostgreSQL server and the JDBC driver for the test of the outbox example, from wheels: no root, no
+ * Docker.
+ */
 import { dirname } from 'node:path';
 import { platformFolder } from './folder.mjs';
 import { waitForLock } from './lock.mjs';
@@ -10,8 +13,8 @@ const DRIVER = { name: 'wbjdbc', pattern: /\/postgresql-[\d.]+\.jar$/ };
 
 /**
  * Two test files may fetch at the same time. Only one of them downloads.
- * @returns {Promise<{programs: string, driver: string}>} the folder of `postgres`, `initdb` and `psql`, and the jar of the
- *   driver
+ * @returns {Promise<{programs: string, driver: string}>} the folder of `postgres`, `initdb` and `psql`, and the jar
+ *   of the driver
  * @throws {SetupError} if one of them cannot be fetched
  */
 export async function fetchPostgres(root) {

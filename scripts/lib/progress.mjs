@@ -24,7 +24,7 @@ function endChildren(signal) {
 }
 
 /**
- * Runs a command of the set-up to its end. Prints a line every few seconds while the command runs.
+ * Runs a command of the set-up to its end. With a `label` it prints a line every few seconds while the command runs.
  * @returns {Promise<{ok: boolean, output: string}>} never rejects; `output` is the tail of both streams
  */
 export function runQuietly(command, args, { cwd, env, label, timeoutMs = 600_000 } = {}) {

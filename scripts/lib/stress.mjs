@@ -56,7 +56,7 @@ export async function measure(command, { situation, logFile, cwd, signal }) {
   const pinned = situation === 'pinned' ? ['taskset', '-c', '0', ...command] : command;
   const log = openSync(logFile, 'w');
   const since = performance.now();
-  // The command has its own process group, so that only this process forwards a Ctrl-C to it.
+  // The command has its own process group: a Ctrl-C reaches only this process, which then sends a SIGTERM.
   const child = spawn('sh', ['-c', TIMED, 'sh', ...pinned], {
     cwd,
     detached: true,

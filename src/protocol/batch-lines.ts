@@ -29,7 +29,7 @@ export interface ReadLine extends RawLine {
   readonly body: JsonObject;
   readonly rawBody: Buffer;
   /** Names of fields of the line other than `op`, `key` and `body`. */
-  readonly unknown: readonly string[];
+  readonly unknownLineFields: readonly string[];
 }
 
 /** Maximum ratio of line feeds to `BatchLimits.lines`. */
@@ -152,7 +152,7 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
     key,
     body,
     rawBody,
-    unknown: unknownIn(json),
+    unknownLineFields: unknownIn(json),
   };
 }
 

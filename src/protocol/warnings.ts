@@ -39,7 +39,7 @@ export const warning = z
       .meta(
         describe(
           'The stable kind of the warning, for programs. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored. With X-Strict-Fields, the push is rejected. UNKNOWN_STATUS: the status counts as open. FUTURE_TIME: the time is more than 5 minutes in the future. LONG_PAST_TIME: the time is before the year 2000. URL_WITHOUT_SCHEME: the URL begins with a host and a port. UNKNOWN_INITIATOR: the initiator is unknown or disabled. NO_ASSIGNEE: the TODO has no ASSIGNEE after the push. LOOK_ALIKE_ID: the id begins or ends with a blank, or has a zero-width character.',
-          '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；LONG_PAST_TIME：早于 2000 年；URL_WITHOUT_SCHEME：以主机名和端口开头；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的列表中；LOOK_ALIKE_ID：业务主键首尾有空白或含零宽字符。',
+          '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；LONG_PAST_TIME：早于 2000 年；URL_WITHOUT_SCHEME：以主机名和端口开头；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的待办列表中；LOOK_ALIKE_ID：业务主键首尾有空白或含零宽字符。',
         ),
       ),
     suggestion: z
@@ -56,6 +56,6 @@ export interface LocalizedWarning extends Warning, LocalizedText {}
 export const NO_ASSIGNEE: LocalizedWarning = {
   field: 'parties',
   message: '没有 ASSIGNEE，该待办不会出现在任何人的待办列表中',
-  english: 'the TODO has no ASSIGNEE, so no user sees it in a list',
+  english: 'the TODO has no ASSIGNEE, so the TODO is in no to-do list of a user',
   kind: 'NO_ASSIGNEE',
 };

@@ -18,8 +18,8 @@ import {
   type CheckedBody,
   checkUsers,
   findUnknownUsers,
-  orRejection,
   parseBody,
+  resultOrPushError,
   type UnknownUsers,
   type ValidatorDependencies,
 } from './validate';
@@ -67,7 +67,17 @@ export async function checkLines(
   }
   const bodies = found.flatMap(({ read, error }): [JsonObject, BodyContext][] =>
     read && !error
-      ? [[read.body, { operation: read.op, headerErrors: [], strictFields, unknown: read.unknown }]]
+      ? [
+          [
+            read.body,
+            {
+              operation: read.op,
+              headerErrors: [],
+              strictFields,
+              unknownLineFields: read.unknownLineFields,
+            },
+          ],
+        ]
       : [],
   );
   const checked = (await checkBodies(bodies)).values();
@@ -123,7 +133,7 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
     const slice = new TimeSlice();
     for (const [body, context] of bodies) {
       if (slice.isOver()) await slice.next();
-      parsed.push(orRejection(() => parseBody(deps, body, context, maxProblems)));
+      parsed.push(resultOrPushError(() => parseBody(deps, body, context, maxProblems)));
     }
     const unknown = await findAllUnknownUsers(deps, parsed, slice);
     let userProblemsLeft = MAX_USER_PROBLEMS;
@@ -132,7 +142,9 @@ export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
       if (slice.isOver()) await slice.next();
       const maxErrors = Math.max(MAX_PROBLEMS, userProblemsLeft);
       const checked =
-        body instanceof PushError ? body : orRejection(() => checkUsers(body, unknown, maxErrors));
+        body instanceof PushError
+          ? body
+          : resultOrPushError(() => checkUsers(body, unknown, maxErrors));
       if (checked !== body && checked instanceof PushError) {
         userProblemsLeft -= checked.errors?.length ?? 0;
       }

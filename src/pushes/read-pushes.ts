@@ -11,8 +11,8 @@ import type { PushRequest } from './push';
 import { type BatchReader, type CheckedLine, checkLines } from './read-batch';
 import {
   type CheckBody,
-  externalIdIn,
   externalIdOf,
+  readExternalId,
   type ValidPush,
   validatePush,
 } from './validate';
@@ -60,7 +60,7 @@ async function readSingle(
     return newPush(request, { checked, operation, fingerprintOf }, timeout);
   } catch (error) {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
-    const externalId = externalIdIn(rawBody);
+    const externalId = readExternalId(rawBody);
     return newPush(request, { checked: error, operation, externalId, fingerprintOf }, timeout);
   }
 }
@@ -123,4 +123,4 @@ function withId(
 }
 
 const readableIdOf = ({ line, read }: CheckedLine) =>
-  read ? externalIdOf(read.body) : externalIdIn(line.bytes);
+  read ? externalIdOf(read.body) : readExternalId(line.bytes);

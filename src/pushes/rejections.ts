@@ -22,7 +22,7 @@ import {
   withExternalId,
 } from './push';
 import { commonOperation, type PushEnded, toCountedPush } from './push-ended';
-import { externalIdIn } from './validate';
+import { readExternalId } from './validate';
 
 /** Maximum entries of one client in a burst. */
 const BURST = 100;
@@ -204,7 +204,7 @@ export function rejectRequest(
     rejectedEntry(withExternalId(newEntry(request, timeout), named), answer, now);
   // A batch is too large to parse for an externalId.
   const batchEntry = lines && newRejected();
-  const entry = () => batchEntry ?? newRejected(externalIdIn(rawBody));
+  const entry = () => batchEntry ?? newRejected(readExternalId(rawBody));
   const keepsBody = !digest && !SLOW_WRITES.has(answer.reason);
   const push: PushEnded = {
     ...{ clientId, systemCode, operation: request.operation, receivedAt, answer, isRecorded },

@@ -14,7 +14,7 @@ import {
   positionOf,
 } from '../storage/push-log';
 import { hadEffect } from './idempotency';
-import { externalIdIn } from './validate';
+import { readExternalId } from './validate';
 
 export interface StoredPush {
   readonly entry: LogEntry & { readonly systemCode: string; readonly operation: OperationName };
@@ -100,7 +100,7 @@ export async function planResend(
     if (!body || !isPush(entry)) {
       return { kind: 'skipped', entry, ...(skipped[index] ?? { why: 'BODY_GONE' }) };
     }
-    const externalId = entry.externalId ?? attempt.externalId ?? externalIdIn(body);
+    const externalId = entry.externalId ?? attempt.externalId ?? readExternalId(body);
     const named = externalId === undefined ? entry : { ...entry, externalId };
     const { bodyHash, bodySize } = attempt;
     const firstBody = kept.get(String(entry._id));

@@ -27,7 +27,7 @@ import { linesOf, type RequestedPush, type ResentLine } from './resend-lines';
 import { type PlanDependencies, planResend } from './resend-plan';
 import { checkWithValues } from './resend-values';
 import type { Submit } from './submit';
-import { orRejection } from './validate';
+import { resultOrPushError } from './validate';
 
 export interface ClientResendDependencies extends PlanDependencies {
   readonly lookups: LogLookups;
@@ -69,7 +69,7 @@ export interface ResendBody {
 export function createClientResend(deps: ClientResendDependencies): ClientResend {
   const { database, timeout } = deps;
   return async (request, parse) => {
-    const body = orRejection(parse);
+    const body = resultOrPushError(parse);
     const { requestIds, set } =
       body instanceof PushError ? { requestIds: [], set: undefined } : body;
     const read = (left: number) =>

@@ -8,7 +8,7 @@ import { BodyChange, changedBody, type PlacedChange, valueAt } from './body-chan
 import { assignId } from './idempotency';
 import type { CheckBodies } from './read-batch';
 import { bodiesTooLarge, type StoredPush } from './resend-plan';
-import { orRejection, type ValidPush } from './validate';
+import { resultOrPushError, type ValidPush } from './validate';
 
 export interface CheckedResend {
   readonly planned: { readonly kind: 'push'; readonly push: StoredPush };
@@ -79,7 +79,7 @@ function withChanges(
     const ofField = changes.get(place.replace(/\[\d+\]/g, '[]'));
     return ofField ? [{ place, ofField }] : [];
   });
-  const object = fields.length > 0 && orRejection(() => parseJsonBody(push.body));
+  const object = fields.length > 0 && resultOrPushError(() => parseJsonBody(push.body));
   if (!object || object instanceof PushError) return undefined;
   const placed = fields.flatMap(({ place, ofField }): PlacedChange[] => {
     const change = changeFor(valueAt(object, place), ofField);
@@ -112,7 +112,7 @@ export async function checkStored(
   const slice = new TimeSlice();
   for (const { body } of pushes) {
     if (slice.isOver()) await slice.next();
-    parsed.push(orRejection(() => parseJsonBody(body)));
+    parsed.push(resultOrPushError(() => parseJsonBody(body)));
   }
   const objects = parsed.flatMap((body, index): [JsonObject, StoredPush][] => {
     const push = pushes[index];

@@ -28,7 +28,7 @@ export interface CheckedBody {
 
 export interface ValidatorDependencies {
   readonly parsers: Record<OperationName, BodyParser>;
-  /** CONCLUDED_STATUSES */
+  /** The statuses that conclude a matter (setting CONCLUDED_STATUSES). */
   readonly concluded: ReadonlySet<string>;
   readonly clock: Clock;
   /** @returns the usernames of missing and disabled portal users */
@@ -43,7 +43,7 @@ export interface BodyContext {
   /** True: fields that the operation does not use are errors (header X-Strict-Fields). */
   readonly strictFields?: boolean;
   /** Names of unknown fields at the top level of a batch line. */
-  readonly unknown?: readonly string[];
+  readonly unknownLineFields?: readonly string[];
 }
 
 /** @throws PushError VALIDATION_FAILED or UNKNOWN_USER */
@@ -95,7 +95,7 @@ export async function findUnknownUsers(
   return new Map(unknown.map((name) => [name, similar?.get(name)]));
 }
 
-export function orRejection<T>(check: () => T): T | PushError {
+export function resultOrPushError<T>(check: () => T): T | PushError {
   try {
     return check();
   } catch (error) {
@@ -113,12 +113,12 @@ export interface BodyWithUsers extends CheckedBody {
 export function parseBody(
   deps: ValidatorDependencies,
   body: JsonObject,
-  { operation: name, headerErrors, strictFields = false, unknown }: BodyContext,
+  { operation: name, headerErrors, strictFields = false, unknownLineFields }: BodyContext,
   maxErrors?: number,
 ): BodyWithUsers {
   const parsed = deps.parsers[name](body);
   const bodyErrors = parsed.error ? fieldErrors(parsed.error, maxErrors) : [];
-  const unused = unusedFields(body, name, strictFields, unknown);
+  const unused = unusedFields(body, name, strictFields, unknownLineFields);
   const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
   const ignored = strictFields ? [] : unused;
   const errors = [...headerErrors, ...bodyErrors, ...rejected].slice(0, maxErrors);
@@ -131,8 +131,8 @@ export function parseBody(
 }
 
 const MINUTE = 60_000;
-/** Known statuses of matters that are not concluded (contract 1.4). */
-const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
+/** The known statuses that do not conclude a matter: DRAFT and three open statuses (contract 1.4). */
+const UNCONCLUDED_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
 const pushWarnings = (
   operation: Operation,
@@ -177,7 +177,8 @@ function urlWarnings(operation: Operation): LocalizedWarning[] {
 
 function statusWarning(operation: Operation, concluded: ReadonlySet<string>): LocalizedWarning[] {
   const status = operation.op === 'delete' ? undefined : operation.bizStatus;
-  if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
+  if (status === undefined || UNCONCLUDED_STATUSES.includes(status) || concluded.has(status))
+    return [];
   return [
     { field: 'bizStatus', ...localized(TEXTS.unknownStatus(status)), kind: 'UNKNOWN_STATUS' },
   ];
@@ -223,12 +224,12 @@ export function checkUsers(
   return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }
 
-/** @returns undefined if the body has no valid externalId */
+/** @returns the externalId of a parsed body; undefined if it is missing or invalid */
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
-/** @returns undefined if the body contains no valid externalId */
-export function externalIdIn(rawBody: Uint8Array): string | undefined {
-  const body = orRejection(() => parseJsonBody(rawBody));
+/** Parses the raw body. @returns the externalId; undefined if the JSON or the externalId is invalid */
+export function readExternalId(rawBody: Uint8Array): string | undefined {
+  const body = resultOrPushError(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);
 }

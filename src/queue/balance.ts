@@ -4,7 +4,10 @@ import type { Logger } from '../infra/logger';
 import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
-/** Minimum milliseconds between two regular heartbeats of a worker. A worker that stops, pauses or resumes sends one more. */
+/**
+ * Minimum milliseconds between two regular heartbeats of a worker. A worker that stops, pauses or resumes sends one
+ * more.
+ */
 export const SHARE_EVERY = 500;
 
 interface BalancedWorker {

@@ -105,7 +105,7 @@ function* encodings(text: string, body: Uint8Array): Generator<Found> {
   yield ['BODY_ENCODED', 'base64', Buffer.from(body).toString('base64')];
   yield ['BODY_ENCODED', 'as a JSON string', JSON.stringify(text)];
   const inUrl = encodeURIComponent(text);
-  yield ['BODY_ENCODED', 'for a URL', inUrl];
+  yield ['BODY_ENCODED', 'percent-encoded', inUrl];
   yield ['BODY_ENCODED', 'for a form', inUrl.replaceAll('%20', '+')];
 }
 

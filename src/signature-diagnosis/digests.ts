@@ -1,4 +1,4 @@
-/** Algorithms and text forms of signatures, both right and wrong. */
+/** The correct algorithm and text form of a signature, and the wrong ones that callers use. */
 import { createHash, createHmac } from 'node:crypto';
 import { hashSignature, type SentSignature } from '../storage/push-log';
 import type { Cause } from './causes';
@@ -8,7 +8,7 @@ import { pythonBytes } from './json-text';
 export interface Algorithm {
   /** Undefined for the right algorithm. */
   readonly cause: Cause | undefined;
-  /** Detail of the mistake, for the finding. */
+  /** Detail of the mistake. `toFinding` appends the detail to the explanation. */
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
   /** True: the search combines this algorithm with other mistakes. */
@@ -71,9 +71,10 @@ const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : pa
 interface Form {
   /** Undefined for the right form. */
   readonly cause: Cause | undefined;
+  /** Detail of the mistake, as in `Algorithm`. */
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
-  /** Minimum and maximum length of the signature; absent if the length is constant. */
+  /** Lower and upper limit of the length of the signature; absent if the length is constant. */
   readonly lengths?: readonly [number, number];
 }
 
@@ -81,18 +82,18 @@ const hex = (digest: Buffer) => digest.toString('hex');
 const base64 = (digest: Buffer) => digest.toString('base64');
 const pairs = (digest: Buffer) => hex(digest).match(/../g) ?? [];
 const PREFIXES = ['sha256=', 'SHA256=', 'sha256:', 'v1=', 'v0=', '0x', 'hmac ', 'HMAC ', 'Bearer '];
-/** The prefixes that different versions of `openssl dgst -hmac` print. */
-const OPENSSL = [
+/** `openssl dgst -hmac` prints one of these names and `= ` before the digest. */
+const OPENSSL_NAMES = [
   ...['(stdin)', 'SHA2-256(stdin)', 'SHA256(stdin)', 'HMAC-SHA256(stdin)', 'HMAC-SHA2-256(stdin)'],
 ];
-const AROUND: readonly (readonly [string, string])[] = [
+const PREFIX_AND_SUFFIX: readonly (readonly [string, string])[] = [
   ...[...PREFIXES, 'HMAC-SHA256 ', 'hmac-sha256 '].map((prefix) => [prefix, ''] as const),
   ...[`"`, `'`].map((quote) => [quote, quote] as const),
-  ...OPENSSL.map((name) => [`${name}= `, ''] as const),
+  ...OPENSSL_NAMES.map((name) => [`${name}= `, ''] as const),
 ];
 
-const LEADING_ZEROS = 'without the leading zeros, like new BigInteger(1, bytes) in Java';
-const SIGNED_NUMBER = 'and with a sign, like new BigInteger(bytes) in Java';
+const WHOLE_NUMBER = 'the whole number, like new BigInteger(1, bytes) in Java';
+const SIGNED_NUMBER = 'the digest as a signed number, like new BigInteger(bytes) in Java';
 const SIGN_BIT = 0x80;
 
 function asSignedNumber(digest: Buffer): string {
@@ -107,16 +108,16 @@ const BASE64: readonly Form[] = [
   { cause: 'SIGNATURE_BASE64', how: 'base64url', write: (it) => it.toString('base64url') },
   { cause: 'SIGNATURE_BASE64', how: 'unpadded', write: (it) => base64(it).replaceAll('=', '') },
 ];
-const OTHER_FORMS: readonly Form[] = [
+export const OTHER_FORMS: readonly Form[] = [
   ...BASE64,
   {
-    ...{ cause: 'SIGNATURE_BASE64', how: 'for a URL', lengths: [44, 132] },
+    ...{ cause: 'SIGNATURE_BASE64', how: 'percent-encoded', lengths: [44, 132] },
     write: (it) => encodeURIComponent(base64(it)),
   },
-  ...AROUND.flatMap(([before, after]): Form[] => [
+  ...PREFIX_AND_SUFFIX.flatMap(([before, after]): Form[] => [
     { cause: 'SIGNATURE_PREFIXED', how: before.trim(), write: (it) => before + hex(it) + after },
     {
-      ...{ cause: 'SIGNATURE_PREFIXED', how: `${before.trim()}, and it is in base64` },
+      ...{ cause: 'SIGNATURE_PREFIXED', how: `${before.trim()}; the signature is in base64` },
       write: (it) => before + base64(it) + after,
     },
   ]),
@@ -129,11 +130,12 @@ const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // In the next two forms, the caller decoded the digest as UTF-8.
+  // The caller decoded the digest as UTF-8, and the client sent `?` for characters outside Latin-1.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
   },
+  // The caller decoded the digest as UTF-8, and the client sent the text as UTF-8 bytes.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [32, 96] },
     write: (it) => Buffer.from(it.toString('utf8')).toString('latin1'),
@@ -143,11 +145,11 @@ const OTHER_FORMS: readonly Form[] = [
     write: (it) => [...it].map((byte) => byte.toString(16)).join(''),
   },
   {
-    ...{ cause: 'SIGNATURE_UNPADDED', how: 'and each byte as a signed number', lengths: [32, 256] },
+    ...{ cause: 'SIGNATURE_UNPADDED', how: 'each byte as a signed number', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
   {
-    ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
+    ...{ cause: 'SIGNATURE_UNPADDED', how: WHOLE_NUMBER, lengths: [1, 63] },
     write: (it) => hex(it).replace(/^0+/, ''),
   },
   {
@@ -169,10 +171,10 @@ const FORMS = OTHER_FORMS.map((form) => {
 const SHORTEST = 16;
 
 export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
-  return formsFor(digest, sent.length).find((form) => isSent(form.write(digest), sent));
+  return formsFor(digest, sent.length).find((form) => matchesSent(form.write(digest), sent));
 }
 
-export function isSent(text: string, { length, hash: sent }: SentSignature): boolean {
+export function matchesSent(text: string, { length, hash: sent }: SentSignature): boolean {
   return text.length === length && hashSignature(text) === sent;
 }
 

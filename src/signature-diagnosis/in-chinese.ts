@@ -122,7 +122,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   'decoded from hex': '经十六进制解码',
   'in base64': 'base64',
   'in hex': '十六进制',
-  'for a URL': 'URL 编码',
+  'percent-encoded': 'URL 编码',
   'for a form': '表单编码',
   'the last character': '最后一个',
   'the first character': '第一个',
@@ -160,6 +160,11 @@ const DETAILS: Readonly<Record<string, string>> = {
   'typographic quotes': '排版引号',
   backticks: '反引号',
   unpadded: '缺少补位的 =',
+  'the whole number, like new BigInteger(1, bytes) in Java':
+    '按整数输出，如 Java 的 new BigInteger(1, bytes)',
+  'the digest as a signed number, like new BigInteger(bytes) in Java':
+    '按有符号整数输出，如 Java 的 new BigInteger(bytes)',
+  'each byte as a signed number': '每个字节按有符号数输出',
 };
 
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
@@ -176,7 +181,7 @@ const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/, as (\S+) does$/, '，与 $1 相同'],
   [/, the secret before the text$/, '，密钥在签名串之前'],
   [/, the secret after the text$/, '，密钥在签名串之后'],
-  [/, and it is in base64$/, '，且为 base64'],
+  [/; the signature is in base64$/, '；签名为 base64'],
   [/, base64$/, '，base64'],
 ];
 

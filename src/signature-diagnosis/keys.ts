@@ -112,7 +112,7 @@ function* changed(secret: string): Generator<Found> {
   const bytes = Buffer.from(secret);
   yield ['SECRET_ENCODED', 'in base64', bytes.toString('base64')];
   yield ['SECRET_ENCODED', 'in hex', bytes.toString('hex')];
-  yield ['SECRET_ENCODED', 'for a URL', encodeURIComponent(secret)];
+  yield ['SECRET_ENCODED', 'percent-encoded', encodeURIComponent(secret)];
   for (const name of ['sha256', 'md5', 'sha1']) {
     const hash = createHash(name).update(secret).digest();
     yield ['SECRET_HASHED', `${name}, hex`, hash.toString('hex')];

@@ -7,7 +7,7 @@ import type { StoredSecret } from '../storage/directory';
 import type { LogEntry, SentSignature } from '../storage/push-log';
 import { type BodyVariant, bodyVariants } from './body-variants';
 import { type Cause, type CauseFinding, toFinding } from './causes';
-import { type Algorithm, formOf, HMAC_SHA256, isSent, OTHER_ALGORITHMS } from './digests';
+import { type Algorithm, formOf, HMAC_SHA256, matchesSent, OTHER_ALGORITHMS } from './digests';
 import { type KeyVariant, keyVariants } from './keys';
 import { CORRECT_TEXT, fillTemplate, type SigningText, signingTexts } from './signing-texts';
 import { type TimeVariant, timestampFinding, timeVariants } from './timestamps';
@@ -20,7 +20,8 @@ export type Search = Generator<boolean, readonly CauseFinding[] | undefined>;
 
 export function* search(request: SignatureRejection, secrets: readonly StoredSecret[]): Search {
   const { sent } = request;
-  if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
+  if (secrets.some(({ secret }) => matchesSent(secret, sent)))
+    return [toFinding('SIGNATURE_IS_SECRET')];
   const { keys, deviations } = trialsOf(request, secrets);
   for (const deviation of deviations) {
     if (!deviation) {

@@ -23,14 +23,14 @@ export class RedisStatusReader {
   readonly #redis: RedisConnection;
   readonly #readKeys: () => Promise<RedisKeys>;
   #opened: { readonly shards: number; readonly view: QueueView } | undefined;
-  #why = 'no answer';
+  #lastError = 'no answer';
 
   /** @param redis a connection from `connectFailFast` */
   constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {
     this.#redis = redis;
     this.#readKeys = readKeys;
     redis.on('error', (error) => {
-      this.#why = error.message;
+      this.#lastError = error.message;
     });
   }
 
@@ -74,7 +74,7 @@ export class RedisStatusReader {
       };
       const timer = setTimeout(() => {
         redis.off('ready', onReady);
-        reject(new Error(this.#why));
+        reject(new Error(this.#lastError));
       }, TIMEOUT);
       redis.once('ready', onReady);
     });

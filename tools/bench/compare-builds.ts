@@ -29,7 +29,8 @@ const isSame = (one: Series, other: Series) =>
 
 function ratiosOf({ scenario, contender, size, rounds }: Series, other: Series): BuildRatio[] {
   return Object.entries(FIGURES).map(([figure, of]) => {
-    // Each round is compared with its neighbour, because the speed of the machine changes during the run.
+    // Each round is compared with the same round of the other build, which ran just before or after it: the speed of
+    // the machine changes during the run.
     const ratios = rounds.flatMap((round, n) => {
       const same = other.rounds[n];
       return same && of(same) > 0 ? [of(round) / of(same)] : [];

@@ -107,7 +107,8 @@ function batchGoal(contender: string, min: number): Goal {
 }
 
 /**
- * @returns NaN, which misses every goal, if the other contender failed: its rate then says nothing about its design
+ * @returns the ratio of the rates. NaN, which misses every goal, if the other contender had failures or no pushes:
+ *   its rate then says nothing about its design
  */
 const ratio = (one: number, { rate, failed }: ComparisonRow) =>
   rate > 0 && failed === 0 ? one / rate : Number.NaN;

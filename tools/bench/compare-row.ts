@@ -2,7 +2,7 @@
 import { median, sum } from '../harness/figures';
 import type { RoundFigures, Series } from './measure';
 
-/** The medians over the rounds of one series. */
+/** The figures of one series. Medians over its rounds, but the maximum for `max` and the sum for `failed`. */
 export interface ComparisonRow {
   readonly scenario: string;
   readonly contender: string;
@@ -21,14 +21,14 @@ export interface ComparisonRow {
   /** Microseconds per push of all processes except the generator. */
   readonly cpu: number;
   readonly cpuOf: Readonly<Record<string, number>>;
-  /** Commands per push that the server received. */
+  /** Commands per push: those that the drivers of the contender sent to MongoDB, and those that Redis processed. */
   readonly databaseCommands: number;
   readonly redisCommands: number;
   /** Answers other than code 0. */
   readonly failed: number;
 }
 
-/** Computes the medians of a series. */
+/** Summarizes the rounds of a series. */
 export function comparisonRowOf(series: Series): ComparisonRow {
   const { scenario, size, rounds, isOtherBuild } = series;
   const contender = isOtherBuild ? `${series.contender}, other build` : series.contender;

@@ -102,7 +102,7 @@ const ALL: ContenderName[] = [
 ];
 const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'web-only'];
 const OURS: ContenderName[] = ['matter-push'];
-/** The contenders for pushes of a file. The other queue designs implement upserts only. */
+/** The contenders for pushes of a file, which can contain every operation. */
 const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
 
 /**

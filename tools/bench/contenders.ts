@@ -19,7 +19,7 @@ interface Contender {
   /** The script of the web processes, relative to dist/. */
   readonly web: string;
   readonly worker?: string;
-  /** Of its processes. */
+  /** Additional settings of its processes. */
   readonly env?: Readonly<Record<string, string>>;
   /** Replaces the load of the scenario. */
   readonly load?: { readonly connections: number; readonly lines: number };
@@ -70,7 +70,7 @@ export interface Running {
   readonly name: ContenderName;
   readonly ports: readonly number[];
   readonly client: DirectoryClient;
-  /** Of its processes, by their names. */
+  /** Pids of its processes, by name. */
   readonly pids: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
@@ -102,8 +102,8 @@ export function otherBuildIn(folder: string): OtherBuild {
 let started = 0;
 
 /**
- * Starts the processes of a contender. @throws Error with the end of its log if a process does not start; the other
- * processes are stopped
+ * Starts the processes of a contender.
+ * @throws Error with the end of its log if a process does not start; the other processes are then stopped
  */
 export async function startContender(
   name: ContenderName,
@@ -186,7 +186,10 @@ function launch(
   });
 }
 
-/** Creates the collections and indexes of the product, its test users, the users of the file, and one client. */
+/**
+ * Creates the collections and indexes of the product, its test users, its clients, and the users of the file.
+ * @returns the first client
+ */
 async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<DirectoryClient> {
   const config = readConfig(env);
   const connection = await connectMongo(config.MONGO_URL);

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- fairness`: two clients whose matters share one partition. One client sends more than the workers process; the
- * other one sends little. Prints a table; exits with 1 if a goal is missed.
+ * `npm run bench -- fairness`: two clients whose matters share one partition. One client sends more than the workers
+ * process; the other client sends little. Prints a table. The exit code is 1 if a goal is missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withCluster } from '../harness/cluster';
@@ -18,7 +18,10 @@ const FLOOD = 400;
 const QUIET = 4;
 /** Milliseconds in which the flooding client is alone, and can fill the whole partition. */
 const HEAD_START = 1_000;
-/** The long deadline keeps the load shedder out: on a slow machine it would reject pushes before the partition is full. */
+/**
+ * The long deadline keeps the load shedder out: on a slow machine it would reject pushes before the partition is
+ * full.
+ */
 const ENV = {
   ...{ REDIS_PARTITIONS: '1', PARTITION_LIMIT: String(LIMIT), BATCH_LIMIT: '32' },
   ...{ PUSH_TIMEOUT: '60s', DRAIN_TIMEOUT: '90s' },

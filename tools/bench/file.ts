@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- file`: sends a file of pushes with `matterctl push`. It measures the rate and the memory of all
- * processes. Prints a table. The exit code is 1 if a goal is missed. A run of a million pushes is saved in
+ * `npm run bench -- file`: sends a file of pushes with `matterctl push`. It measures whether a process grows or the
+ * rate falls. Prints a table. The exit code is 1 if a goal is missed. A run of at least a million pushes is saved in
  * tools/bench/results/file.json.
  */
 import { spawn } from 'node:child_process';
@@ -175,7 +175,7 @@ function startMatterctl(cluster: Cluster, { root, folder, file, how, signal }: F
 /** Milliseconds between two counts of the pushes in the log. */
 const LOOK = 100;
 
-/** A tenth ends when the log contains its share of the pushes. The last tenth may end with the command. */
+/** A tenth ends when the log contains its share of the pushes, or when the command ends. */
 async function watchTenths(
   cluster: Cluster,
   command: Command,

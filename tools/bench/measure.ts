@@ -37,7 +37,7 @@ export interface Scenario {
   readonly isLong?: boolean;
 }
 
-/** The numbers of commands that the servers received. */
+/** Numbers of commands: those that the drivers of the contender sent to MongoDB, and those that Redis processed. */
 interface CommandCounts {
   readonly database: number;
   /** Includes the commands within scripts. */
@@ -102,8 +102,7 @@ export async function measureScenario(
       for (const { name, other, size, rounds: done } of inTurn) {
         signal.throwIfAborted();
         const { start, root } = other ?? { start: startContender, root: ground.root };
-        // The processes start anew for each round, so that the background work of idle contenders does not disturb
-        // it.
+        // The processes start anew for each round: the background work of idle contenders would disturb it.
         const running = await start(name, { ...reached, root }, size);
         const label = other ? `${name}, other build` : name;
         try {
@@ -206,7 +205,7 @@ async function takeSnapshot(
   return { cpu, commands: await readCommands(ground) };
 }
 
-/** @returns totals since the start of the servers. The count of the database can be some milliseconds old */
+/** @returns totals since the start of the servers. The count of the database can be 50 ms old */
 async function readCommands({ folder, redisUrl }: BenchGround): Promise<CommandCounts> {
   const counts = countsFolder(folder);
   const database = readdirSync(counts)

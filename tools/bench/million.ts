@@ -134,10 +134,11 @@ const NOISE = 4;
 const RATE = 0.9;
 /** Types of processes whose memory must not grow. The database fills its cache, so the report only shows its memory. */
 const FLAT = ['web', 'worker', 'redis data', 'matterctl'];
-/** Types whose memory is reduced by the size of the signatures, which may grow. */
+/** Types from whose memory the report subtracts the signatures, because the signatures may grow. */
 const HOLDS_SIGNATURES = ['redis data'];
 /**
- * Pushes that were shed for load, which `web` does if no push is settled for seconds. They do not count as failures.
+ * The answer to a push that a web process sheds, because no push was settled for seconds. It does not count as a
+ * failure.
  */
 const SHED = '503 BACKLOG_FULL';
 

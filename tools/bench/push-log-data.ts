@@ -211,6 +211,6 @@ export function matterOf(n: number, scale: Scale): MatterRecord {
   };
 }
 
-/** @returns the start of the day of the sourceUpdatedAt of matter n */
+/** @returns the start of the UTC day on which matter n was last updated at its source, in epoch milliseconds */
 export const dayOf = (n: number, scale: Scale): number =>
   Number(matterOf(n, scale).sourceUpdatedAt) - (Number(matterOf(n, scale).sourceUpdatedAt) % DAY);

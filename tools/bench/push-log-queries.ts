@@ -1,4 +1,4 @@
-/** The measured queries. Each call reads another place of the log or the ledger. */
+/** The measured queries. Most of them read another place of the log or the ledger in each call. */
 import {
   BIG,
   benchExternalIdOf,

@@ -16,13 +16,15 @@ import { BENCH_QUERIES, type Query } from './push-log-queries';
 
 /** Limit for the growth of p50 and p99 from the small to the large log. */
 const GOAL = 2;
-/** Shorter times are rounded up to this value, because a shared machine cannot measure them reliably. */
+/**
+ * Lower limit for the time at the small size when growth is computed: shorter times are noise on a shared machine.
+ */
 const NOISE_MS = 0.5;
 
 /** Milliseconds for an answer. */
 const TIMEOUT = 60_000;
 
-/** GB for the cache of the database. */
+/** GB for the cache: the minimum that an operator would give to a database of this size. */
 const CACHE = 8;
 
 interface Options {
@@ -112,7 +114,8 @@ async function measureAll(
 }
 
 /**
- * @returns milliseconds until the last byte, and the number of rows @throws Error if the code of the answer is not 0
+ * @returns milliseconds until the last byte, and the number of rows
+ * @throws Error if the code of the answer is not 0
  */
 async function runQuery(
   query: Query,

@@ -120,8 +120,8 @@ function panelsOf(grown: readonly ScalingChange[]): Panel[] {
     dashed: true,
     points: over(({ workers }) => workers),
   };
-  // The worker with the most partitions reaches its limit first. At that load the pool carries this multiple of one
-  // worker.
+  // The worker with the most partitions reaches its limit first. `gained`: the load of the pool at that moment, as a
+  // multiple of the maximum load of one worker.
   const gained = over(({ workers, maxHeld }) => workers / maxHeld);
   const later = (points: ReturnType<typeof over>) => points.slice(1);
   return [

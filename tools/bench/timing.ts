@@ -5,8 +5,9 @@
  * The exit code is 1 if a kind can be told apart.
  *
  * A kind counts as told apart if the probability differs from 0.5 by 4 standard errors (0.037 at 2,000 tries).
- * Without any difference, one of 3,000 runs would report one. The first kind is measured twice: its two halves must
- * agree within the same bound, which shows that the machine was quiet enough.
+ * Without any difference, one run in 3,000 would still report a kind, because a run makes five comparisons. The first
+ * kind is measured twice: its two halves must agree within the same bound, which shows that the machine was quiet
+ * enough.
  *
  * Without a gap, few of these rejections are logged (at most 10 per second and client). With `--gap 50 --tries 500`
  * all of them are logged; this takes three minutes.
@@ -155,7 +156,7 @@ function shuffled(count: number): number[] {
   return order;
 }
 
-/** @throws Error if the answer differs from that of all kinds */
+/** @throws Error if the reason of the answer is not SIGNATURE_MISMATCH, which every kind must get */
 async function rejectionTime(
   sender: HttpSender,
   timestamp: string,

@@ -1,6 +1,6 @@
 /**
- * Removes the mechanism that CHAOS_BREAK names, in a process that loads this file before its own code. It replaces exports of
- * the service's modules, because the service has no switch for this.
+ * Removes the mechanism that CHAOS_BREAK names, in a process that loads this file before its own code. It replaces
+ * exports of the service's modules, because the service has no switch for this.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
@@ -34,8 +34,8 @@ const name = process.env.CHAOS_BREAK ?? '';
 if (isMechanism(name)) BREAKS[name]();
 
 /**
- * A commit ignores whether the matter has changed since it was read, and (the second mechanism) whether another process has
- * settled the push.
+ * A commit ignores whether the matter has changed since it was read, and (the second mechanism) whether another
+ * process has settled the push.
  */
 function withoutRevisionGuard(): void {
   replace(ledgers, 'createLedger', (original) => (connection) => {
@@ -179,8 +179,8 @@ function withoutOwnership(): void {
 }
 
 /**
- * The lines of a batch are queued in reverse order, and no line names its previous line, after whose failure it would be
- * skipped (the second mechanism).
+ * The lines of a batch are queued in reverse order, and no line names its previous line, after whose failure it would
+ * be skipped (the second mechanism).
  */
 function withoutLineOrder(): void {
   replace(producer, 'createGroupQueue', (original) => (options) => {

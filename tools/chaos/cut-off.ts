@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --cut-off`: measures how long callers notice that one of two workers is cut off from the database. The
- * load on all partitions is steady. Connections hang and are refused in turn.
+ * `npm run chaos -- --cut-off`: measures how long callers notice that one of two workers is cut off from the
+ * database. The load on all partitions is steady. Connections hang and are refused in turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';

@@ -1,6 +1,6 @@
 /**
- * For each mechanism the shortest sequence of pushes and faults that needs it. Each step waits for a condition, never for
- * a time: a process is at a point of its code, a push is queued, a request is answered.
+ * For each mechanism the shortest sequence of pushes and faults that needs it. Each step waits for a condition, never
+ * for a time: a process is at a point of its code, a push is queued, a request is answered.
  */
 import { untilTrue } from '../harness/until';
 import type { DirectedActions } from './directed-actions';
@@ -22,8 +22,8 @@ export const PLANS: Readonly<Record<Mechanism, Plan>> = {
 };
 
 /**
- * A worker stops after Redis has confirmed its ownership and before it writes. Its lock expires, and another worker takes
- * over its push and a later one. Then the first worker writes.
+ * A worker stops after Redis has confirmed its ownership and before it writes. Its lock expires, and another worker
+ * takes over its push and a later one. Then the first worker writes.
  */
 async function stopBeforeWrite(actions: DirectedActions): Promise<void> {
   const { points } = actions;

@@ -1,6 +1,6 @@
 /**
- * A directed run: a few pushes and the fault that needs a certain mechanism, and the check of both. Without the mechanism
- * the check must report a violation, with it none. The seed and the speed of the machine play no part.
+ * A directed run: a few pushes and the fault that needs a certain mechanism, and the check of both. Without the
+ * mechanism the check must report a violation, with it none. The seed and the speed of the machine play no part.
  */
 import { join } from 'node:path';
 import { type Cluster, withCluster } from '../harness/cluster';

@@ -1,4 +1,6 @@
-/** Measures two quiet clients: alone, next to a client within its rate limit, and next to one at five times its limit. */
+/**
+ * Measures two quiet clients: alone, next to a client within its rate limit, and next to one at five times its limit.
+ */
 
 import { SMALL, withCluster } from '../harness/cluster';
 import {
@@ -122,8 +124,8 @@ export interface FairnessRound {
 }
 
 /**
- * Maximum ratio of the quiet clients' p99: next to a client above its rate limit, and next to the same client within it.
- * Admitted pushes of any client use the service.
+ * Maximum ratio of the quiet clients' p99: next to a client above its rate limit, and next to the same client within
+ * it. Admitted pushes of any client use the service.
  */
 const GOAL = 1.5;
 

@@ -1,6 +1,6 @@
 /**
- * The record of a chaos run: every request of every caller with its answer, and every fault. All times are milliseconds of
- * the harness' monotonic clock.
+ * The record of a chaos run: every request of every caller with its answer, and every fault. All times are
+ * milliseconds of the harness' monotonic clock.
  */
 import type { OperationName } from '../../src/domain/operation';
 
@@ -128,8 +128,10 @@ export const FAULT_KINDS = [
   'reset-mongo',
   'cut-mongo',
   'strand-mongo',
-  /** The primary of the replica set: SIGKILL; SIGSTOP, usually until another one is elected; a step-down; no replication of
-   * its writes, then SIGKILL. */
+  /**
+   * The primary of the replica set: SIGKILL; SIGSTOP, usually until another one is elected; a step-down; no
+   * replication of its writes, then SIGKILL.
+   */
   'kill-primary',
   'stop-primary',
   'stepdown-primary',
@@ -139,8 +141,10 @@ export const FAULT_KINDS = [
   'lag-secondary',
   /** The database rejects killSessions, as some hosted servers do. */
   'reject-sessions',
-  /** The other Redis becomes the primary, without the last writes of the old one. Connections stay with the old one, which
-   * becomes a replica, or are reset. */
+  /**
+   * The other Redis becomes the primary, without the last writes of the old one. Connections stay with the old one,
+   * which becomes a replica, or are reset.
+   */
   'failover-redis',
   'switch-redis',
   /** Redis has almost no free memory. */
@@ -148,8 +152,8 @@ export const FAULT_KINDS = [
 ] as const;
 
 /**
- * Faults of a Sentinel group or a Cluster: SIGKILL or SIGSTOP of a primary, usually until a replica has taken over; a manual
- * failover.
+ * Faults of a Sentinel group or a Cluster: SIGKILL or SIGSTOP of a primary, usually until a replica has taken over; a
+ * manual failover.
  */
 export const GROUP_FAULT_KINDS = ['kill-group', 'stop-group', 'switch-group'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number] | (typeof GROUP_FAULT_KINDS)[number];

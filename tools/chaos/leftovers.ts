@@ -65,8 +65,8 @@ async function waitWhile<T>(
 }
 
 /**
- * Keys that an idle service keeps: settings, counter, events and markers of BullMQ; leases of worker numbers; heartbeats;
- * layout and database of the namespace. Keys of signatures, rates, rejections and readiness expire.
+ * Keys that an idle service keeps: settings, counter, events and markers of BullMQ; leases of worker numbers;
+ * heartbeats; layout and database of the namespace. Keys of signatures, rates, rejections and readiness expire.
  */
 const STAYS = new RegExp(
   `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|layout|database|(workers|worker-reach|sweep|known-owners):\\d+|(worker|first-uses|rate|rejections):.*)$`,

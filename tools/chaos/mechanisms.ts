@@ -64,7 +64,10 @@ export const isMechanism = (name: string): name is Mechanism => Object.hasOwn(ME
 
 export const breakableOf = (mechanism: Mechanism): Breakable => MECHANISMS[mechanism];
 
-/** Whether a violation shows that the mechanism is gone. A leftover counts only if it is a partition, which contains pushes. */
+/**
+ * Whether a violation shows that the mechanism is gone. A leftover counts only if it is a partition, which contains
+ * pushes.
+ */
 export function isEvidence(mechanism: Mechanism, { rule, what }: Violation): boolean {
   const isPartition = rule !== 'leftover' || what.includes(':partition:');
   return isPartition && breakableOf(mechanism).reportedAs.includes(rule);

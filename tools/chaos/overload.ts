@@ -61,8 +61,8 @@ const MAX_TRIES = 4;
 const GUESS = 6_000;
 
 /**
- * Makes the connection to the database the bottleneck: reduces its rate until the service has about a quarter of its rate. If
- * the processors were the bottleneck, the load would reduce the rate that it measures.
+ * Makes the connection to the database the bottleneck: reduces its rate until the service has about a quarter of its
+ * rate. If the processors were the bottleneck, the load would reduce the rate that it measures.
  */
 async function narrowLine(
   { mongo }: Cluster,

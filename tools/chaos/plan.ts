@@ -59,8 +59,8 @@ const FOUND_OUT: Span = [6_000, 6_000];
 const ALONE: Span = [1_000, 9_000];
 
 /**
- * Faults that stop the whole service are rarer than faults of one process, so that the service works most of the time. A
- * worker loses its lock after 1.5 to 2 s.
+ * Faults that stop the whole service are rarer than faults of one process, so that the service works most of the
+ * time. A worker loses its lock after 1.5 to 2 s.
  */
 const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'kill-web': { weight: 3, lasts: [200, 2_000], back: START },
@@ -107,14 +107,17 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'switch-group': { weight: 4, lasts: [0, 0], back: ELECTION, amount: SHARDS },
 };
 
-/** Targets whose name differs from that of the kind. The replica set has one fault at a time, except for lagging members. */
+/**
+ * Targets whose name differs from that of the kind. The replica set has one fault at a time, except for lagging
+ * members.
+ */
 const TARGETS: Readonly<Record<string, string>> = { primary: 'mongo', group: 'redis' };
 const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
 
 /**
- * Faults overlap, but a target has at most one at a time. At least one web process is always without a fault. Each target
- * has time to recover before the end of the run.
+ * Faults overlap, but a target has at most one at a time. At least one web process is always without a fault. Each
+ * target has time to recover before the end of the run.
  *
  * @returns the faults in the order of their starts; the same for the same seed and numbers
  */
@@ -175,7 +178,8 @@ function overAt({ at, lasts, kind }: PlannedFault): number {
 /**
  * Draws the clock error of each process for a whole run, from a uniform distribution.
  *
- * @param maxShift milliseconds; the signatures of callers, whose clocks are right, must stay within the tolerated window
+ * @param maxShift milliseconds; the signatures of callers, whose clocks are right, must stay within the tolerated
+ *   window
  * @returns milliseconds by the name of the process
  */
 export function planClocks(

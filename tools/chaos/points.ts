@@ -1,6 +1,6 @@
 /**
- * A process that loads this file reports the points of `point-server.ts` that it reaches. At each point it waits for the
- * answer of the run.
+ * A process that loads this file reports the points of `point-server.ts` that it reaches. At each point it waits for
+ * the answer of the run.
  */
 import { Queue } from 'bullmq';
 import type { mongo } from 'mongoose';

@@ -1,6 +1,6 @@
 /**
- * Measures how long callers notice the death of a worker, of Redis, of the whole database, or of the primary of its replica
- * set. The load on all partitions is steady, and the service recovers before the next fault.
+ * Measures how long callers notice the death of a worker, of Redis, of the whole database, or of the primary of its
+ * replica set. The load on all partitions is steady, and the service recovers before the next fault.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -127,7 +127,10 @@ async function killWorkers(
   return struck;
 }
 
-/** @returns the time of the election of another primary, by the clock of the history; Infinity if there was no election */
+/**
+ * @returns the time of the election of another primary, by the clock of the history; Infinity if there was no
+ * election
+ */
 async function killPrimary(cluster: Cluster, signal: AbortSignal): Promise<number> {
   const primary = await cluster.mongo.primary();
   const votes = watchElections(cluster);
@@ -160,7 +163,10 @@ const medianDuration = (attempts: readonly Seen[]): number =>
 const USUAL = 500;
 /** In a longer time than CALM, some pushes without a fault take longer than the slowest one of CALM. */
 const MARGIN = 1.5;
-/** Milliseconds. MARGIN times this is 1.5 s: a push whose worker has died waits longer, until the lock of its job expires. */
+/**
+ * Milliseconds. MARGIN times this is 1.5 s: a push whose worker has died waits longer, until the lock of its job
+ * expires.
+ */
 const SLOWEST_USUAL = 1_000;
 
 /**
@@ -189,11 +195,11 @@ export function unusualAbove(attempts: readonly Seen[]): number {
 }
 
 /**
- * Milliseconds from the fault to the end of the last request that it disturbed: a request that was unusually slow, needs a
- * retry, or had no answer.
+ * Milliseconds from the fault to the end of the last request that it disturbed: a request that was unusually slow,
+ * needs a retry, or had no answer.
  *
- * @param until the start of the next fault, which disturbs all open requests. Only those count that were already unusually
- *   slow
+ * @param until the start of the next fault, which disturbs all open requests. Only those count that were already
+ *   unusually slow
  * @param unusual milliseconds; a slower request counts as unusually slow
  */
 export function troubleAfter(

@@ -32,8 +32,8 @@ export async function lag(set: ClusterSet, lasting: () => Promise<void>): Promis
 }
 
 /**
- * The primary takes writes that no other member has, and dies. When it returns, another member is the primary, and the old
- * one has to roll the writes back.
+ * The primary takes writes that no other member has, and dies. When it returns, another member is the primary, and
+ * the old one has to roll the writes back.
  */
 export async function orphan(set: ClusterSet, lasting: () => Promise<void>): Promise<void> {
   const primary = await set.primary();
@@ -53,7 +53,10 @@ const ELECTING = 30_000;
 
 const TAKING_OVER = { configureFailPoint: 'stopReplProducer' };
 
-/** Each running member rejects killSessions, also if it becomes the primary later. A member that starts meanwhile does not. */
+/**
+ * Each running member rejects killSessions, also if it becomes the primary later. A member that starts meanwhile does
+ * not.
+ */
 export async function rejectSessions(
   { members }: ClusterSet,
   lasting: () => Promise<void>,

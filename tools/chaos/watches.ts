@@ -1,6 +1,6 @@
 /**
- * Watches delays of the harness itself, stalls of the servers, and elections of the replica set during a run. All times are
- * of the clock of the history.
+ * Watches delays of the harness itself, stalls of the servers, and elections of the replica set during a run. All
+ * times are of the clock of the history.
  */
 
 import { startPollLoop } from '../../src/concurrency/timing';
@@ -33,7 +33,9 @@ export function watchRun(
 const LOOK = 50;
 const LEAST_OWN = 100;
 
-/** Watches the event loop of this process with a timer. While the event loop stalls, the harness measures wrong times. */
+/**
+ * Watches the event loop of this process with a timer. While the event loop stalls, the harness measures wrong times.
+ */
 export function watchStalls(): Watch<readonly Span[]> {
   const stalls: Span[] = [];
   let due = performance.now() + LOOK;
@@ -55,8 +57,8 @@ const PAUSE = 250;
 const LEAST_SERVER = 1_000;
 
 /**
- * Repeats a confirmed write to each server, without proxies. While a server is down, the write waits. The service is not
- * responsible for delays while the database itself stalls.
+ * Repeats a confirmed write to each server, without proxies. While a server is down, the write waits. The service is
+ * not responsible for delays while the database itself stalls.
  */
 function watchServers({
   db,

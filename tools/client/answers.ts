@@ -1,6 +1,6 @@
 /**
- * The types of the service's answers that the client exports. The schemas in `src/protocol` define these types with zod.
- * The package of the client contains this file with each type written out, so it does not need zod.
+ * The types of the service's answers that the client exports. The schemas in `src/protocol` define these types with
+ * zod. The package of the client contains this file with each type written out, so it does not need zod.
  */
 export type { OperationName } from '../../src/domain/operation';
 export type { QueryAnswers, QueryName } from '../../src/protocol/endpoints';

@@ -17,11 +17,14 @@ export interface MatterPushClientOptions {
   readonly retries?: number;
   /** Maximum concurrent calls and batches (default 32). */
   readonly concurrency?: number;
-  /** Maximum calls that wait for their turn or their next try (default 10,000). Further calls are rejected with QUEUE_FULL. */
+  /**
+   * Maximum calls that wait for their turn or their next try (default 10,000). Further calls are rejected with
+   * QUEUE_FULL.
+   */
   readonly queue?: number;
   /**
-   * Combines the pushes of single calls into batches. Each call still has its own result or error, and the pushes of one
-   * externalId keep their order.
+   * Combines the pushes of single calls into batches. Each call still has its own result or error, and the pushes of
+   * one externalId keep their order.
    */
   readonly autoBatch?: boolean | AutoBatchOptions;
   /** Replaces the client's own connections, for example for a proxy or a certificate. `close` does not destroy it. */
@@ -46,7 +49,10 @@ export interface CallOptions {
 }
 
 export interface PushOptions extends CallOptions {
-  /** A key for each change: 1 to 255 printable ASCII characters without blanks at the ends. By default, the client creates one. */
+  /**
+   * A key for each change: 1 to 255 printable ASCII characters without blanks at the ends. By default, the client
+   * creates one.
+   */
   readonly idempotencyKey?: string;
 }
 
@@ -55,22 +61,28 @@ export interface BatchPush {
   readonly operation: OperationName;
   /** A value, or JSON as bytes. Bytes are sent unchanged, except line ends between values and blanks at the ends. */
   readonly body: object | Uint8Array;
-  /** A key for each change: 1 to 255 printable ASCII characters without blanks at the ends. By default, the client creates one. */
+  /**
+   * A key for each change: 1 to 255 printable ASCII characters without blanks at the ends. By default, the client
+   * creates one.
+   */
   readonly idempotencyKey?: string;
 }
 
 export interface PushResult extends PushData {
   /** The id of the push in the push log. */
   readonly requestId: string;
-  /** True if the service repeated the outcome of an earlier push with the same key and body, for example of an earlier try. */
+  /**
+   * True if the service repeated the outcome of an earlier push with the same key and body, for example of an earlier
+   * try.
+   */
   readonly replayed: boolean;
   /** Number of times that the push was sent. */
   readonly tries: number;
 }
 
 /**
- * Pushes of one externalId are sent in the order of the calls, each after the end of the previous one. Pushes of different
- * ids are sent in parallel. The client copies a body during the call, so later changes have no effect.
+ * Pushes of one externalId are sent in the order of the calls, each after the end of the previous one. Pushes of
+ * different ids are sent in parallel. The client copies a body during the call, so later changes have no effect.
  *
  * @throws (every method except `drain` and `close`) MatterPushError
  */
@@ -86,12 +98,12 @@ export interface MatterPushClient {
     options?: PushOptions,
   ): Promise<PushResult>;
   /**
-   * Sends many pushes in as few requests as possible. The pushes of one externalId keep their order, also relative to the
-   * other calls of the client. Each push has its own count of retries. `timeout` applies to the whole call.
+   * Sends many pushes in as few requests as possible. The pushes of one externalId keep their order, also relative to
+   * the other calls of the client. Each push has its own count of retries. `timeout` applies to the whole call.
    *
    * @returns the result of each push, in order. A rejection is an element and is not thrown
-   * @throws MatterPushError CLOSED or QUEUE_FULL, or TypeError for a body that cannot be written as JSON. In these cases,
-   *   no push was sent
+   * @throws MatterPushError CLOSED or QUEUE_FULL, or TypeError for a body that cannot be written as JSON. In these
+   *   cases, no push was sent
    */
   batch(
     pushes: readonly BatchPush[],
@@ -112,8 +124,8 @@ export interface MatterPushClient {
   /** Waits until every call has ended. */
   drain(): Promise<void>;
   /**
-   * Rejects new calls and starts no more tries. Waiting calls fail with CLOSED. It waits for running requests and then closes
-   * the connections. Call `drain` first, so that no call fails.
+   * Rejects new calls and starts no more tries. Waiting calls fail with CLOSED. It waits for running requests and
+   * then closes the connections. Call `drain` first, so that no call fails.
    */
   close(): Promise<void>;
 }

@@ -36,7 +36,10 @@ export class Batches {
   /** The limits of the service, as learned from its rejections. */
   #maxLines = Number.POSITIVE_INFINITY;
   #maxBytes = BATCH_BYTES;
-  /** Number of lines that the service processes in time. It is halved after a timeout and rises by one after each answer. */
+  /**
+   * Number of lines that the service processes in time. It is halved after a timeout and rises by one after each
+   * answer.
+   */
   #quickLines = Number.POSITIVE_INFINITY;
   #backingOff = 0;
 
@@ -61,8 +64,8 @@ export class Batches {
   }
 
   /**
-   * Sends a batch once. Pushes with a retryable failure return to the queue after their wait. Until then, no later push of
-   * their matters is sent.
+   * Sends a batch once. Pushes with a retryable failure return to the queue after their wait. Until then, no later
+   * push of their matters is sent.
    *
    * @returns resolves when the request has ended
    */

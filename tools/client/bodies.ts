@@ -5,8 +5,8 @@
 import type { MatterType, PartyRole } from '../../src/domain/matter';
 
 /**
- * The time of a change in the business system: epoch seconds or milliseconds, ISO-8601 with offset, or local time in the
- * portal's time zone.
+ * The time of a change in the business system: epoch seconds or milliseconds, ISO-8601 with offset, or local time in
+ * the portal's time zone.
  */
 export type Instant = string | number;
 

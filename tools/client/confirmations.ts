@@ -1,4 +1,7 @@
-/** Checks `data` of a success by endpoint. An answer that fails the check is not from the service, whatever its code is. */
+/**
+ * Checks `data` of a success by endpoint. An answer that fails the check is not from the service, whatever its code
+ * is.
+ */
 import type { QueryName } from './answers';
 import { isFilled } from './guards';
 import type { Confirms } from './verdict';

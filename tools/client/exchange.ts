@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its answer. The client and matterctl send all requests with this function, so both treat gateways
- * alike. It never follows a redirect, but returns it as the answer.
+ * One HTTP request and its answer. The client and matterctl send all requests with this function, so both treat
+ * gateways alike. It never follows a redirect, but returns it as the answer.
  */
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';

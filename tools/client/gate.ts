@@ -1,7 +1,9 @@
 /** Delays all calls while the service requires a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Factors of the rate: after a pause, the rate is lower than before. Then it rises by the second factor each second. */
+/**
+ * Factors of the rate: after a pause, the rate is lower than before. Then it rises by the second factor each second.
+ */
 const SLOWER = 0.6;
 const FASTER = 1.08;
 const LEAST_PER_SECOND = 1;
@@ -16,8 +18,8 @@ export interface Gate {
 }
 
 /**
- * Creates a gate that does not delay calls before the first pause. Afterwards it spaces the calls evenly, at a rate that it
- * learns from the pauses. Otherwise each pause would end in a burst that causes the next pause.
+ * Creates a gate that does not delay calls before the first pause. Afterwards it spaces the calls evenly, at a rate
+ * that it learns from the pauses. Otherwise each pause would end in a burst that causes the next pause.
  *
  * @param clock returns milliseconds; it must be monotonic
  */

@@ -4,8 +4,8 @@ import type { Line } from './line-order';
 
 export interface KeyOrder {
   /**
-   * Waits for the end of all earlier turns of the same key, and for a free place. Of all turns that may begin, the earliest
-   * one begins first.
+   * Waits for the end of all earlier turns of the same key, and for a free place. Of all turns that may begin, the
+   * earliest one begins first.
    *
    * @param key undefined: the turn does not depend on other turns
    * @param signal aborted: the wait ends without a turn

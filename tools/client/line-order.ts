@@ -28,8 +28,8 @@ interface KeyLines<T> {
 }
 
 /**
- * Lines of one key are taken together in one batch, in their order, or each after the end of the previous one. A line that
- * returns is taken again before later lines of its key.
+ * Lines of one key are taken together in one batch, in their order, or each after the end of the previous one. A line
+ * that returns is taken again before later lines of its key.
  */
 export class BatchLineOrder<T extends Line> {
   /** The heaps may contain lines that are no longer ready. `#first` removes such lines. */

@@ -17,8 +17,8 @@ export interface BatchBody {
 }
 
 /**
- * Converts a body for a line of a batch. Line ends between values become blanks, and blanks at the ends are removed. A line
- * cannot contain them, and with them a retry as a single push would have another body under the same key.
+ * Converts a body for a line of a batch. Line ends between values become blanks, and blanks at the ends are removed.
+ * A line cannot contain them, and with them a retry as a single push would have another body under the same key.
  *
  * @returns undefined if the bytes are not JSON. Send such a body alone, because the service then reports more details
  */

@@ -16,7 +16,10 @@ export interface PushQueueOptions
   readonly maxWait: number | undefined;
 }
 
-/** Maximum concurrent batches. The service processes few batches of a client at a time; further batches would wait there. */
+/**
+ * Maximum concurrent batches. The service processes few batches of a client at a time; further batches would wait
+ * there.
+ */
 const BATCHES = 8;
 
 /** A push and the key of its matter. */

@@ -25,8 +25,8 @@ export interface Settled extends Answered {
 export const MAX_RATE_LIMITED = 100;
 
 /**
- * Every try has the same bytes and idempotency key, and a new signature. With the key, a retry after a lost answer is safe:
- * if the service has applied an earlier try, it repeats the outcome and applies nothing.
+ * Every try has the same bytes and idempotency key, and a new signature. With the key, a retry after a lost answer is
+ * safe: if the service has applied an earlier try, it repeats the outcome and applies nothing.
  *
  * @throws MatterPushError
  */

@@ -50,7 +50,10 @@ const isEnvelope = objectOf({
 /** A list of problems or warnings of fields. */
 export const areProblems = listOf(objectOf({ field: isString, message: isString }));
 
-/** Every answer of the service has these fields, except that a success has no `reason`. In a rejection, `data` is null. */
+/**
+ * Every answer of the service has these fields, except that a success has no `reason`. In a rejection, `data` is
+ * null.
+ */
 interface AnyEnvelope extends RejectionFields {
   readonly requestId: string;
   readonly timestamp: string;
@@ -109,7 +112,9 @@ const CUT_OFF: Rejected = {
   retryAfter: undefined,
 };
 
-/** The rejection for an answer that is not from the service, for example from a proxy. The message names the address. */
+/**
+ * The rejection for an answer that is not from the service, for example from a proxy. The message names the address.
+ */
 export function fromElsewhere(answer: HttpAnswer): Rejected {
   const { url, status, location, text } = answer;
   const what =
@@ -129,8 +134,8 @@ export function fromElsewhere(answer: HttpAnswer): Rejected {
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
 /**
- * Statuses with which a gateway may reject one request because of its content or size. With every other status that is not
- * temporary, the gateway would reject any request.
+ * Statuses with which a gateway may reject one request because of its content or size. With every other status that
+ * is not temporary, the gateway would reject any request.
  */
 const OF_ONE_REQUEST = [400, 403, 406, 411, 412, 413, 414, 415, 417, 418, 422, 431, 451];
 

@@ -1,4 +1,4 @@
-/** A self-signed certificate for tests on loopback; it is its own authority. */
+/** A self-signed certificate for tests on loopback. Clients can trust the certificate as its own CA. */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export function writeCertificate(folder: string): CertificateFiles {
     sequence(time(-3_600_000), time(86_400_000)),
     NAME,
     publicKey,
-    der(0xa3, sequence(IS_AUTHORITY, LOOPBACK)),
+    der(0xa3, sequence(BASIC_CONSTRAINTS, SUBJECT_ALT_NAMES)),
   );
   const signature = sign('sha256', toSign, createPrivateKey(privateKey));
   const certificate = sequence(toSign, ECDSA_SHA256, bits(signature));
@@ -60,14 +60,14 @@ const ECDSA_SHA256 = sequence(oid('2a8648ce3d040302'));
 const NAME = sequence(
   der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('matter-push test')))),
 );
-/** Basic constraints, critical: an authority. */
-const IS_AUTHORITY = sequence(
+/** The extension basicConstraints: critical, CA is true. */
+const BASIC_CONSTRAINTS = sequence(
   oid('551d13'),
   der(0x01, Buffer.from([255])),
   der(0x04, sequence(der(0x01, Buffer.from([255])))),
 );
-/** Alternative names: DNS and IP. */
-const LOOPBACK = sequence(
+/** The extension subjectAltName: a DNS name and an IP address. */
+const SUBJECT_ALT_NAMES = sequence(
   oid('551d11'),
   der(0x04, sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))),
 );

@@ -24,8 +24,8 @@ export interface Latency extends Percentiles {
 type Span = readonly [from: number, to: number];
 
 /**
- * Workers process batches, so answers arrive in bursts. The rate is counted from the first answer in the span to the first one
- * after it, so that a burst at its edge makes no difference.
+ * Workers process batches, so answers arrive in bursts. The rate is counted from the first answer in the span to the
+ * first one after it, so that a burst at its edge makes no difference.
  *
  * @returns answers of code 0 per second
  */
@@ -98,8 +98,8 @@ export function mean(numbers: readonly number[]): number {
 }
 
 /**
- * Binary search: the first index below `length` for which `isPast` is true, or `length` if there is none. `isPast` must be
- * true for every later index too.
+ * Binary search: the first index below `length` for which `isPast` is true, or `length` if there is none. `isPast`
+ * must be true for every later index too.
  */
 export function firstWhere(length: number, isPast: (index: number) => boolean): number {
   let low = 0;

@@ -9,14 +9,14 @@ export type Send = () => Promise<LoadAnswer>;
 /** The result of one push of a load. */
 export interface LoadAnswer {
   /**
-   * Milliseconds of the harness' monotonic clock. In an open loop it is the time at which the push was due, so that a delay
-   * of the harness counts as latency.
+   * Milliseconds of the harness' monotonic clock. In an open loop it is the time at which the push was due, so that a
+   * delay of the harness counts as latency.
    */
   readonly sentAt: number;
   readonly endedAt: number;
   /**
-   * `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` without a complete answer, `hung` without an answer in time, `not
-   * JSON` for an answer that is not from the service.
+   * `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` without a complete answer, `hung` without an answer in time,
+   * `not JSON` for an answer that is not from the service.
    */
   readonly kind: string;
   /** Whether the answer has Retry-After, and both RateLimit headers. */

@@ -44,8 +44,8 @@ interface OpenLoopOptions extends LoadOptions {
 }
 
 /**
- * Sends pushes at fixed times, independent of the answers. Resolves when all are answered. A latency starts when the push was
- * due, even if the harness sent it later.
+ * Sends pushes at fixed times, independent of the answers. Resolves when all are answered. A latency starts when the
+ * push was due, even if the harness sent it later.
  */
 export function openLoop(
   send: Send,

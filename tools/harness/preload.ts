@@ -1,6 +1,6 @@
 /**
- * Each process of a cluster loads this file before its own code. It makes the clock wrong, and diverts connections to the
- * proxies of the process.
+ * Each process of a cluster loads this file before its own code. It makes the clock wrong, and diverts connections to
+ * the proxies of the process.
  */
 import net from 'node:net';
 
@@ -25,8 +25,8 @@ function divertConnections(ways: Readonly<Record<string, number>>): void {
 }
 
 /**
- * Shifts the clock by a fixed time. Only dates change: timers and the monotonic clock stay right, as on a real machine with a
- * wrong clock.
+ * Shifts the clock by a fixed time. Only dates change: timers and the monotonic clock stay right, as on a real
+ * machine with a wrong clock.
  *
  * @param ms negative: slow
  */

@@ -78,8 +78,8 @@ export class TcpProxy {
   }
 
   /**
-   * While the proxy drops, connections stay open and new ones are accepted, but no byte is forwarded. At the end they are
-   * reset, and their data is lost, as after a long network outage.
+   * While the proxy drops, connections stay open and new ones are accepted, but no byte is forwarded. At the end they
+   * are reset, and their data is lost, as after a long network outage.
    */
   setDropping(on: boolean): void {
     this.isDropping = on;
@@ -88,7 +88,8 @@ export class TcpProxy {
   }
 
   /**
-   * Existing connections forward nothing and are never reset, as if a firewall had forgotten them. New connections work.
+   * Existing connections forward nothing and are never reset, as if a firewall had forgotten them. New connections
+   * work.
    */
   strand(): void {
     for (const link of this.links) link.freeze();
@@ -105,8 +106,8 @@ export class TcpProxy {
   }
 
   /**
-   * Cuts every connection inside the next command of its client. Connections whose clients send nothing are reset after the
-   * timeout.
+   * Cuts every connection inside the next command of its client. Connections whose clients send nothing are reset
+   * after the timeout.
    *
    * @param timeout milliseconds
    */

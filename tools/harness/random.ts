@@ -1,4 +1,6 @@
-/** Reproducible random numbers: the same seed gives the same sequence on every machine, so that a run can be repeated. */
+/**
+ * Reproducible random numbers: the same seed gives the same sequence on every machine, so that a run can be repeated.
+ */
 
 import { createHash } from 'node:crypto';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
@@ -18,8 +20,8 @@ export interface Random {
   /** A new list in random order. */
   shuffled<T>(items: readonly T[]): T[];
   /**
-   * An independent stream that depends only on the seed and the name. So an additional draw of one caller does not affect the
-   * others.
+   * An independent stream that depends only on the seed and the name. So an additional draw of one caller does not
+   * affect the others.
    */
   fork(name: string): Random;
 }

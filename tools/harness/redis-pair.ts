@@ -57,8 +57,8 @@ export class RedisPair implements Member {
   }
 
   /**
-   * The replica becomes the primary. The old primary then follows it and loses the writes that were not replicated. Existing
-   * connections stay with their server.
+   * The replica becomes the primary. The old primary then follows it and loses the writes that were not replicated.
+   * Existing connections stay with their server.
    *
    * @param meanwhile runs after the replication has ended, while the old primary still takes writes
    * @throws Error if a server does not answer

@@ -1,6 +1,6 @@
 /**
- * A port in front of a server without TLS. A client that starts with a TLS handshake gets TLS. Other clients, such as the
- * servers of the group, get a plain connection.
+ * A port in front of a server without TLS. A client that starts with a TLS handshake gets TLS. Other clients, such as
+ * the servers of the group, get a plain connection.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A pipe that shows when processes have ended. This process and the processes that inherit it hold the write end. The
- * kernel closes the pipe when the last of them has ended, for any reason, and the reader then reads its end. No process
- * writes to it.
+ * A pipe that shows when processes have ended. This process and the processes that inherit `writeFd` hold the write
+ * end. When the last of these processes ends, for any reason, the kernel closes the write end. The reader then gets
+ * end-of-file. No process writes to the pipe.
  */
 export interface ParentDeathPipe {
   readFd: number;
   writeFd: number;
 }
 
-let line: ParentDeathPipe | undefined;
+let pipe: ParentDeathPipe | undefined;
 
 /** The parent-death pipe of this process. The first call creates it. */
 export function parentDeathPipe(): ParentDeathPipe {
-  line ??= makePipe();
-  return line;
+  pipe ??= makePipe();
+  return pipe;
 }
 
 // Node has no pipe(2). A fifo whose file is removed when both ends are open works in the same way.

@@ -15,9 +15,9 @@ import { requestOf, storeEnded } from './push';
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
-    // Ignores X-Idempotency-Key, because a repeated resend has no second effect.
-    const unkeyed = { idempotencyKey: undefined, headerErrors: [] };
-    const request = { ...requestOf(ctx, RESEND), ...unkeyed };
+    // Ignores X-Idempotency-Key, because a repeated resend has no second effect. Ignores errors of headers, too.
+    const withoutPushHeaders = { idempotencyKey: undefined, headerErrors: [] };
+    const request = { ...requestOf(ctx, RESEND), ...withoutPushHeaders };
     const parse = () => {
       const body = readQuery(resendSchema, parseJsonBody(state.rawBody));
       const { length } = body.requestIds;
@@ -39,10 +39,10 @@ export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middlewar
 
 function renderResent(resent: ResentLine, language: Language): ResendResult {
   const { line, requestId, externalId, answer, resentFrom, sent } = resent;
-  // Only the answer of a dry run can have an `operation`.
+  // In a dry run, the answer for a valid push is a `ValidPush`, which has an `operation`.
   if ('operation' in answer) {
-    const push = { requestId, externalId: externalId ?? null, resentFrom, sent };
-    return { line, ...renderLine(answer, language), ...push };
+    const lineFields = { requestId, externalId: externalId ?? null, resentFrom, sent };
+    return { line, ...renderLine(answer, language), ...lineFields };
   }
   return { ...renderResult({ line, requestId, externalId, answer }, language), resentFrom, sent };
 }

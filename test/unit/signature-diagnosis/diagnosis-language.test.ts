@@ -1,6 +1,7 @@
 /** A diagnosis reads in Chinese as it does in English. */
 import { bodyVariants } from '../../../src/signature-diagnosis/body-variants';
 import { ALL_CAUSES, toFinding, unexplainedSoFar } from '../../../src/signature-diagnosis/causes';
+import { OTHER_ALGORITHMS, OTHER_FORMS } from '../../../src/signature-diagnosis/digests';
 import { inChinese } from '../../../src/signature-diagnosis/in-chinese';
 import { WRITERS } from '../../../src/signature-diagnosis/json-writers';
 import { keyVariants } from '../../../src/signature-diagnosis/keys';
@@ -41,6 +42,8 @@ test('each detail of a mistake has a Chinese text without English words', () => 
   const body = Buffer.from('{"b":"中 a/é","a":1.50,"c":[1,{"x":null}],"t":"<&>"}');
   const mistakes = [
     ...WRITERS,
+    ...OTHER_ALGORITHMS,
+    ...OTHER_FORMS,
     ...keyVariants('oa', stored, NOW),
     ...timeVariants('1700000000'),
     ...timeVariants('1700000000000'),
@@ -58,7 +61,7 @@ test('each detail of a mistake has a Chinese text without English words', () => 
 test.each([
   ['BODY_PRETTY', 'indented by 2 blanks, as Python does', '：缩进 2 个空格，与 Python 相同。'],
   ['NOT_HMAC', 'sha256, the secret before the text', '：sha256，密钥在签名串之前。'],
-  ['SIGNATURE_PREFIXED', 'sha256=, and it is in base64', '：sha256=，且为 base64。'],
+  ['SIGNATURE_PREFIXED', 'sha256=; the signature is in base64', '：sha256=；签名为 base64。'],
 ] as const)('%s, %s: a name and a phrase', (cause, how, end) => {
   expect(chineseOf(toFinding(cause, how))?.explanation).toMatch(new RegExp(`${end}$`));
 });

@@ -11,8 +11,8 @@ export interface LeanAnswer {
 
 export interface LeanConnection {
   /**
-   * Sends one request; the caller waits for the answer before the next one. @throws Error if the connection breaks,
-   * or if the answer has no Content-Length
+   * Sends one request; the caller waits for the answer before the next one.
+   * @throws Error if the connection breaks, if no answer comes in time, or if the answer has no Content-Length
    */
   send(request: Buffer): Promise<LeanAnswer>;
   close(): void;
@@ -20,7 +20,7 @@ export interface LeanConnection {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
-/** Milliseconds, far longer than the deadline of every contender. */
+/** Milliseconds without data. Longer than the default deadlines, but shorter than PUSH_TIMEOUT of SLOW_DATABASE. */
 const TIMEOUT = 60_000;
 
 export async function openConnection(port: number): Promise<LeanConnection> {

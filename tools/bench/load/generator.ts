@@ -24,7 +24,7 @@ process.on('message', (round) => {
     (error) => process.send?.({ error: error instanceof Error ? error.message : String(error) }),
   );
 });
-// Ctrl-C reaches the parent too, which ends the round in order.
+// Ctrl-C reaches the parent too, and the parent ends this process.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
@@ -40,13 +40,13 @@ export interface Round {
   /** The path of the file, if `keys` is `file`. */
   readonly file?: string;
   /**
-   * Additional connections, which push one hot key as fast as possible. Only their failures are reported. The
-   * measured connections then push into other partitions.
+   * Additional connections, which push one hot key as fast as possible. Only their failures are reported. If this is
+   * defined, even as 0, the measured connections push into other partitions.
    */
   readonly hot?: number;
   /** Pushes per request, if the round sends batches. */
   readonly lines?: number;
-  /** All keys of the round contain this name. */
+  /** All keys of the round contain this name, except those of a file. */
   readonly name: string;
   /** The end of the round: after some time, or after some pushes. In the second case all pushes count. */
   readonly until: Until;
@@ -59,7 +59,10 @@ export interface RoundResult {
   readonly others: Readonly<Record<string, number>>;
   /** Duration of the measurement in milliseconds. */
   readonly elapsed: number;
-  /** Latency in milliseconds of the accepted requests that were sent during the measurement. */
+  /**
+   * Latency in milliseconds of the accepted requests that were sent during the measurement. Their answers may come
+   * later.
+   */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;

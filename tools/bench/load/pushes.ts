@@ -30,7 +30,7 @@ const CONTENT = 'A few sentences about what is to be done, as business systems w
 /**
  * @param round a part of the keys, so that each round creates new matters
  * @param keyOf returns the key of the n-th push; default: the keys of the choice
- * @returns the next push, without an end
+ * @returns a function that creates the next push; it never ends
  */
 export function createLoadPushes(
   keys: KeyChoice,
@@ -123,7 +123,7 @@ function linesOf(file: string): Line[] {
  * Distributes the matters of a file over connections. All pushes of one matter use the same connection and keep their
  * order. At the end of its share, a connection repeats the share with new external ids.
  *
- * @returns the next push of a connection, without an end
+ * @returns a function that creates the next push of a connection; it never ends
  */
 export function createFilePushes(file: string, connections: number): (of: number) => BenchPush {
   const shares = Array.from({ length: connections }, (): Line[] => []);
@@ -134,8 +134,7 @@ export function createFilePushes(file: string, connections: number): (of: number
   if (filled.length === 0) throw new Error(`no pushes in ${file}`);
   const sent = shares.map(() => 0);
   return (of) => {
-    // If there are more connections than matters, several connections send the same share with different external
-    // ids.
+    // With more connections than matters, several connections send the same share with different external ids.
     const share = filled[of % filled.length] as Line[];
     const number = sent[of] ?? 0;
     sent[of] = number + 1;

@@ -4,8 +4,8 @@ export type Until = TimedUntil | { readonly pushes: number };
 
 interface TimedUntil {
   /**
-   * Milliseconds before the measurement. The measurement does not start before every connection has its first answer:
-   * otherwise a slow start would count.
+   * Milliseconds before the measurement. If a connection then has no answer yet, the measurement starts later, by at
+   * most MAX_FIRST_ANSWER_DELAY: otherwise a slow start would count.
    */
   readonly warmUp: number;
   /** Milliseconds of the measurement. */

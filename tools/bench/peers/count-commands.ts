@@ -1,7 +1,7 @@
 /**
  * Counts the commands that the MongoDB driver of a process sends. Every measured process loads this file before its
- * own code. The count is in a file named after the process in the folder COMMAND_COUNTS. The count of the server
- * would include the commands of other clients.
+ * own code. The count goes to a file in the folder COMMAND_COUNTS; its name contains the pid. The server does not
+ * count, because its number would include the commands of other clients.
  */
 import { openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * The common part of all peers: Koa, raw body, signature, validation. It uses the checks of the product, so that the
- * contenders differ only in the steps after them.
+ * The common part of all peers except bulk-write: Koa, raw body, signature, validation. It uses the checks of the
+ * product, so that the contenders differ only in the steps after them.
  */
 
 import { createHash, randomBytes } from 'node:crypto';

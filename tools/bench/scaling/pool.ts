@@ -25,11 +25,11 @@ interface Worker {
   readonly name: string;
   readonly share: ReturnType<typeof createDampedShare>;
   nextLook: number;
-  /** The limit of partitions from its last decision; undefined before the first one. */
+  /** Maximum partitions, from the last decision of the worker; undefined: no limit, as before the first decision. */
   max: number | undefined;
   /** The time of release by partition, in the order of acquisition; undefined: the worker keeps the partition. */
   readonly held: Map<number, number | undefined>;
-  /** The number of partitions that are being released. It is usually 0, so that a step of time is cheap. */
+  /** The number of partitions that are being released. If it is 0, a step of time skips the search for them. */
   leaving: number;
 }
 
@@ -55,7 +55,7 @@ export class Pool {
   private readonly heartbeats = new Map<string, Heartbeat>();
   /** The longest time in milliseconds in which a partition had no worker. The caller resets it. */
   longestPause = 0;
-  /** Partitions without a worker, and the start of this state. */
+  /** Partitions that a worker can take now, and the time since which they have had no worker. */
   private waiting: Idle[];
   /** Partitions of dead workers, and the time at which other workers can get them. */
   private stalled: { readonly at: number; readonly partitions: readonly Idle[] }[] = [];
@@ -84,7 +84,7 @@ export class Pool {
     }
   }
 
-  /** Stops workers in order: they finish their batches, release their partitions and delete their heartbeats. */
+  /** Stops random workers. Each releases its partitions and deletes its heartbeat, as after a SIGTERM. */
   leave(count: number): void {
     for (const { name, held } of this.removed(count)) {
       this.heartbeats.delete(name);

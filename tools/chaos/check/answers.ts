@@ -92,8 +92,8 @@ function unlikeFailure(end: AnsweredAttempt, push: CheckedPush | undefined): str
 }
 
 /**
- * The final states of a push whose caller was answered that the outcome is unknown. A web process that cannot reach the queue
- * finalizes the push in the log. If the database's answer is lost, the caller cannot learn the final state.
+ * The final states of a push whose caller was answered that the outcome is unknown. A web process that cannot reach
+ * the queue finalizes the push in the log. If the database's answer is lost, the caller cannot learn the final state.
  */
 function isOpenEnd(push: CheckedPush | undefined): boolean {
   if (!push || push.entry.state === 'QUEUED') return false;
@@ -115,8 +115,9 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([503, 504]);
 const INVALID = 'VALIDATION_FAILED';
 
 /**
- * The callers of a run are registered, sign correctly, respect every size limit, have no rate limit, and never send the same
- * body for two operations. So a rejection needs an invalid body, a state of the matter (see placement.ts) or a fault.
+ * The callers of a run are registered, sign correctly, respect every size limit, have no rate limit, and never send
+ * the same body for two operations. So a rejection needs an invalid body, a state of the matter (see placement.ts) or
+ * a fault.
  */
 export function checkRejections(
   { attempts }: ChaosHistory,

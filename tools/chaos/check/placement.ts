@@ -1,6 +1,6 @@
 /**
- * Checks whether the pushes on one matter are possible in the order of the log: effects in the order of their revisions, and
- * each push without an effect at a state that its matter had between the request and the answer.
+ * Checks whether the pushes on one matter are possible in the order of the log: effects in the order of their
+ * revisions, and each push without an effect at a state that its matter had between the request and the answer.
  */
 
 import { decide } from '../../../src/domain/decide';
@@ -14,16 +14,17 @@ import { shownTime } from './spans';
 import { createStateSearch, type FindStates, type StateRange } from './state-search';
 
 /**
- * Gives each push without an effect its earliest possible state. The lower bound is the effect or state of every push that
- * was answered before it was sent. The upper bound is every effect that was sent after it was answered.
+ * Gives each push without an effect its earliest possible state. The lower bound is the effect or state of every push
+ * that was answered before it was sent. The upper bound is every effect that was sent after it was answered.
  *
  * Choosing the earliest state in the order of sending is exact:
- * - A push that is a lower bound was answered before this one was sent, or is an earlier line of the same batch. So it was
- *   sent earlier and has its place already.
+ * - A push that is a lower bound was answered before this one was sent, or is an earlier line of the same batch. So
+ *   it was sent earlier and has its place already.
  * - By induction no placement has any push earlier, so every lower bound is the lowest of all placements.
  * - The upper bounds are revisions and do not depend on the placement.
  *
- * So a push without a place here has none in any placement. Within one state pushes only read, in the order of their times.
+ * So a push without a place here has none in any placement. Within one state pushes only read, in the order of their
+ * times.
  */
 export function checkPlacement(matter: MatterCase, states: States): Violation[] {
   const { others } = matter;
@@ -85,8 +86,9 @@ export function firstPlace(
 }
 
 /**
- * @returns a function that returns the last possible state of a push: before the effects that were sent after its answer. A
- *   rejected push also lies before the effect of another try, because after it the push would have repeated that outcome
+ * @returns a function that returns the last possible state of a push: before the effects that were sent after its
+ *   answer. A rejected push also lies before the effect of another try, because after it the push would have repeated
+ *   that outcome
  */
 function createUpperBound(matter: MatterCase): (push: CheckedPush) => number {
   const { effects } = matter;
@@ -133,8 +135,8 @@ function compare(a: number, b: number): number {
 }
 
 /**
- * Compares the order of the effects on one matter with the times of their requests and answers. It goes back from the last
- * revision: of the later effects, only the one with the earliest answer can contradict the current one.
+ * Compares the order of the effects on one matter with the times of their requests and answers. It goes back from the
+ * last revision: of the later effects, only the one with the earliest answer can contradict the current one.
  *
  * @param effects in the order of their revisions
  */

@@ -88,7 +88,8 @@ function withBatchTimes(pushes: readonly CheckedPush[]): CheckedPush[] {
 }
 
 /**
- * A retry that repeats the outcome of its first try shows that the first try was applied by then, whatever its answer was.
+ * A retry that repeats the outcome of its first try shows that the first try was applied by then, whatever its answer
+ * was.
  *
  * @returns the time of the earliest of these answers, by request id of the first try
  */

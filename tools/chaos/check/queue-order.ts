@@ -1,7 +1,7 @@
 /**
- * Checks whether the pushes on one matter were decided in the order of `queuedAt`, the Redis time. Effects must have this
- * order. A push without an effect must lie between the effects queued before and after it. Pushes of the same millisecond
- * have no order.
+ * Checks whether the pushes on one matter were decided in the order of `queuedAt`, the Redis time. Effects must have
+ * this order. A push without an effect must lie between the effects queued before and after it. Pushes of the same
+ * millisecond have no order.
  */
 import { firstWhere } from '../../harness/figures';
 import type { Violation } from './evidence';

@@ -35,8 +35,8 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
 }
 
 /**
- * The time in which the web process was stopped, or the harness stalled, does not count. A recent start of the web process
- * counts, but the violation mentions it, because an overloaded machine affects new processes first.
+ * The time in which the web process was stopped, or the harness stalled, does not count. A recent start of the web
+ * process counts, but the violation mentions it, because an overloaded machine affects new processes first.
  */
 function checkWait(
   attempt: PushAttempt,

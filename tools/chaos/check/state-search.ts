@@ -1,6 +1,6 @@
 /**
- * Finds the possible states of a push without an effect. A hot matter has tens of thousands of states, so each outcome has its
- * own index of candidates. `decide` then checks the candidates.
+ * Finds the possible states of a push without an effect. A hot matter has tens of thousands of states, so each
+ * outcome has its own index of candidates. `decide` then checks the candidates.
  */
 import type { Matter } from '../../../src/domain/matter';
 import type { Operation } from '../../../src/domain/operation';
@@ -80,7 +80,9 @@ function valuesOf(op: Operation): [FoundBy, Matter[FoundBy]][] {
   });
 }
 
-/** @returns a function that finds the states with a value in a field. The index of a field is created at its first use */
+/**
+ * @returns a function that finds the states with a value in a field. The index of a field is created at its first use
+ */
 function createIndexes(states: States) {
   const made = new Map<FoundBy, Map<Matter[FoundBy], number[]>>();
   const make = (field: FoundBy) => {

@@ -85,7 +85,8 @@ export class Poll {
   }
 
   /**
-   * Yields the entries to show now. It yields an entry again in the next poll unless `LogWatch.markShown` was called for it.
+   * Yields the entries to show now. It yields an entry again in the next poll unless `LogWatch.markShown` was called
+   * for it.
    */
   async *due(): AsyncGenerator<ShownEntry> {
     const last = await this.#newest();

@@ -19,7 +19,10 @@ export interface Delivery {
 /** Milliseconds for all tries with their waits, and for one try. */
 export const POST_TIMEOUT = 60_000;
 const TRY_TIMEOUT = 10_000;
-/** A try with less time left could not succeed. A timer may fire early, so a timeout can leave a part of a millisecond. */
+/**
+ * A try with less time left could not succeed. A timer may fire early, so a timeout can leave a part of a
+ * millisecond.
+ */
 const MIN_TRY = 1_000;
 const MAX_TRIES = 5;
 const MAX_ANSWER = 1024 * 1024;
