@@ -117,8 +117,8 @@ describe('a line', () => {
     ['{"op":"delete","body":{},"key":"k"}', []],
     ['{"op":"delete","body":{"x":1},"kee":"k"}', ['kee']],
     ['{"a":1,"op":"delete","key":"k","__proto__":{},"body":{}}', ['a', '__proto__']],
-  ])('tells what it has beside them: %s', (text, unknown) => {
-    expect(read(text)).toMatchObject({ unknown });
+  ])('tells what it has beside them: %s', (text, unknownLineFields) => {
+    expect(read(text)).toMatchObject({ unknownLineFields });
   });
 
   test.each([
