@@ -11,7 +11,8 @@ import { prepareDatabase } from './storage/schema';
 const COMMAND_TIMEOUT = 6 * 3_600_000;
 
 /**
- * Creates collections and indexes, and sets the retention of the push log.
+ * Creates collections and indexes, sets the retention of the push log, and corrects the phases of matters after a
+ * change of CONCLUDED_STATUSES.
  *
  * @throws ConfigError, DatabaseSetupError, or the driver's error
  */

@@ -13,7 +13,7 @@ const TIMEOUT = 700;
 const FAILURES_TO_PAUSE = 2;
 /** Minimum milliseconds of failing pings before a pause. A connection reset takes less time. */
 const FAILING_TO_PAUSE = 1_000;
-/** Maximum age of another worker's report, milliseconds. */
+/** Before a resume, the worker ignores reports of other workers that are older than this many milliseconds. */
 const MAX_REPORT_AGE = 2_000;
 /** After this many milliseconds without a pause, `CutOff.wait` starts at 0 again. */
 const CALM_TIME = 60_000;
@@ -66,7 +66,7 @@ export class CutOff {
     if (await this.mayResume(answeredFor)) await this.resume();
   }
 
-  /** Whether pings of this worker fail while another worker reaches the database. */
+  /** Whether pings of this worker fail, and another worker has reached the database since the last ping began. */
   private async isCutOff({ failures, failingSince, lastBegan }: PingState): Promise<boolean> {
     const failing = this.clock() - (failingSince ?? this.clock());
     if (failures < FAILURES_TO_PAUSE || failing < FAILING_TO_PAUSE) return false;

@@ -63,7 +63,7 @@ async function createWorker(base: ProcessBase): Promise<object> {
     timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
-  // Stop steps run in reverse order of registration: the expiry must stop after the worker.
+  // The expiry must stop after the worker. Stop steps run in reverse order of registration.
   lifecycle.run('expiry', expiry);
   let noteAnswer = () => {};
   const worker = new GroupWorker({

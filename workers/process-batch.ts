@@ -41,7 +41,7 @@ export interface BatchDependencies {
   readonly sessions: Pick<SessionPool, 'commit' | 'kill' | 'killOthers' | 'endRetired'>;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
-  /** CONCLUDED_STATUSES */
+  /** The statuses that conclude a matter (setting CONCLUDED_STATUSES). */
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
   readonly logger: Logger;
@@ -129,7 +129,8 @@ async function load(deps: BatchDependencies, groups: readonly Group[]): Promise<
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // Prior results must be read after the matters. Read earlier, they could lack a push that changed a matter.
+  // The prior results must be read after the matters. Otherwise, the prior results could lack a push that changed one
+  // of the matters.
   const priorResults = await findPriorResults(deps.lookups, pushes, deps.clock());
   if (!priorResults) throw new CommitConflict('a prior result is not confirmed yet');
   const byGroup = matters.map(

@@ -1,6 +1,6 @@
 /**
- * Applies the groups of a batch. A group contains the pushes of one matter. After a failed commit, the batch is halved
- * until each failing group is alone.
+ * Applies the groups of a batch. A group contains the pushes of one matter. After a failed commit, the batch is
+ * halved until each failing group is alone, or until `isGivenUp` ends the retries.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../src/infra/driver-errors';
@@ -29,7 +29,10 @@ export interface ApplyGroupsDependencies extends FinalizeDependencies {
 
 /** Maximum attempts for a group that is committed alone. */
 const MAX_ATTEMPTS = 4;
-/** Maximum groups that are given up together after a contention error. */
+/**
+ * Maximum groups that are given up together after a contention error. Larger batches are halved even if the time for
+ * retries is over.
+ */
 const MAX_CONTENDED_TOGETHER = 8;
 const MAX_TRACE_IDS = 20;
 
@@ -40,15 +43,13 @@ const GIVEN_UP = {
   maxPerSecond: 5,
 } as const;
 
-/**
- * After the first failure, the time for retries is RETRY_TIME_FACTOR times the time until this failure, but at least
- * MIN_RETRY_TIME milliseconds.
- */
+/** Minimum time for retries after the first failure, milliseconds. */
 const MIN_RETRY_TIME = 1_000;
+/** The time for retries is this many times the time from the start of `applyGroups` to the first failure. */
 const RETRY_TIME_FACTOR = 8;
 /**
  * The time for retries ends at most this many milliseconds after the start of `applyGroups`. Must be below
- * PROCESSING_TIMEOUT (`queue/batch-runner.ts`).
+ * PROCESSING_TIMEOUT (`src/queue/batch-runner.ts`).
  */
 const MAX_RETRY_TIME = 5_000;
 
@@ -58,7 +59,7 @@ interface RetryContext extends ApplyGroupsDependencies {
   readonly givenUp: GivenUp[];
 }
 
-/** @throws an error for which `failsWholeBatch` is true */
+/** @throws an error for which `failsWholeBatch` is true, or an error of `lookups` or `finalize` */
 export async function applyGroups(
   deps: ApplyGroupsDependencies,
   groups: readonly Group[],

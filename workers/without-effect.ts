@@ -35,7 +35,7 @@ export async function finalizeLate(
   deps: FinalizeDependencies,
   { records }: Batch,
 ): Promise<Separated> {
-  // The clocks of two Redis shards can differ.
+  // Each deadline is compared with the time of the same shard, because the clocks of two Redis shards can differ.
   const late = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline < now));
   const live = records.flatMap(({ pushes, now }) => pushes.filter((push) => push.deadline >= now));
   const expired = await deps.finalize(withFinalState(late, { state: 'EXPIRED' }));
@@ -54,7 +54,7 @@ export async function separateSettled(
   const withoutEntry = pushes.filter(({ id }) => !found.has(id));
   const settled = [...found].filter(([, settlement]) => settlement);
   const queued = pushes.filter(({ id }) => found.has(id) && !found.get(id));
-  // After a MongoDB election, `settlements` can miss an existing entry.
+  // After a MongoDB election, `settlements` can miss an existing entry, so `finalize` must settle the entry.
   const ended = await finalize(withFinalState(withoutEntry, UNAVAILABLE));
   const { remaining, rejected } = splitBehindFailed(queued, new Map([...settled, ...ended]));
   return { remaining, states: new Map([...settled, ...ended, ...(await finalize(rejected))]) };
@@ -65,7 +65,8 @@ export interface GivenUp extends WaitingPush {
 }
 
 /**
- * Finalizes the given-up pushes. Lines behind another given-up push come last.
+ * Finalizes the given-up pushes. Lines behind another given-up push come last, because the reason of a line can
+ * depend on the final state of the earlier push.
  *
  * @param pushes in queue order within each matter
  */
@@ -86,10 +87,10 @@ const withReason = (pushes: readonly GivenUp[]): PushToSettle[] =>
   pushes.flatMap((push) => withFinalState([push], { state: 'REFUSED', reason: push.reason }));
 
 /**
- * Rejects the lines behind an earlier line that has:
+ * Rejects lines because of the final state of an earlier line:
  *
- * - a retryable failure: with SKIPPED (contract 7.2).
- * - an unknown final state: with UNAVAILABLE.
+ * - Lines behind a retryable failure: SKIPPED (contract 7.2).
+ * - Lines behind an unknown final state: UNAVAILABLE.
  *
  * @param pushes in queue order within each matter
  */
@@ -125,7 +126,8 @@ function splitBehind<P extends WaitingPush>(pushes: readonly P[], earlier: Reado
 }
 
 /**
- * Rejects the lines behind an earlier line that is not in `pushes`, by the rules of `splitBehindFailed`.
+ * Looks up the earlier lines that are not in this batch, and then rejects lines by the rules of `splitBehindFailed`.
+ * An unsettled earlier line is not in the partition, so the line is finalized with NOT_IN_PARTITION.
  *
  * @param lateStates the final states of the late pushes of this batch
  */
@@ -144,7 +146,10 @@ async function splitBehindEarlier(
   return splitBehindFailed(pushes, new Map([...lateStates, ...found, ...ended]));
 }
 
-/** Separates the pushes of matters that an open transaction can still change. */
+/**
+ * If the final state of a late push is unknown, an open transaction can still change the matter. Therefore, the other
+ * pushes of this matter are separated.
+ */
 function splitBehindLocked(
   late: readonly WaitingPush[],
   states: FinalStates,

@@ -43,7 +43,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 export interface PushHeaders {
   /** The key as sent; undefined if the header is absent or invalid. */
   readonly idempotencyKey: string | undefined;
-  /** True: the service rejects a push with fields that the operation does not use. */
+  /** True: the service rejects a push with fields that the operation does not use. False: the service only warns. */
   readonly strictFields: boolean;
   readonly headerErrors: readonly Problem[];
 }

@@ -89,7 +89,7 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
 /** Minimum secrets to try: during a rotation, a client has two secrets. */
 const MIN_SECRETS = 2;
 
-/** Adds dummy secrets. The duration of a rejection must not reveal whether the client exists. */
+/** Adds dummy secrets, because the duration of a rejection must not reveal whether the client exists. */
 export function secretsToTry(
   client: KnownClient | undefined,
   now: number,
@@ -141,7 +141,7 @@ export interface SignedBody {
   /** Whether the body is hashed in slices. */
   readonly isLarge: boolean;
   findSigner(secrets: readonly Secret[]): Promise<Secret | undefined>;
-  /** Undefined for a small body. */
+  /** Returns the SHA-256 hash and the size of a large body; undefined for a small body. */
   digest(): Promise<BodyDigest | undefined>;
 }
 
@@ -168,7 +168,7 @@ export function createSignedBody(
     return matches(hmac.digest(), signature);
   };
   const findSigner = async (secrets: readonly Secret[]) => {
-    // The duration must not reveal whether the client exists, so the body is always hashed.
+    // Computes the digest for unknown clients, too, because the duration must not reveal whether the client exists.
     if (isLarge) await digest();
     for (const secret of secrets) {
       const isSigner = results.get(secret.secret) ?? (await isSignedWith(secret.secret));

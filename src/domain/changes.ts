@@ -1,11 +1,11 @@
 /** The changes of one push, for the history of a matter. */
 import { CONTENT_TEXTS, type Matter, type Party, partyKey } from './matter';
 
+/** `added`, `removed` and `unread` contain at most MAX_PARTIES_SHOWN parties each, as `ROLE username`. */
 export interface FieldChange {
   readonly field: string;
   readonly from?: string | boolean | null;
   readonly to?: string | boolean | null;
-  /** At most MAX_PARTIES_SHOWN parties, as `ROLE username`. */
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   /** Parties for which the matter became unread again. */

@@ -120,7 +120,7 @@ function decideStatus(
 function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
-    // Stores a newer time, so that an older upsert cannot revive the matter.
+    // Stores a newer `sourceUpdatedAt`, so that an upsert with an older time cannot revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
     return accepted('ALREADY_DELETED', newer ? applyChanges(matter, op, {}, context) : matter);
   }

@@ -53,7 +53,7 @@ export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => s
 
 /** Does not compare `bizStatus`, `externalStatusCode`, `sourceUpdatedAt` and `deleted`. */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
-  // `phase` depends on `bizStatus` and `deleted`.
+  // Compares derived fields only if `bizStatus` and `deleted` are equal, because `phase` depends on both.
   const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
   const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(

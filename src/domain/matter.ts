@@ -1,6 +1,6 @@
 /**
  * A matter (contract 1): one to-do, notice, alert or reminder in the ledger of the portal. Instants are epoch
- * milliseconds, and `matterId` is a 64-bit snowflake.
+ * milliseconds. A `matterId` is a 64-bit snowflake.
  */
 export type MatterType = 'TODO' | 'NOTICE' | 'ALERT' | 'REMIND';
 export type PartyRole = 'ASSIGNEE' | 'CC' | 'RECIPIENT';

@@ -1,17 +1,20 @@
 /** Finds a username as a word in the texts of pushes. */
 
 export interface Mentions {
-  /** Finds a username in plain form or with JSON escapes. */
+  /** Whether `body` contains the username, in plain form or with JSON escapes. */
   isIn(body: string): boolean;
-  /** Does not decode JSON escapes. */
+  /** Replaces the username in plain form, but not with JSON escapes. */
   replaceIn(text: string, replacement: string): string;
 }
 
-/** A letter or digit. Chinese characters are excluded, because Chinese texts have no blanks between words. */
+/** A letter, mark or digit. Chinese characters are excluded, because Chinese texts have no blanks between words. */
 const WORD = '(?!\\p{Script=Han})[\\p{L}\\p{M}\\p{N}]';
-/** These signs continue a word: the text `li.lei@example.com` does not contain the name `li.lei`. */
+/**
+ * One of these signs between two letters or digits continues a word: the text `li.lei@example.com` does not contain
+ * the name `li.lei`.
+ */
 const JOINT = '[._@-]?';
-/** Maximum levels of escapes. */
+/** Maximum levels of nested JSON escapes that `isIn` decodes. */
 const MAX_LEVELS = 5;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/gs;
 /** Escapes with these letters become a blank, for example `\n`. */

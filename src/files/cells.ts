@@ -1,6 +1,6 @@
 /**
- * Converts the cells of a CSV record to fields of a matter. Uses no Node API, because the page /console imports this
- * file.
+ * Converts the cells of a CSV record to fields of `MATTER_COLUMNS`. Uses no Node API, because the page /console
+ * imports this file.
  */
 import { ASSIGNEE, type Mapping } from './columns';
 import type { CsvRecord } from './csv';

@@ -27,7 +27,7 @@ export class CsvError extends Error {
 export interface CsvRecord {
   /** The cells, trimmed. Blanks inside quotes are kept. */
   readonly cells: readonly string[];
-  /** Original texts of trimmed cells without quotes, by column (from 0). */
+  /** Original texts of the unquoted cells that were trimmed, by column (from 0). */
   readonly padded?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
@@ -35,7 +35,7 @@ export interface CsvRecord {
 
 /** Detects the separator: comma, semicolon or tab. A first line such as `sep=|` overrides the detection. */
 export class CsvReader {
-  /** The received text, until the separator is known. */
+  /** The received text; undefined after the separator is known. */
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
@@ -184,7 +184,10 @@ function separatorOf(text: string): string {
  * full-width signs.
  */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
-/** Matches a separator or line break before a formula sign. Some spreadsheets ignore quotes. */
+/**
+ * Matches a semicolon, tab or line break before a formula sign. A spreadsheet that ignores quotes can start a new
+ * cell after these characters.
+ */
 const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 

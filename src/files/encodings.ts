@@ -1,4 +1,6 @@
-/** Detects the encoding of a text file (contract 9). Uses no Node API, because the page /console imports this file. */
+/**
+ * Detects the encoding of a text file (contract 9). Uses no Node API, because the page /console imports this file.
+ */
 
 /** Each call reads the file from its first byte. */
 export type ReadBytes = () => AsyncIterable<Uint8Array>;
@@ -130,8 +132,9 @@ class Utf8Scan {
   invalid = 0;
   badLine = 0;
   #line = 1;
-  /** The unfinished character has `size` bytes; `need` bytes are missing. */
+  /** Total bytes of the unfinished character. */
   #size = 0;
+  /** Missing bytes of the unfinished character. */
   #need = 0;
   #low = 0x80;
   #high = 0xbf;
@@ -170,7 +173,7 @@ class Utf8Scan {
     }
     this.#size = size;
     this.#need = size - 1;
-    // These ranges exclude overlong forms, surrogates and code points above U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
     this.#low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
     this.#high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   }
@@ -184,7 +187,7 @@ class Utf8Scan {
 /** A text with many rare characters is probably not GBK. */
 class GbkScan {
   #all = 0;
-  /** Characters that Chinese texts rarely contain, for example Greek letters. */
+  /** Number of characters that Chinese texts rarely contain, for example Greek letters. */
   #rare = 0;
   #rareLine = 0;
   #secondLevel = 0;

@@ -142,7 +142,7 @@ function createEndpointSteps({ auth, pushes, maxInFlight, settings, listeners }:
   const { PUSH_TIMEOUT: timeout } = settings;
   /** Each key is a value of `rate` in the endpoint table. */
   const admissions = {
-    // Empty, because `submit` admits pushes.
+    // Empty, because `submit` and `resend` admit pushes and resends.
     push: [],
     request: [koaAdmit(admit, timeout)],
     lines: [

@@ -37,7 +37,8 @@ export interface HmacAuthDependencies {
 /**
  * Records a failed authentication of a known client in the push log (contract 5.3).
  *
- * @returns a middleware that throws the PushErrors of contract 3.2
+ * @returns a middleware that throws the PushErrors of contract 3.2 from HMAC_HEADERS_MISSING on,
+ *   DATABASE_UNAVAILABLE, and the errors of `checkReady`
  */
 export function koaHmacAuth(
   deps: HmacAuthDependencies,
@@ -77,7 +78,7 @@ interface SentRequest {
   readonly receivedAt: number;
 }
 
-/** Repeats a failed authentication, because the cached client can be outdated. */
+/** Repeats a failed authentication with a fresh client, because the cached client can be outdated. */
 async function identify(
   { clients, database, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
@@ -108,10 +109,10 @@ export function setCaller(
 }
 
 /**
- * For requests other than pushes: rejects a reused signature, and applies the rate limit.
+ * Rejects a reused signature, and applies the rate limit. Pushes, batches and resends do not use this middleware.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the cost of a request for the rate limit
+ * @param pushesOf returns the number of pushes that count against the rate limit; 1 by default
  * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(

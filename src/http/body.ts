@@ -170,7 +170,7 @@ export function createUploads({ max, bytes }: { max: number; bytes: number }) {
   };
   const cutOldest = (): boolean => {
     for (const req of receivedBytes.keys()) {
-      // The whole body has arrived, so this upload will end soon.
+      // An upload with a complete body will end soon.
       if (req.complete) continue;
       remove(req);
       req.socket.destroy();

@@ -11,7 +11,7 @@ export interface PlainDocument {
   readonly etag: string;
   /** Additional headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a request with this Host header gets the document. */
+  /** Whether a request with this Host header gets the document. If absent, every request gets the document. */
   readonly isServedFor?: (host: string | undefined) => boolean;
 }
 

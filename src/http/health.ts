@@ -103,7 +103,7 @@ interface Servers {
  * Watches MongoDB and Redis, and ends the requests that wait for an unreachable server.
  *
  * @param subscriber the Redis connection that receives replies
- * @param endWaiting tries to answer the requests that wait for replies
+ * @param endWaiting tries to answer the requests that wait for replies; called while Redis is unreachable
  */
 export function createHealth(
   servers: Servers,

@@ -20,7 +20,7 @@ export interface LastLine {
   failure(error: unknown): Envelope;
 }
 
-/** Closes the generator when the response ends. @throws the error of the generator before its first group */
+/** Closes the generator when the response ends. @throws the generator's error if the first group fails */
 export async function startLines(res: ServerResponse, rest: LineGroups): Promise<StartedLines> {
   const first = await rest.next();
   onResponseEnd(res, () => {
@@ -54,7 +54,7 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // Unsent data means that the client is slow.
+  // Unsent data means that the client does not read. Without unsent data, the client waits for the next line.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

@@ -38,7 +38,8 @@ export function answerMalformedRequest(
     socket.destroy();
     return;
   }
-  // `unfinished`: the response to the request with the malformed body. The error answer replaces this response.
+  // `unfinished` is the response to the request whose body caused the error; undefined if a head caused the error. If
+  // this response has not begun, the error answer replaces it.
   const unfinished = [...unanswered].find(({ req }) => !req.complete);
   const rejection = new PushError(reasonOf(error, unfinished !== undefined));
   const requestId = String(new Types.ObjectId());

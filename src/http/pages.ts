@@ -54,7 +54,7 @@ interface Demo {
   readonly ownNames: readonly string[];
 }
 
-/** Relative to the folder of the project. */
+/** Folder of the built pages, relative to the root folder of the project. */
 const BUNDLED = 'dist/browser';
 
 /** @throws Error if a file cannot be read */

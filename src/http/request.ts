@@ -33,7 +33,7 @@ export interface RequestState {
   rate?: RateState | undefined;
   /** Set by the route: `data` of the envelope. */
   data?: unknown;
-  /** Set by the route if lines of a batch failed. */
+  /** Set by the route if at least one line of a batch or resend failed. */
   partial?: PartialFailure;
   /** Set by the routes of batches and resends. */
   lineCounts?: { readonly total: number; readonly failed: number };
@@ -54,7 +54,7 @@ export interface RequestState {
 }
 
 export interface PartialFailure {
-  /** Whether a retry can succeed for at least one failed line. */
+  /** Whether at least one failed line is `retryable`. */
   readonly isRetryable: boolean;
   /** The longest Retry-After of the retryable lines, in seconds. */
   readonly retryAfter?: number | undefined;

@@ -31,7 +31,7 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     } catch (cause) {
       await sendError(ctx, cause, options);
     }
-    // A failure of `answered` must not change the answer.
+    // `answered` is called outside the `try`, because a failure of `answered` must not change the answer.
     if (!ctx.state.lines) options.end.answered(ctx);
     // A connection with unread body data cannot be reused. A connection to a stopping process must not be reused.
     if (!ctx.req.complete || options.isLeaving()) ctx.set('Connection', 'close');

@@ -46,7 +46,7 @@ export interface StreamedUpload {
 
 export type ChunkListener = (chunk: Uint8Array) => void;
 
-/** Makes the same checks as `koaHmacAuth`, but checks the signature after the whole body has arrived. */
+/** Makes the checks of `koaHmacAuth`. Checks the headers before the body is read, and the signature afterwards. */
 export function koaStreamedHmacAuth(
   deps: HmacAuthDependencies,
   upload: StreamedUpload,
@@ -73,9 +73,9 @@ async function authenticateStream(
   checkEncoding(req);
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
+  // `lookUp` uses `findFresh`, because the body cannot be read again for a check with newer secrets.
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
-  // The secrets must be current, because the body cannot be read again.
   const client = await lookUp();
   const digest = createStreamDigest();
   const sent = { client, headers, operation, digest: digest.read };

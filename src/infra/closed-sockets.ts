@@ -1,16 +1,16 @@
 /**
- * Works around a defect of the MongoDB driver (7.8). On a destroyed socket that has not emitted `close` yet, a command
- * waits forever.
+ * Works around a defect of the MongoDB driver (7.8). On a destroyed socket that has not emitted `close` yet, a
+ * command waits forever.
  */
 import { mongo } from 'mongoose';
 
-/** Internal class of the driver. */
+/** The members of the driver's internal class `Connection` that this file uses. */
 interface DriverConnection {
   readonly id: number | string;
   readonly error: Error | null;
   readonly socket: { readonly destroyed: boolean };
   onError(error: Error): void;
-  /** Called by the driver before each command. @throws the error that closed the connection */
+  /** Called by the driver before each command. @throws `error` if the connection has one */
   throwIfAborted(): void;
 }
 

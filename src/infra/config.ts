@@ -67,11 +67,11 @@ const schema = z.object({
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
-  /** Default number of pushes that a client may send at once. */
+  /** Default number of pushes that a client with a rate limit may send at once. */
   RATE_BURST: wholeNumberSetting(1, 1_000_000).default(400),
   /** Limit of requests per second for each query key. */
   QUERY_KEY_RATE: wholeNumberSetting(1, 1_000_000).default(20),
-  /** `on`: a retry with the same idempotency key and body gets the first result. */
+  /** `on`: a retry with the same idempotency key and body gets the first result; `off`: workers apply the retry. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   PUSH_LOG_RETENTION: durationSetting(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long the push log keeps bodies; 0: bodies are not stored. */

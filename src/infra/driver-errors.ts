@@ -1,4 +1,4 @@
-/** Classifies the errors of the MongoDB driver. The file `error_codes.yml` in MongoDB's source code lists the codes. */
+/** Classifies the errors of the MongoDB driver. `error_codes.yml` in MongoDB's source code lists the codes. */
 import { types } from 'node:util';
 import { mongo } from 'mongoose';
 
@@ -84,7 +84,7 @@ export function isRejectedPermanently(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && PERMANENT_REJECTIONS.has(codeOf(error));
 }
 
-/** The driver throws some socket errors unchanged. */
+/** The driver throws some errors of Node.js sockets without converting them to a MongoError. */
 export function isSocketError(error: unknown): boolean {
   // Under jest, `instanceof Error` can be false for a socket error.
   return types.isNativeError(error) && 'syscall' in error;

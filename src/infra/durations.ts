@@ -1,4 +1,4 @@
-/** Histograms of durations with logarithmic buckets. Percentiles from 1 ms to about two hours are accurate to 15 %. */
+/** Histograms of durations with logarithmic buckets. Percentiles from 1 ms to about 2 hours are accurate to 15 %. */
 
 /** For each bucket: the number of durations. */
 export type Durations = Readonly<Record<string, number>>;
@@ -15,7 +15,7 @@ export function durationBucket(ms: number): number {
 
 /**
  * @param share above 0 and at most 1, for example 0.99 for the 99th percentile
- * @returns milliseconds
+ * @returns milliseconds; undefined if there are no durations
  */
 export function percentile(durations: Durations, share: number): number | undefined {
   const buckets = Object.entries(durations)
@@ -30,7 +30,7 @@ export function percentile(durations: Durations, share: number): number | undefi
   return undefined;
 }
 
-/** In milliseconds. `fraction` is 0 at the start of the bucket and 1 at the end. */
+/** Returns milliseconds. `fraction` is 0 at the start of the bucket and 1 at the end. */
 const interpolate = (bucket: number, fraction: number) =>
   bucket === 0 ? fraction : GROWTH ** (bucket - 1 + fraction);
 

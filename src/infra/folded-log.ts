@@ -3,7 +3,7 @@ import type { Logger } from './logger';
 import { type Outages, outagesOf, type ServerName } from './outages';
 
 const SECOND = 1_000;
-/** Maximum kinds in one second. Lines of further kinds are counted only by level and text. */
+/** Maximum kinds with a separate count in one second. Further kinds with the same level and text share one count. */
 const MAX_KINDS = 200;
 
 /** Two lines have the same kind if level, text, reason and client are equal. */

@@ -27,9 +27,9 @@ interface Step {
   readonly isDrain: boolean;
 }
 
-/** Milliseconds for all releases together. Drain steps do not count. */
+/** Maximum milliseconds for all releases together. The time of drain steps does not count. */
 const CLEAN_UP_TIME = 3_000;
-/** Each release gets at least this many milliseconds. */
+/** Each release gets at least this many milliseconds, even if CLEAN_UP_TIME is used up. */
 const MIN_STEP_TIME = 50;
 
 class StepTimeout extends Error {}

@@ -3,7 +3,7 @@ import mongoose, { type Connection, type mongo } from 'mongoose';
 import { stateCollection } from './mongo';
 import type { Outages } from './outages';
 
-/** Whether the driver knows a primary, or any server if the database is no replica set. */
+/** Whether the driver knows a primary. If the database is no replica set, any reachable server is enough. */
 export function isMongoReady(connection: Connection): boolean {
   // Mongoose's `readyState` is unsuitable: one late heartbeat changes `readyState` to "disconnected".
   const { topology } = connection.getClient() as unknown as Driver;
@@ -12,7 +12,7 @@ export function isMongoReady(connection: Connection): boolean {
 
 /** The driver's client; the driver's types omit `topology`. */
 interface Driver {
-  /** Undefined after the connection was closed. */
+  /** Undefined before the connection is opened and after it is closed. */
   readonly topology?: { readonly description: mongo.TopologyDescription };
 }
 

@@ -6,7 +6,7 @@ import { hasOption, withoutOptionsOfService } from './mongo-url';
 
 /** `web` answers code 0 only after a majority of the replica set has journaled the write (contract 6.1). */
 export const MAJORITY_WRITE_CONCERN = { w: 'majority', journal: true } as const;
-/** Only for writes that a later write with MAJORITY_WRITE_CONCERN confirms. */
+/** Only for documents that a later write with MAJORITY_WRITE_CONCERN updates. The update confirms both writes. */
 export const PRIMARY_WRITE_CONCERN = { w: 1, journal: false } as const;
 
 /** The database cannot be used. */
@@ -32,7 +32,7 @@ export async function connectMongo(
   failCommandsOnClosedSockets();
   const connection = mongoose.createConnection(withoutOptionsOfService(url), {
     useBigInt64: true,
-    // With validation, the driver can lose the error code of a truncated error message.
+    // MongoDB can cut an error message within a character. With validation, the driver then loses the error code.
     enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,

@@ -28,7 +28,10 @@ export interface OutageOptions {
   readonly later?: (ms: number, work: () => void) => void;
 }
 
-/** An outage ends after this many milliseconds without a lost connection. Must exceed 1 s. */
+/**
+ * The end of an outage is logged after this many milliseconds without a lost connection. Must exceed 1 s: while Redis
+ * has no primary, a connection to a replica is lost and restored about once a second.
+ */
 const RECOVERY_TIME = 2_000;
 /** Maximum characters of a recorded error. */
 const MAX_ERROR = 200;

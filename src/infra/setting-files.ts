@@ -17,7 +17,7 @@ export interface SettingFiles {
   readonly problems: readonly (readonly [string, string])[];
   /** Settings whose file variable has a problem. */
   readonly unknown: ReadonlySet<string>;
-  /** @returns a suffix for error messages that names the file of the setting */
+  /** @returns a suffix for error messages that names the file of the setting; '' if the setting has no file */
   readonly describeFile: (name: string) => string;
 }
 

@@ -70,7 +70,7 @@ export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /** Adds the time since the previous call to the duration of `stage`. */
+  /** Adds the time since the previous `mark` to the duration of `stage`. */
   mark(stage: RequestStage): void;
   /** Durations of the ended stages in milliseconds, rounded to a tenth. */
   read(): Partial<Record<RequestStage, number>>;

@@ -52,7 +52,11 @@ export interface RunningMetrics {
 export interface TracingOptions {
   readonly on: boolean;
   readonly type: 'web' | 'worker';
-  /** Called at most once a minute for each kind of problem. */
+  /**
+   * Called for failed exports and for warnings of the OpenTelemetry library, each at most once a minute.
+   *
+   * @param suppressed number of these problems that were not reported since the previous call
+   */
   readonly onProblem: (problem: string, suppressed: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Components create spans through `Tracing`. A recorded trace is a trace that the sampling has selected for export. */
+/** Components create spans through `Tracing`. A recorded trace is a trace that sampling has selected for export. */
 import type { mongo } from 'mongoose';
 
 /** The W3C trace context of a request or of a queued push. */
@@ -69,7 +69,7 @@ export interface Tracing {
    * @param points results of `here`
    */
   together<T>(name: string, points: readonly object[], work: () => Promise<T>): Promise<T>;
-  /** Runs `work` in a new span. Pushes are queued with the trace context `carried`. */
+  /** Runs `work` in a new span. `work` must queue its pushes with the trace context `carried`. */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /** Runs `apply` in a span for the batch. Adds a span for each push of a recorded trace. */
   batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;

@@ -8,7 +8,7 @@ import { describe } from '../protocol/language';
 import { resendData } from '../protocol/resend';
 import { fieldError, warning } from '../protocol/warnings';
 
-/** For a literal such as 0, zod writes the type `number`. */
+/** Replaces the type `number`, which zod writes for a literal such as 0. */
 const INTEGER = { type: 'integer' };
 const CODE = describe(
   '0: success; the result of a push is in the database. Any other code equals the HTTP status, except with HTTP_STATUS_MODE=always-200.',

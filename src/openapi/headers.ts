@@ -100,7 +100,7 @@ const parameter = ({ header, description, schema, example }: RequestHeader, requ
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 export const SIGNED_PARAMETERS = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
-/** For endpoints that accept an idempotency key (`isKeyed` in the endpoint table). */
+/** Parameters of the endpoints that accept an idempotency key (`isKeyed` in the endpoint table). */
 export const KEYED_PARAMETERS = [
   ...SIGNED_PARAMETERS,
   parameterRef('IdempotencyKey'),

@@ -12,7 +12,7 @@ const OPTIONS = { io: 'input', target: 'draft-2020-12' } as const;
 const DROPPED = ['$schema', '$id'];
 
 /**
- * Inside a schema, another schema of `named` becomes a reference.
+ * If a schema contains another schema of `named`, the result has a reference (`$ref`) to the other schema.
  *
  * @throws Error if a schema or a field has no description
  */
@@ -39,7 +39,7 @@ export function toJsonSchemas<Name extends string>(
   return Object.fromEntries(entries);
 }
 
-/** zod omits the element schema of a pipe that `bounded` (`protocol/query-body.ts`) creates. */
+/** Finds the element schema of a list that `bounded` (`protocol/query-body.ts`) creates. zod omits this schema. */
 function elementOf(schema: unknown): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe && schema.out instanceof z.ZodArray)) return undefined;
   return schema.out.element;

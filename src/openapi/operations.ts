@@ -10,7 +10,7 @@ import { KEYED_PARAMETERS, SECURITY, SIGNED_PARAMETERS } from './headers';
 import { type JsonValue, schemaRef } from './json-schema';
 import { admitted, rejections, success } from './responses';
 
-/** The rejection reasons of all signed endpoints. */
+/** The rejection reasons that all signed endpoints share. */
 const REJECTIONS: readonly Reason[] = [
   'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',

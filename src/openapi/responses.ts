@@ -26,7 +26,7 @@ export function success(answer: string, examples: Readonly<Record<string, unknow
   };
 }
 
-/** A response that has the RateLimit headers. */
+/** Builds a response that can have the RateLimit headers. */
 export const admitted = (
   description: Bilingual,
   rest: JsonValue,

@@ -1,5 +1,6 @@
 /**
- * The OpenAPI document as bytes. The first request creates the bytes, because most processes never serve the document.
+ * The OpenAPI document as bytes. The first request creates the bytes, because most processes never serve the
+ * document.
  */
 import { etagOf } from '../protocol/headers';
 import { openApiDocument } from './document';

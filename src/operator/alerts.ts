@@ -10,7 +10,7 @@ export interface ShownAlert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
   readonly runbook: string;
-  /** The affected server, or the rejection reason. */
+  /** The affected server, or the rejection reason; null for other alerts. */
   readonly about: string | null;
   /** The measured value; null if the alert has no limit. */
   readonly value: number | null;

@@ -155,13 +155,13 @@ const explain = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 
 export interface WrongTokenCounter {
-  /** Whether the current count of this address is below MAX_WRONG. */
+  /** Whether the number of recent wrong tokens from this address is below MAX_WRONG. */
   mayTry(address: string): boolean;
   wrong(address: string): void;
 }
 
 const MAX_WRONG = 10;
-/** Milliseconds until the count of an address expires. */
+/** Milliseconds from the first wrong token of an address until the count of the address expires. */
 const SPAN = 60_000;
 /** Maximum addresses with separate counts; all further addresses share one count. */
 const MAX_ADDRESSES = 1_000;

@@ -42,7 +42,6 @@ type Read = Pick<History, 'minutes' | 'isCut'> & {
   readonly audit: EventSources['audit'];
 };
 
-/** `read` never fails, and ends within TIMEOUT milliseconds. */
 export function createHistory(mongo: Connection, queue: QueueHistory) {
   const counts = createPushCountReader(mongo);
   const trail = createAuditTrail(mongo, systemClock);
@@ -56,6 +55,7 @@ export function createHistory(mongo: Connection, queue: QueueHistory) {
     return { minutes, isCut: counted?.cutAt !== undefined, audit: entries };
   };
   return {
+    /** Never fails, and ends within TIMEOUT milliseconds. */
     read: async (): Promise<Read & Pick<History, 'from' | 'to'>> => {
       const to = Math.ceil(systemClock() / MINUTE) * MINUTE;
       const from = to - HISTORY;
@@ -125,9 +125,9 @@ interface EventSources {
   readonly from: number;
 }
 
-/** Process starts within this many milliseconds form one `start` event. */
+/** Process starts of the same version within this many milliseconds form one `start` event. */
 const DEPLOYMENT_SPAN = 60_000;
-/** Records that start within this many milliseconds describe the same outage. */
+/** Two records of a server describe the same outage if their starts differ by less than this many milliseconds. */
 const SAME_OUTAGE = 5_000;
 
 function eventsOf({ audit, outages, status, from }: EventSources): HistoryEvent[] {

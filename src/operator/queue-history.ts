@@ -48,7 +48,7 @@ export function startQueueHistory(
       if (last) outages.set(`${server} ${last.since}`, { server, ...last });
     }
     for (const [key, { server, since, until }] of outages) {
-      // The end of an earlier outage without `until` is unknown.
+      // The end of an earlier outage without `until` is unknown. Then the start decides when the entry is deleted.
       const isLast = outagesOfProcess.last(server)?.since === since;
       const end = until ?? (isLast ? clock() : since);
       if (end < clock() - HISTORY || outages.size > MAX_OUTAGES) outages.delete(key);
@@ -82,6 +82,6 @@ export interface OperatorParts {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
-  /** OPERATOR_TOKEN. If it is empty, the operator page is read-only. */
+  /** OPERATOR_TOKEN; empty: the operator page is read-only. */
   readonly token: string;
 }

@@ -1,4 +1,4 @@
-/** Splits a JSON array of pushes into the elements (contract 7.1). `readLine` (batch-lines.ts) parses the elements. */
+/** Splits a JSON array of pushes into elements (contract 7.1). `readLine` (batch-lines.ts) parses the elements. */
 import { endOfString, MAX_BRACKETS } from './json-body';
 
 const QUOTE = 0x22;
@@ -12,7 +12,7 @@ const CLOSE_OBJECT = 0x7d;
 export interface SplitArray {
   /** The bytes of each element before the first error, without surrounding blanks. */
   readonly elements: readonly Buffer[];
-  /** Position of the first structural error. */
+  /** Position of the first structural error; absent if `splitArray` found no error. */
   readonly wrongAt?: number;
 }
 
@@ -27,7 +27,11 @@ export function arrayStart(batch: Buffer, from: number): number | undefined {
 
 const STEP = 64 * 1024;
 
-/** @param start position of the `[` */
+/**
+ * Reads at most `maxElements` + 1 elements, so that the caller can detect an array that is too long.
+ *
+ * @param start position of the `[`
+ */
 export function* splitArray(
   batch: Buffer,
   start: number,
@@ -62,7 +66,7 @@ const NONE = 0;
 
 /** Rejects a value with more than MAX_BRACKETS nested levels. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
-  /** The closing bracket of the current list or object, or NONE. */
+  /** The closing bracket of the current list or object; NONE outside of lists and objects. */
   let due = NONE;
   /** Stack: the closing brackets of the surrounding lists and objects. */
   const outer: number[] = [];
@@ -109,7 +113,7 @@ function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   }
 }
 
-/** Skips a word, for example a number or `true`. In a list, skips several words, for speed. */
+/** Skips a word, for example a number or `true`. In a list, skips consecutive words and their commas, for speed. */
 function afterWords(bytes: Buffer, from: number, isList: boolean): number {
   let at = from;
   for (;;) {
@@ -131,7 +135,7 @@ const SIGN = 1;
 const BLANK = 2;
 const SIGNS = [QUOTE, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT];
 
-/** The kind of each byte value. */
+/** The kind of each byte value: WORD, SIGN or BLANK. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) return BLANK;
   return byte < 0x20 || SIGNS.includes(byte) ? SIGN : WORD;
@@ -144,7 +148,7 @@ const BODY = Buffer.from('"body"');
  * Finds the exact bytes of the field `body`.
  *
  * @param line valid JSON: an object with the field `body`
- * @returns a slice of `line`: the last value of `body`, as in `JSON.parse`
+ * @returns a slice of `line`: the value of `body`. Of several fields `body`, the last one counts, as in `JSON.parse`.
  */
 export function bodySpan(line: Buffer): Buffer {
   let found = line.subarray(0, 0);

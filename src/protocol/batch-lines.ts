@@ -32,7 +32,7 @@ export interface ReadLine extends RawLine {
   readonly unknownLineFields: readonly string[];
 }
 
-/** Maximum ratio of line feeds to `BatchLimits.lines`. */
+/** Maximum line feeds of NDJSON, as a multiple of `BatchLimits.lines`. This maximum also limits the empty lines. */
 const MAX_FEEDS_PER_LINE = 10;
 /** Number of digits of the largest line number. */
 export const LINE_DIGITS = 5;
@@ -42,7 +42,7 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * Callers must run this generator with `runInSlices`.
+ * Callers must run this generator with `runInSlices`, because a large batch takes long to split.
  *
  * @returns the lines that are not empty, or the elements of an array
  * @throws PushError TOO_MANY_LINES, INVALID_ENCODING, EMPTY_BATCH or INVALID_JSON
@@ -159,14 +159,14 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const NONE: readonly string[] = [];
 
-/** Compares the number of fields first, for speed. */
+/** Compares the number of fields first, for speed. A valid line with `known` fields has no unknown field. */
 function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
   const names = Object.keys(json);
   const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;
   return names.length === known ? NONE : names.filter((name) => !FIELDS.has(name));
 }
 
-/** Faster than the schema `batchLine`, and must accept the same lines. */
+/** A faster check than the schema `batchLine`. The check and the schema must accept the same lines. */
 function isLine(json: object): json is Pick<ReadLine, 'op' | 'key' | 'body'> {
   const { op, key, body } = json as Readonly<Record<string, unknown>>;
   const isKey = key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key));
@@ -178,7 +178,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // Means invalid JSON: `JSON.parse` itself never returns undefined.
+    // `undefined` means invalid JSON, because `JSON.parse` never returns `undefined`.
     return undefined;
   }
 }

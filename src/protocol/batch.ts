@@ -12,8 +12,9 @@ import type { bodySchemas } from './requests';
 import { TEXTS, zodMessage } from './texts';
 import { fieldError, warning } from './warnings';
 
-/** Defaults of the settings BATCH_MAX_ITEMS and BATCH_BODY_LIMIT (bytes). */
+/** Default of the setting BATCH_MAX_ITEMS, the maximum number of lines that are not empty. */
 export const BATCH_MAX_ITEMS = 1_000;
+/** Default of the setting BATCH_BODY_LIMIT, in bytes. */
 export const BATCH_BODY_LIMIT = 8 * 1024 * 1024;
 
 /** Maximum length of sent and derived idempotency keys. */
@@ -26,7 +27,7 @@ export const batchLine = z.object({
   key: z.string().regex(IDEMPOTENCY_KEY, zodMessage(TEXTS.idempotencyKey)).optional(),
 });
 
-/** The idempotency key of a line that has no `key` (contract 7.2). */
+/** The idempotency key of a line without `key`, if the batch has an idempotency key (contract 7.2). */
 export const derivedKey = (batchKey: string, line: number) => `${batchKey}/${line}`;
 
 /** The schema of a line with the fields of `body`, for the OpenAPI document. */

@@ -7,15 +7,15 @@ import { TEXTS } from './texts';
 const DIGEST_LENGTH = 16;
 
 /**
- * @param query the filters and the order
- * @param position where the page ends
+ * @param query the filters and the order of the query
+ * @param position the position after which the next page starts
  */
 export function encodeCursor(query: unknown, position: string): string {
   return Buffer.from(digestOf(query) + position).toString('base64url');
 }
 
 /**
- * @param form a pattern with `^` and `$`
+ * @param form the pattern of a valid position, with `^` and `$`
  * @throws PushError VALIDATION_FAILED for the field `cursor`
  */
 export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {

@@ -14,7 +14,7 @@ export interface EntryField<
   ShownTo extends Audience = Audience,
   Schema extends z.ZodType = z.ZodType,
 > {
-  /** Undefined if the presenter (queries/presenters/entry.ts) builds the value. */
+  /** The form in the database; undefined if the presenter (queries/presenters/entry.ts) builds the value. */
   readonly stored: Stored;
   /** Whether an entry in the database can lack the field. */
   readonly optional: Optional;

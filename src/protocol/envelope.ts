@@ -1,4 +1,4 @@
-/** The JSON envelope of every response (contract 2.3). */
+/** The JSON envelope of answers (contract 2.3). Documents such as `/docs` have no envelope. */
 import type { Problem, PushError } from './errors';
 import { type Language, render } from './language';
 import { DOCS_PATH } from './paths';
@@ -13,7 +13,7 @@ export interface Envelope {
   readonly timestamp: string;
   readonly reason?: string;
   readonly retryable?: boolean;
-  /** Documentation of the reason, for example `/docs#reason-SIGNATURE_MISMATCH`. */
+  /** Path of the documentation of the reason, for example `/docs#reason-SIGNATURE_MISMATCH`. */
   readonly help?: string;
   readonly errors?: readonly FieldError[];
   readonly warnings?: readonly Warning[];

@@ -14,7 +14,10 @@ export {
 /** A field error in Chinese and English. */
 export interface Problem extends FieldError, LocalizedText {}
 
-/** Maximum problems of a push-log entry. */
+/**
+ * Maximum problems of a push-log entry, of a line of a batch or resend, and of the unknown fields in one object. A
+ * line can list more unknown users.
+ */
 export const MAX_PROBLEMS = 20;
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...localized(text) });
@@ -43,7 +46,7 @@ export class PushError extends Error {
   override readonly name = 'PushError';
   /** The code in the envelope. */
   readonly code: number;
-  /** Whether the same request can succeed later. */
+  /** Whether the caller should retry with the same body. A retry has a new timestamp and signature. */
   readonly retryable: boolean;
   /** The message in Chinese and English. */
   readonly text: Text;
@@ -53,7 +56,7 @@ export class PushError extends Error {
   readonly rate: RateState | undefined;
   readonly reason: Reason;
 
-  /** @param candidate can be unknown to this version of the service */
+  /** @param candidate a worker of a newer version can send a reason that this version does not know */
   constructor(candidate: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(candidate) ? candidate : 'INTERNAL_ERROR';
     const known = isReason(reason) ? REASONS[reason] : UNKNOWN_REASON;
@@ -86,7 +89,7 @@ export function rateLimited(limit: Omit<RateState, 'remaining'>, retryAfter: num
   return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
-/** The query key has no access to bodies and may not use `field` (contract 3.5). */
+/** The error for a query key without access to bodies. Such a key may not use `field` (contract 3.5). */
 export function fieldNotAllowed(field: string): PushError {
   const text = {
     zh: `该密钥无正文权限，不能使用 ${field}`,

@@ -1,6 +1,6 @@
 /**
- * `push-logs/failures` lists failed pushes with their reasons, and shows which failures are mended. A failure is mended
- * if a later push of the same matter or idempotency key succeeds.
+ * `push-logs/failures` lists failed pushes with their reasons, and shows which failures are mended. A failure is
+ * mended if a later push of the same matter, a retry with the same idempotency key, or a resend succeeds.
  */
 import { z } from 'zod';
 import {

@@ -6,7 +6,7 @@ export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
 export const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const ANY_CONTROL = new RegExp(`[${CONTROLS}]`);
 const ANY_FORBIDDEN = new RegExp(`[${FORBIDDEN}]`);
-/** Requires two characters, because `C:` is a Windows drive. */
+/** Matches a scheme of at least two characters, because one letter, such as `C:`, is a Windows drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /** Matches an http or https URL that has no host. */
 export const WITHOUT_HOST =

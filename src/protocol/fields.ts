@@ -107,7 +107,7 @@ export const anyInstant = (timeZone: string) =>
     });
 
 const DAY = 24 * 3_600_000;
-/** A time far in the future makes all later pushes of the matter stale. */
+/** Rejects a time more than one day ahead. A time far in the future makes all later pushes of the matter stale. */
 export const pushedInstant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, zodMessage(TEXTS.tooFarAhead));
 

@@ -28,7 +28,8 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([^[\]:@,\s]+))(?::\d{1,5})?$/i;
 /**
  * Protects answers to unsigned requests against DNS rebinding.
  *
- * @param header the Host header; browsers always send this header
+ * @param header the Host header. A request without this header is accepted, because browsers always send the header.
+ * @param ownNames accepted host names in addition to `localhost`; IP addresses are always accepted
  */
 export function isAcceptedHost(header: string | undefined, ...ownNames: string[]): boolean {
   if (header === undefined) return true;

@@ -11,7 +11,7 @@ export const MAX_ID_LINES = 1_000_000;
 const MAX_LINE_LENGTH = 16_384;
 const MAX_PROBLEMS = 20;
 
-/** `take` reports no errors, because the signature is not verified yet. */
+/** `take` keeps errors for `end`, because the service verifies the signature only after the last chunk. */
 export interface IdLines {
   take(chunk: Uint8Array): void;
   /** @throws PushError INVALID_ENCODING or VALIDATION_FAILED */
@@ -81,7 +81,7 @@ function createLineSplitter(takeLine: (line: string) => void) {
   };
 }
 
-/** Only for the OpenAPI document; `readLine` parses the lines. */
+/** This schema is only for the OpenAPI document; `readLine` parses the lines. */
 export const idLine = z
   .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
   .meta(describe('One line of the list of ids', '业务主键列表的一行'));

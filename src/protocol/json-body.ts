@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * @param outerLevels number of JSON levels around the body
+ * @param outerLevels number of JSON levels around the push body. MAX_JSON_DEPTH does not count these levels.
  * @throws PushError INVALID_ENCODING, INVALID_JSON or VALIDATION_FAILED
  */
 export function parseJsonBody(raw: Uint8Array, outerLevels = 0): JsonObject {
@@ -44,7 +44,7 @@ export function fieldErrors(
 
 const MAX_NAME_LENGTH = 64;
 
-/** Half of a surrogate pair. Strict JSON parsers reject an incomplete pair. */
+/** Matches half of a surrogate pair at the end of a cut name. Strict JSON parsers reject an incomplete pair. */
 const HALF_AT_END = /[\uD800-\uDBFF]$/;
 
 export const shownName = (name: string) =>
@@ -78,7 +78,7 @@ function parse(text: string): unknown {
 export const MAX_JSON_DEPTH = 32;
 /** Maximum number of objects and lists in a body. */
 export const MAX_BRACKETS = 2_500;
-/** Maximum number of commas; the largest query has 5,000. */
+/** Maximum number of commas in a body. The largest query (`matters/diff`) has about 5,000 commas. */
 export const MAX_COMMAS = 10_000;
 
 const QUOTE = 0x22;

@@ -5,9 +5,9 @@ export type Language = (typeof LANGUAGES)[number];
 export type Text = Readonly<Record<Language, string>>;
 
 export interface LocalizedText {
-  /** Chinese until `render` selects the language of the caller. */
+  /** The Chinese text. For English callers, `render` replaces the Chinese text with `english`. */
   readonly message: string;
-  /** Absent in push-log entries that older versions wrote. */
+  /** The English text; absent in push-log entries that older versions wrote. */
   readonly english?: string;
 }
 

@@ -22,7 +22,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Longer names get no suggestion, because `editDistance` is slow for long names. */
 const MAX_COMPARED = 40;
 
-/** @returns the element of `known` that `name` probably means */
+/** @returns the element of `known` that `name` probably means; undefined if no element is similar */
 export function likelyName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED) return undefined;
   const wanted = plain(name);

@@ -10,7 +10,7 @@ export interface LocalDay {
   readonly end: number;
 }
 
-/** @returns undefined if the date does not exist in the time zone */
+/** @returns undefined if `text` does not have the form yyyy-MM-dd, or the date does not exist in the time zone */
 export function parseDay(text: string, timeZone: string): LocalDay | undefined {
   if (!DATE.test(text)) return undefined;
   const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });

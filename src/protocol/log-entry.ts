@@ -186,13 +186,13 @@ export const ENTRY_FIELDS = {
     'The trace id of the request in the tracing system of the operators; null if tracing is off',
     '该请求的 trace id，供运维方在链路追踪系统中查找；未开启追踪时为 null',
   ),
-  /** The name of the process that settled the push. */
+  /** The name of the web or worker process that settled the push. */
   worker: operatorField(TEXT),
   /** The operator who resent the push. */
   operator: operatorField(TEXT),
   /** Digest of client, operation, idempotency key and body. */
   idempotencyFingerprint: internalField(TEXT),
-  /** Copy of the reason of a failed push, for the index `failures`. */
+  /** Copy of the reason of a failed request, for the partial index `failures`. */
   failure: internalField(TEXT),
   /** Set only for unauthenticated requests: MongoDB deletes the entry at this time. */
   expireAt: internalField(INSTANT),

@@ -121,7 +121,7 @@ export function logPageSchemas(causes: readonly string[]) {
           ),
         ),
       nextCursor: nextCursor(),
-      /** Present only on the first page. */
+      /** Present only on the first page, and only if no filter names a request, batch, matter or idempotency key. */
       notRecorded: notRecorded().optional(),
       count: z
         .object({

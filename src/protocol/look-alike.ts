@@ -1,16 +1,16 @@
 /**
- * Finds invisible characters of an id: zero-width characters, and blanks at the ends (contract 1.2). This file must run
- * in a browser, because the console bundles this file.
+ * Finds invisible characters of an id: zero-width characters, and blanks at the ends (contract 1.2). This file must
+ * run in a browser, because the console bundles this file.
  */
 
 /** Zero-width characters, direction marks, the soft hyphen and the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** Returns the same text for ids that look alike. */
+/** Returns the same text for ids that differ only in invisible characters. */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();
 
 export interface InvisibleCharacter {
-  /** Number of the Unicode character, from 1. */
+  /** Position in Unicode characters, from 1. */
   readonly position: number;
   /** For example `U+3000`. */
   readonly codePoint: string;

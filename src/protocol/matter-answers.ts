@@ -54,9 +54,11 @@ export const heldView = z
 export type HeldView = Answer<typeof heldView>;
 
 /**
+ * - MISSING: only the source system has the matter.
  * - DELETED: the matter is deleted only in the ledger.
  * - NOT_DELETED: the matter is deleted only in the source system.
  * - STALE_HERE: `sourceUpdatedAt` is older in the ledger than in the source system.
+ * - NEWER_HERE: `sourceUpdatedAt` is newer in the ledger than in the source system.
  * - STATUS_DIFFERS: `bizStatus` or `externalStatusCode` differs.
  */
 const difference = z.enum([

@@ -16,8 +16,8 @@ const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /**
- * Each parser throws PushError VALIDATION_FAILED if the body is invalid. `diff` yields after each line, so that other
- * requests can run.
+ * Each reader throws PushError VALIDATION_FAILED if the body is invalid. `diff` is a generator that yields after each
+ * line, so that other requests can run.
  */
 export function createMatterQueryReaders(timeZone: string) {
   const { get, query, digest } = matterQuerySchemas(timeZone);
@@ -48,7 +48,7 @@ const getSchema = z
   })
   .meta(describe('Ids of matters', '事项的业务主键'));
 
-/** A matter must match all filters of a query. */
+/** Fields of `matters/query` that select or sort matters. A matter must match all filters. */
 const searchFields = {
   externalIdPrefix: fields
     .nullIsAbsent(fields.externalId)
@@ -146,7 +146,7 @@ function diffRow(timeZone: string) {
   });
 }
 
-/** Only for the OpenAPI document. */
+/** Only for the OpenAPI document. `readDiff` uses `diffRows` and `diffRow` to validate a body. */
 function diffSchema(timeZone: string) {
   return z
     .object({

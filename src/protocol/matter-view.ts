@@ -187,7 +187,7 @@ export const orphanView = matterView
   );
 export type OrphanView = Answer<typeof orphanView>;
 
-/** `data` in the last line of the answer to `matters/orphans`. */
+/** `data` in the last line of a complete answer to `matters/orphans`. */
 export const orphanCount = z
   .object({
     listed: count().meta(describe('Number of different ids in the list', '列表中不同的业务主键数')),

@@ -4,17 +4,20 @@ import type { OperationName } from '../domain/operation';
 /** Base path of the signed endpoints. */
 export const OPEN_PATH = '/api/open';
 
-/** Finds the open matters and drafts that are missing in the caller's list of ids. */
+/** The query for open matters and drafts that are missing in the caller's list of ids. */
 export const ORPHANS = 'matters/orphans';
 
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
-/** Path of a batch, and the `operation` in the log entry of a rejected batch. */
+/**
+ * Path of a batch below `OPEN_PATH`. In the push log, this path is the `operation` of a rejected batch and of a line
+ * without an operation.
+ */
 export const BATCH = 'matters/batch';
 export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
 
-/** Path of a resend, and the `operation` in the log entry of a rejected resend. */
+/** Path of a resend below `OPEN_PATH`. In the push log, this path is the `operation` of a rejected resend. */
 export const RESEND = 'push-logs/resend';
 
 export const VERIFY_BATCH = 'verify/batch';
@@ -22,7 +25,7 @@ export const VERIFY_BATCH = 'verify/batch';
 export const pushPath = (operation: OperationName) => `${OPEN_PATH}/matters/${operation}`;
 export const queryPath = (name: string) => `${OPEN_PATH}/${name}`;
 
-/** Unsigned endpoints. */
+/** The liveness probe. This endpoint and all endpoints below are unsigned. */
 export const ALIVE_PATH = '/healthz';
 export const READY_PATH = '/readyz';
 export const DOCUMENT_PATH = '/openapi.json';

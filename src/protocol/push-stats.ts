@@ -94,7 +94,7 @@ export const pushStats = z
   .object({
     timeZone: z.string().meta(describe('The time zone of days and hours', '日期所用的时区')),
     by: z.enum(STATS_BUCKETS).meta(BY),
-    /** The window consists of whole minutes, hours or days, depending on `by`. */
+    /** The window from `from` to `to` consists of whole minutes, hours or days, depending on `by`. */
     from: shownInstant().meta(
       describe('The start of the counted window: ISO-8601 in UTC', '统计窗口的起点：ISO-8601，UTC'),
     ),

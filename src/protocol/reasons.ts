@@ -2,10 +2,10 @@
 import type { Text } from './language';
 
 interface ReasonText {
-  /** `code` in the answer, and the HTTP status. */
+  /** `code` in the answer, and the HTTP status. With HTTP_STATUS_MODE=always-200, signed endpoints return 200. */
   readonly code: number;
   readonly text: Text;
-  /** Whether a retry can succeed. */
+  /** Whether the caller should send the same body again, with a new timestamp and signature. */
   readonly retryable: boolean;
 }
 
@@ -166,7 +166,7 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/** Code and text for a reason that this version does not know. */
+/** For a reason that this version does not know, for example from a worker of a newer version. */
 export const UNKNOWN_REASON = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
 export function isReason(text: unknown): text is Reason {
@@ -177,5 +177,5 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
 export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
-/** An attacker without a secret can cause these errors. */
+/** An attacker without a secret can cause log entries with these reasons. */
 export const UNAUTHENTICATED_REASONS: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];

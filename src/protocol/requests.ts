@@ -217,7 +217,7 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
     );
 }
 
-/** Runs a rule even if fields other than `names` are invalid. */
+/** With this `when`, a rule runs only if all fields in `names` are valid. Other fields can be invalid. */
 function unlessInvalid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&

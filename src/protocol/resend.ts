@@ -14,7 +14,7 @@ export const MAX_RESENT = 100;
 export const MAX_VALUES = 20;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/;
-/** `[]` stands for every element of a list. A name must begin with a letter, to exclude `__proto__`. */
+/** A field path. `[]` stands for every element of a list. A name begins with a letter, to exclude `__proto__`. */
 const FIELD = /^[A-Za-z]\w*(\[\])?(\.[A-Za-z]\w*(\[\])?){0,3}$/;
 /** `set` must not change the external id of a matter. */
 const NOT_SETTABLE = 'externalId';

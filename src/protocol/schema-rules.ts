@@ -11,14 +11,14 @@ export const absentMeans = (value: unknown) => ({ [ABSENT_MEANS]: value });
 /** If `field` has `value`, the field `needed` must be present with the JSON type `type`. */
 export const requiredIf = (field: string, value: unknown, needed: string, type: string) => ({
   if: { properties: { [field]: { const: value } }, required: [field] },
-  // biome-ignore lint/suspicious/noThenProperty: it is the keyword of JSON Schema
+  // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema
   then: { properties: { [needed]: { type } }, required: [needed] },
 });
 
 /** If `field` is true, the field `limited` must not exceed `maximum`. */
 export const maximumIf = (field: string, limited: string, maximum: number) => ({
   if: { properties: { [field]: { const: true } }, required: [field] },
-  // biome-ignore lint/suspicious/noThenProperty: it is the keyword of JSON Schema
+  // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema
   then: { properties: { [limited]: { maximum } } },
 });
 

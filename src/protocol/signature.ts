@@ -28,7 +28,7 @@ export function verify(
   return matches(digest(secret, clientId, timestamp, rawBody), signature);
 }
 
-/** The caller adds the body. */
+/** Starts the signature with client id and timestamp. The caller appends the bytes of the body. */
 export function startDigest(secret: string, clientId: string, timestamp: string): Hmac {
   return createHmac('sha256', secret).update(`${clientId}\n${timestamp}\n`);
 }

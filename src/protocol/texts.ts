@@ -201,7 +201,7 @@ export const bilingualErrors = {
     if (issue.input !== undefined) return zodMessage({ zh, en });
     const { required } = TEXTS;
     if (issue.code === 'invalid_type') return zodMessage(required);
-    // The zod message for an enum lists the accepted values.
+    // For a missing enum field, the zod message lists the accepted values.
     return zodMessage({ zh: `${required.zh}；${zh}`, en: `${required.en}; ${en}` });
   },
 };

@@ -11,7 +11,10 @@ const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 export const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
-/** Excludes days 29 to 31, because `Date.parse` converts 30 February to a day in March. */
+/**
+ * `Date.parse` reads texts of this form. Days 29 to 31 are excluded, because `Date.parse` converts 30 February to a
+ * day in March.
+ */
 const USUAL_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 /** Smaller numbers are epoch seconds; other numbers are epoch milliseconds. */
@@ -22,7 +25,10 @@ const FIRST_INSTANT = -62_167_219_200_000;
 /** Earlier times are probably mistakes, such as the default value of a database. */
 export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
-/** JSON Schema of the accepted forms. */
+/**
+ * JSON Schema of the accepted forms. JSON Schema has no calendar, so `instantText` and `instantNumber` exclude some
+ * valid values of 8 and 14 digits.
+ */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
@@ -46,7 +52,7 @@ export const FORMS = {
   },
 } as const;
 
-/** @returns epoch milliseconds; undefined if the value has none of the forms of contract 4.6 */
+/** @returns epoch milliseconds; undefined if `value` is not a valid time in a form of contract 4.6 */
 export function parseInstant(value: string | number, timeZone: string): number | undefined {
   const text = String(value);
   if (DIGITS.test(text)) {
@@ -77,7 +83,7 @@ export function isWritableInstant(instant: number, timeZone: string): boolean {
   return year >= 1970 && year <= 9999;
 }
 
-/** @returns epoch milliseconds; a text without an offset is local time */
+/** A text without an offset is local time. @returns epoch milliseconds; undefined if `text` is not a valid time */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
   if (USUAL_FORM.test(text)) return Date.parse(text);
   const found = DATE_TIME.exec(text);
@@ -128,7 +134,7 @@ const MAX_DAYS = 40_000;
 interface Zone {
   /** Writes month, day, year, era, hour, minute and second, in this order. */
   readonly format: Intl.DateTimeFormat;
-  /** Milliseconds by UTC day; null if the offset changes within the day. */
+  /** Key: days since 1970 in UTC. Value: offset in milliseconds, or null if the offset changes within the day. */
   readonly offsets: Map<number, number | null>;
 }
 

@@ -1,10 +1,10 @@
--- Checks the rate of the client and the reuse of signatures. `run` in admission.ts describes the answer.
+-- Checks the rate limit and the reuse of the signature for each request. `run` in admission.ts describes the answer.
 local grace, memory = tonumber(ARGV[1]), ARGV[2]
 local max_remembered, largest_batch = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 -- KEYS, per request: remembered signatures, rate.
--- ARGV, after four values, per request: signature, use (a digest that identifies the request), interval (milliseconds
--- for one push; 0: no limit), burst, number of pushes.
+-- ARGV, after the four values above, per request: signature, use (a digest of path and idempotency key), interval
+-- (milliseconds for one push; 0: no limit), burst, number of pushes.
 local key_position = 0
 local function take_keys()
   key_position = key_position + 2
@@ -15,9 +15,9 @@ local take = arguments_after(4)
 local now = now_ms()
 
 local ADMITTED, REUSED = 0, -1
--- For each Redis key of a rate: the time at which the leaky bucket will be empty.
+-- `empty_at`: for each Redis key of a rate, the epoch milliseconds at which the leaky bucket will be empty.
 local empty_at, answers = {}, {}
--- For each Redis key of remembered signatures: the signatures to check.
+-- For each Redis key of remembered signatures: the requests whose signatures are checked.
 local signed = {}
 while key_position < #KEYS do
   local seen, rate = take_keys()
@@ -28,7 +28,7 @@ while key_position < #KEYS do
     local capacity = burst * interval
     local max_capacity = math.max(burst, largest_batch) * interval
     local at = math.max(now, empty_at[rate] or tonumber(redis.call('GET', rate) or '0'))
-    -- If the rate was lower before, the bucket can exceed `max_capacity`.
+    -- After a change of the rate or of the burst, the bucket can exceed `max_capacity`.
     if at > now + max_capacity then
       at = now + max_capacity
       empty_at[rate] = at
@@ -42,7 +42,7 @@ while key_position < #KEYS do
     end
   end
   answers[#answers + 1] = { wait, room }
-  -- A request above the rate must not use memory for its signature.
+  -- A request above the rate must not use memory for its signature. A negative `grace` means SIGNATURE_GRACE=off.
   if wait == ADMITTED and grace >= 0 then
     local requests = signed[seen] or { signatures = {}, uses = {}, positions = {} }
     table.insert(requests.signatures, signature)

@@ -1,6 +1,6 @@
 /**
- * Checks the rate of the client and the reuse of signatures before the bodies are validated (contract 3.2). Concurrent
- * requests share one round trip to Redis.
+ * Checks the rate limit and the reuse of the signature before the body is validated (contract 3.2). Concurrent
+ * requests share round trips to Redis.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate';
@@ -51,7 +51,7 @@ export interface AdmissionSettings {
 }
 
 /**
- * Milliseconds for which Redis remembers a signature. The sum of:
+ * Minimum milliseconds for which Redis remembers a signature. This number is the sum of:
  *
  * - 600 s: one web process accepts a timestamp for this time.
  * - 600 s: maximum difference between the clocks of two web processes.
@@ -60,7 +60,10 @@ export interface AdmissionSettings {
 export const SIGNATURE_MEMORY = 1_260_000;
 /** Approximate bytes of one remembered signature in Redis. */
 export const SIGNATURE_BYTES = 110;
-/** Maximum signatures that Redis remembers for one client and minute. Reuse of further signatures is not detected. */
+/**
+ * Maximum signatures that Redis remembers for one client and one minute of X-Timestamp. Reuse of further signatures
+ * is not detected.
+ */
 const MAX_REMEMBERED = 500_000;
 
 /** Minimum milliseconds between the starts of two concurrent round trips. */
@@ -83,6 +86,8 @@ export function createAdmit(
   const grace = signatureGrace === 'off' ? -1 : signatureGrace;
   const limits = [grace, SIGNATURE_MEMORY, MAX_REMEMBERED, BATCH_MAX_ITEMS];
   /**
+   * Returns `[wait, remaining]` for each request:
+   *
    * - `wait` is 0: the request is admitted.
    * - `wait` is -1: the signature was reused.
    * - `wait` is positive: the request is above the rate. A retry can succeed after `wait` milliseconds.
@@ -120,7 +125,7 @@ function keysOf(keys: RedisKeys, { caller, timestamp }: AdmissibleRequest): stri
 
 function argumentsOf({ request, limit: { rate, burst }, pushes }: AdmissionRequest) {
   const { path, idempotencyKey, signature } = request;
-  // The signature covers neither the path nor the idempotency key.
+  // The signature covers neither the path nor the idempotency key. Therefore, `use` covers the path and the key.
   const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
   const digest = createHash('sha256').update(use).digest('base64url').slice(0, 22);
   return [signature.slice(0, 32), digest, rate === 0 ? 0 : 1000 / rate, burst, pushes];

@@ -48,11 +48,11 @@ export interface Validated {
   readonly operation: OperationName | undefined;
   /** Set for an invalid body with a readable externalId. */
   readonly externalId?: string | undefined;
-  /** See `Idempotency.fingerprintOf`. */
+  /** @returns the idempotency fingerprint (idempotency.ts); undefined if retries are not detected */
   readonly fingerprintOf: (entry: LogEntry) => string | undefined;
 }
 
-/** @param timeout milliseconds that the caller waits */
+/** @param timeout milliseconds from the receipt of the request to the deadline */
 export function newPush(
   source: PushSource,
   { checked, operation, externalId, fingerprintOf }: Validated,
@@ -81,7 +81,7 @@ export interface ApplyDependencies {
   readonly finalizer: PushFinalizer;
   readonly database: Reach;
   readonly queueAndWait: QueueAndWait;
-  /** Identifies the reply channel of this web process. */
+  /** Identifies the reply channel of this process. */
   readonly replyTo: string;
   readonly clock: Clock;
   readonly metrics?: Metrics;
@@ -131,7 +131,10 @@ function finalizeEntry(
 export class LineOrder {
   /** For each externalId, the request id of the last queued line. */
   readonly last = new Map<string, string>();
-  /** Later lines with these externalIds are skipped (contract 7.2). */
+  /**
+   * The externalIds of lines that failed with a retryable error before queueing. Later lines with the same externalId
+   * are skipped (contract 7.2).
+   */
   readonly failed = new Set<string>();
 }
 
@@ -143,7 +146,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Rejects lines whose externalId is in `order.failed`, and queues the other valid pushes that have no answer yet.
+ * Rejects lines whose externalId is in `order.failed`. Queues the other valid pushes that have no answer yet, and
+ * waits for the replies.
  *
  * @returns the number of queued pushes
  */

@@ -1,4 +1,4 @@
-/** Calls to MongoDB and Redis with a timeout. */
+/** Calls to MongoDB and Redis with a timeout. A PushError of the call is thrown unchanged. */
 import { withTimeout } from '../concurrency/timing';
 import { isOutOfMemory } from '../infra/redis/commands';
 import { PushError } from '../protocol/errors';

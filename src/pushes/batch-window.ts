@@ -1,9 +1,12 @@
 /**
- * Limits how many batch lines of a client are in flight. Without the limit, batches would delay single pushes of other
- * clients (contract 7.4, docs/notes/batch-window.md).
+ * Limits the batch lines of a client in flight while other clients send single pushes. Without the limit, batches
+ * would delay the single pushes (contract 7.4, docs/notes/batch-window.md).
  */
 
-/** Batch lines of a client that may be in flight while other clients send few single pushes. */
+/**
+ * Batch lines of a client that may be in flight (the window). If other clients have more single pushes in flight, the
+ * window is the number of these single pushes.
+ */
 const WINDOW = 32;
 /** Number of parts that fit into the window. */
 const PARTS = 2;

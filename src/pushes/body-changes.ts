@@ -9,7 +9,7 @@ import { TEXTS } from '../protocol/texts';
 
 /** A value for a field, or the removal of the field. */
 export class BodyChange {
-  /** Undefined: the change applies to every invalid value of the field. */
+  /** The invalid value to change; undefined: every invalid value of the field. */
   readonly from: FieldValue['from'];
   readonly isRemoval: boolean;
   readonly value: unknown;
@@ -56,7 +56,10 @@ export function changedBody(
   return Buffer.from(JSON.stringify(body, (key, value) => keepInfinite(key, placedValue(value))));
 }
 
-/** By default, JSON.stringify writes infinite numbers as `null`. */
+/**
+ * Replaces an infinite number such as 1e999 by a string. `JSON.stringify` would write `null`, and the validation
+ * treats `null` as an absent field.
+ */
 const keepInfinite = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 

@@ -3,7 +3,9 @@
  *
  * - The *fingerprint* is a digest of client, operation, idempotency key and body.
  * - The *first attempt* is the earliest persisted push with the same fingerprint within REPLAY_WINDOW. The *prior
- *   result* is the result of the first attempt. If a worker has died after its commit, a push can find itself.
+ *   result* is the result of the first attempt.
+ * - If a worker dies after the commit of a push, another worker processes the push again. The push is then the first
+ *   attempt of itself.
  * - A push *reuses* a key if the first queued push with the key had a different body.
  */
 import { createHash } from 'node:crypto';
@@ -32,8 +34,8 @@ export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
 }
 
 /**
- * Creates an externalId for a push without externalId. With an idempotency key, the id depends on the body: otherwise
- * two pushes with one key and different bodies would change the same matter.
+ * Creates an externalId for a push without externalId. With an idempotency key, the id depends on the key and the
+ * body. Otherwise, two pushes with one key and different bodies would change the same matter.
  */
 export function assignId(
   { clientId, idempotencyKey, signature }: AssignedIdSource,
@@ -60,7 +62,7 @@ export interface IdempotencyDependencies {
 }
 
 export interface Idempotency {
-  /** @returns undefined if the push has no key or IDEMPOTENT_REPLAY is off */
+  /** @returns the fingerprint; undefined if the push has no idempotency key, or if IDEMPOTENT_REPLAY is off */
   fingerprintOf(entry: LogEntry): string | undefined;
   /**
    * @param timeout milliseconds
@@ -89,7 +91,12 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 
 export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
-/** All resends of a failed push have the same fingerprint, so at most one resend takes effect. */
+/**
+ * All resends of a failed push have the same fingerprint. Therefore, at most one resend takes effect within
+ * REPLAY_WINDOW.
+ *
+ * @returns undefined for a push that took effect
+ */
 export function resendFingerprint(logged: LogEntry): string | undefined {
   if (hadEffect(logged)) return undefined;
   return idempotencyFingerprintOf({ ...logged, idempotencyKey: keyOfAttempts(logged) });

@@ -119,7 +119,7 @@ export class LoadShedder {
     return this.byClient.get(clientId) ?? 0;
   }
 
-  /** Must be called before every change of `inFlight`. */
+  /** Updates `processed` and `busy`. Must be called before every other change of `processed` or `inFlight`. */
   private measure(): void {
     const now = this.options.clock();
     const kept = Math.exp((this.measuredAt - now) / MEMORY);

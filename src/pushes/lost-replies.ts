@@ -8,7 +8,10 @@ import type { ReplyInbox } from '../queue/producer';
 import type { Finalize, LogLookups, PushToSettle, Settlement } from '../storage/push-log';
 import { databaseCall } from './availability';
 
-/** Maximum milliseconds that a request waits for its final state after its deadline. */
+/**
+ * Maximum milliseconds that a request waits for the final state in the push log. The time starts at the deadline, or
+ * at an earlier failure.
+ */
 export const FINALIZE_GRACE = 300;
 
 export interface PushFinalizerDependencies {
@@ -28,7 +31,7 @@ const MAX_BATCH = 500;
 /** Maximum pushes in `unconfirmed`. */
 const MAX_UNCONFIRMED = 20_000;
 
-/** If MongoDB does not confirm a write, the write is retried in the background (at most MAX_UNCONFIRMED pushes). */
+/** Writes final states. Retries unconfirmed writes in the background, for at most MAX_UNCONFIRMED pushes. */
 export class PushFinalizer {
   /** By request id. */
   private readonly unconfirmed = new Map<string, PushToSettle>();
@@ -52,8 +55,8 @@ export class PushFinalizer {
   }
 
   /**
-   * @param until epoch milliseconds
-   * @returns undefined if the database does not confirm the final state in time
+   * @param until when the call stops waiting, epoch milliseconds; the call waits at least MIN_WAIT
+   * @returns the final state in the push log; undefined if MongoDB does not confirm a final state in time
    */
   async finalize(push: PushToSettle, until: number): Promise<Settlement | undefined> {
     const left = Math.max(MIN_WAIT, until - this.deps.clock());
@@ -90,7 +93,7 @@ export class PushFinalizer {
   }
 }
 
-/** Settles all waiting pushes. While Redis is unreachable, no reply can arrive. */
+/** Finalizes all pushes that wait for a reply. Runs while Redis is unreachable, because no reply can arrive. */
 export async function finalizeWaiting(
   inbox: ReplyInbox<Settlement>,
   finalizer: PushFinalizer,

@@ -13,7 +13,7 @@ export interface PushEnded {
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly answer: PushAnswer;
-  /** Number of batch lines with this answer, if known. */
+  /** Number of batch lines with this answer; undefined for a single push and for an unparsed batch. */
   readonly lines: number | undefined;
   readonly isRecorded: boolean;
 }

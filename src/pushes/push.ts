@@ -44,9 +44,9 @@ export interface PushRequest extends SignedRequest, PushHeaders {
   readonly rawBody: Uint8Array;
   /** The authentication sets this field for a large body. */
   readonly digest?: BodyDigest | undefined;
-  /** Reads the lines of a batch. @throws PushError if the batch is unreadable */
+  /** Reads the lines of a batch; undefined for a single push. @throws PushError if the batch is unreadable */
   readonly readLines?: () => readonly RawLine[] | Promise<readonly RawLine[]>;
-  /** Called after admission, with the remaining rate of the client. */
+  /** Called after admission, with the result of `Admit` (admission.ts). */
   readonly onAdmitted: (rate: RateState | undefined) => void;
   /** For the access log; set if LOG_REQUESTS is on. */
   readonly stages?: StageTimes | undefined;
@@ -93,7 +93,7 @@ export interface AcceptedPush {
 export const outcomeOf = ({ data, replayed }: AcceptedPush) =>
   replayed ? 'REPLAYED' : data.outcome;
 
-/** @param timeout milliseconds that the caller waits */
+/** @param timeout milliseconds from the receipt of the request to the deadline */
 export function newEntry(source: EntrySource, timeout: number): LogEntry {
   const { caller, operation, idempotencyKey, receivedAt, rawBody, digest, logged } = source;
   const { clientId, systemCode, secretId } = caller;
@@ -114,7 +114,7 @@ export function newEntry(source: EntrySource, timeout: number): LogEntry {
   return entry;
 }
 
-/** The first write includes the fingerprint, because a later update of an indexed field is expensive. */
+/** The first write of the entry includes the fingerprint, because a later update of an indexed field is expensive. */
 export function queuedEntry(
   entry: LogEntry,
   { externalId, warnings }: ValidPush,
@@ -158,7 +158,10 @@ export function rejectedEntry(entry: LogEntry, error: PushError, now: number): L
 /** Milliseconds for which the entry of an unauthenticated request is kept. */
 const UNAUTHENTICATED_RETENTION = 86_400_000;
 
-/** If the signature or the timestamp is wrong, the entry contains a hash for the signature diagnosis. */
+/**
+ * If the signature or the timestamp is wrong, the entry contains a hash of the sent signature, for the signature
+ * diagnosis.
+ */
 export function unauthenticatedEntry(
   entry: LogEntry,
   error: PushError,

@@ -1,6 +1,6 @@
 /**
  * Queues recorded pushes and waits for the replies of the workers. At the deadline, `PushFinalizer` writes EXPIRED to
- * the push log for each push without a reply, unless a worker has settled the push.
+ * the push log for each push without a reply. A push that a worker has already settled keeps its final state.
  */
 import type { Clock } from '../concurrency/timing';
 import { foldedLog } from '../infra/folded-log';
@@ -28,7 +28,7 @@ export interface PushToQueue {
  * Waits at most until FINALIZE_GRACE milliseconds after the deadline. The promise never rejects.
  *
  * @param deadline epoch milliseconds
- * @param onSettled called for each reply that arrives before the deadline
+ * @param onSettled called for each final state that becomes known before the deadline
  * @returns the final state of each push; undefined if the final state is unknown
  */
 export type QueueAndWait = (
@@ -108,8 +108,8 @@ async function enqueue(
 const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
 
 /**
- * If `result` is an error, a worker may still apply the push. Therefore, the client gets an answer only after the push
- * log contains the final state.
+ * If `result` is an error, a worker may still apply the push. Therefore, the inbox then receives only a final state
+ * that the push log contains.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

@@ -40,7 +40,7 @@ export interface CheckedLine {
   readonly isRepeated: boolean;
 }
 
-/** Leaves room for a slash and the line number (`derivedKey`). */
+/** Maximum length of X-Idempotency-Key for a batch. `derivedKey` appends a slash and the line number. */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 1 - LINE_DIGITS;
 
 /** @throws PushError VALIDATION_FAILED if a header is invalid */
@@ -124,7 +124,10 @@ export type CheckBodies = (
   maxProblems?: number,
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** Unknown users that all bodies list together. Each further body lists at most MAX_PROBLEMS unknown users. */
+/**
+ * Maximum unknown users in the errors of all bodies together. After this number, each further body lists at most
+ * MAX_PROBLEMS unknown users.
+ */
 const MAX_USER_PROBLEMS = 10_000;
 
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {

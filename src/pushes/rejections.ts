@@ -141,7 +141,11 @@ export interface RejectedRequest {
   readonly logged?: RequestFields;
 }
 
-/** Records a failed authentication if the client is known. */
+/**
+ * Records a failed authentication of a known client.
+ *
+ * @returns undefined if the client is unknown, or if the request does not count as a push
+ */
 export function recordRejection(
   logRejection: LogRejection,
   client: KnownClient | undefined,
@@ -175,16 +179,20 @@ export interface RejectRequestDependencies {
   readonly clock: Clock;
 }
 
-/** `lines` is undefined for a single push, and an error for an unreadable batch. `timeout` is in milliseconds. */
 export interface RejectedSubmission {
+  /** The lines of a batch, or the error of an unreadable batch; undefined for a single push. */
   readonly lines: readonly RawLine[] | PushError | undefined;
+  /** Milliseconds from the receipt of the request to the deadline. */
   readonly timeout: number;
 }
 
 /** Requests with these reasons are recorded without a body, because the database is probably slow. */
 const SLOW_WRITES: ReadonlySet<Reason> = new Set(['BACKLOG_FULL', 'DATABASE_UNAVAILABLE']);
 
-/** Records an authenticated request that is rejected as a whole. */
+/**
+ * Records an authenticated request that is rejected as a whole. If `cause` is not a PushError, the answer is
+ * INTERNAL_ERROR and the request is not recorded.
+ */
 export function rejectRequest(
   { logRejection, clock }: RejectRequestDependencies,
   request: PushRequest,

@@ -21,7 +21,7 @@ export interface ResentLine {
 /** A push that the resend request names, and the plan for this push. */
 export interface RequestedPush {
   readonly planned: Planned;
-  /** Places in the resend request, from 1. */
+  /** The place of each request id of the push in the resend request, from 1. */
   readonly lines: readonly number[];
   /** Set only if the kind of `planned` is `push`. */
   readonly checked?: ValidPush | PushError | undefined;

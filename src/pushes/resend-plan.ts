@@ -22,7 +22,7 @@ export interface StoredPush {
   readonly body: Uint8Array;
   /** Undefined if the resend changed the body (`ValuesToSet`). */
   readonly digest: BodyDigest | undefined;
-  /** The body of `entry`. A resend derives a missing externalId from this body. */
+  /** The body of `entry`, if `planResend` found the body. A resend derives a missing externalId from this body. */
   readonly firstBody: Uint8Array | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface PlanRules {
   readonly allowed: readonly Skipped[];
   /** Maximum bytes of all bodies together. */
   readonly maxBytes?: number;
-  /** Maps an entry to the attempt whose body is sent. */
+  /** Maps an entry to the attempt whose body is sent; without a mapping, the body of the entry is sent. */
   readonly attempts?: ReadonlyMap<LogEntry, LogEntry>;
 }
 
@@ -115,7 +115,10 @@ interface Attempts {
   /** Maps the request id of an original push to the request id of a resend that took effect. */
   readonly sent: ReadonlyMap<string, string>;
   readonly uses: KeyUses;
-  /** Maps the request id of a failed push to a later push of the same matter or key. */
+  /**
+   * Maps the request id of a failed push to a later push of the same matter or key. The later push took effect or is
+   * queued.
+   */
   readonly later: ReadonlyMap<string, MendingEntry>;
 }
 

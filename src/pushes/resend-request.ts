@@ -55,7 +55,7 @@ export interface ResendAnswer {
 
 /**
  * @param parse reads the body of the request
- * @throws PushError only in a dry run
+ * @throws PushError only in a dry run; otherwise, `ResendAnswer.sent` contains the error
  */
 export type ClientResend = (request: PushRequest, parse: () => ResendBody) => Promise<ResendAnswer>;
 
@@ -124,7 +124,11 @@ async function recheck(
   );
 }
 
-/** @returns undefined if `later` is a successful resend of the same push */
+/**
+ * A successful resend of the same push is no conflict, because the worker repeats the outcome of this resend.
+ *
+ * @returns undefined if `later` is no conflict for `entry`
+ */
 function overtakenBy(later: MendingEntry, entry: LogEntry): PushError | undefined {
   if (later.state === 'QUEUED') return new PushError('STILL_QUEUED');
   return positionOf(later) === positionOf(entry) ? undefined : new PushError('RESOLVED_SINCE');

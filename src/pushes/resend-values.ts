@@ -129,8 +129,8 @@ export async function checkStored(
     const { value: result } = results.next();
     if (!result || result instanceof PushError) return result ?? new PushError('INTERNAL_ERROR');
     const { clientId } = entry;
-    // `positionOf` replaces the signature of the push, because the log does not store valid signatures.
     const idempotencyKey = firstBody && entry.idempotencyKey;
+    // `positionOf` replaces the signature of the push, because the log does not store valid signatures.
     const source = { clientId, idempotencyKey, signature: positionOf(entry) };
     const externalId = entry.externalId ?? result.externalId ?? assignId(source, firstBody ?? body);
     return { operation: result.operation, warnings: result.warnings, externalId };

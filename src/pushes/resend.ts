@@ -37,7 +37,7 @@ export interface OperatorResendDependencies extends ApplyDependencies {
   readonly newRequestId: (receivedAt: number) => string;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
-  /** Identifies one run of the command. Each run applies a push at most once. */
+  /** Identifies one run of `matterctl log resend`. Each run applies a push at most once. */
   readonly runId: string;
   readonly operator: string;
   /** --again: permits a second resend of a push without an idempotency key. */

@@ -52,7 +52,7 @@ export interface SubmitSteps {
 
 const USUAL_STEPS: SubmitSteps = { read: readPushes };
 
-/** @returns one result per push, or one result for a rejected batch */
+/** @returns one result per push, or one result for a batch or resend that is rejected as a whole */
 export type Submit = (request: PushRequest, steps?: SubmitSteps) => Promise<readonly PushResult[]>;
 
 interface Submission {

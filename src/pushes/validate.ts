@@ -228,7 +228,7 @@ export function checkUsers(
 export const externalIdOf = (body: JsonObject): string | undefined =>
   externalIdSchema.safeParse(body.externalId).data;
 
-/** Parses the raw body. @returns the externalId; undefined if the JSON or the externalId is invalid */
+/** Parses the raw body. @returns the externalId; undefined if the body has no valid externalId */
 export function readExternalId(rawBody: Uint8Array): string | undefined {
   const body = resultOrPushError(() => parseJsonBody(rawBody));
   return body instanceof PushError ? undefined : externalIdOf(body);

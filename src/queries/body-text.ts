@@ -2,7 +2,7 @@
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @returns the text of the body; `base64:` and the encoded bytes if the body is not UTF-8 */
+/** @returns null without a body; the text of a UTF-8 body; otherwise, `base64:` and the encoded bytes */
 export function bodyText(body: Uint8Array | undefined): string | null {
   if (!body) return null;
   try {

@@ -1,9 +1,9 @@
-/** Limits the number of concurrent heavy queries, in total and for each caller. */
+/** Limits the number of concurrent heavy requests, in total and for each key. */
 import { PushError } from '../protocol/errors';
 
 export interface Bulkhead {
   /**
-   * @param key identifies the caller
+   * @param key the system or the client of the request
    * @returns a function that releases the slot; a second call has no effect
    * @throws PushError TOO_MANY_QUERIES if no slot is free
    */

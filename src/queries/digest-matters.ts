@@ -1,6 +1,6 @@
 /**
- * The query `matters/digest` counts and hashes the matters of a system in buckets (`BucketDigest`). Deleted matters are
- * left out.
+ * The query `matters/digest` counts and hashes the matters of a system in buckets (`BucketDigest`). Deleted matters
+ * are left out.
  */
 
 import { PushError, problem } from '../protocol/errors';
@@ -18,14 +18,15 @@ const MAX_BUCKETS = 100_000;
 
 export interface DigestQuery {
   readonly bizType?: string | undefined;
-  /** Only matters whose `sourceUpdatedAt` is from `fromDay` to `toDay`, both days included. */
+  /** Only matters whose `sourceUpdatedAt` is on this day or later. */
   readonly fromDay?: LocalDay | undefined;
+  /** Only matters whose `sourceUpdatedAt` is on this day or earlier. */
   readonly toDay?: LocalDay | undefined;
   /** True leaves out concluded matters. */
   readonly open?: boolean | undefined;
 }
 
-/** @returns a query that throws PushError TOO_MANY_QUERIES, or VALIDATION_FAILED for too many buckets */
+/** The query throws PushError TOO_MANY_QUERIES above MAX_CONCURRENT, and VALIDATION_FAILED above MAX_BUCKETS. */
 export function createDigestMatters(reader: Pick<MatterReader, 'forDigest'>, timeZone: string) {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {

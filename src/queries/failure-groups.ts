@@ -4,11 +4,14 @@ import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol
 import type { Language } from '../protocol/language';
 import { isRejectedBatch, type LogEntry } from '../storage/push-log';
 
-/** Failed pushes with the same externalId or idempotency key (`subjectOf`). */
+/**
+ * Failed pushes with the same externalId. Pushes without an externalId have the same client, operation and
+ * idempotency key instead (`subjectOf`). A push without externalId and idempotency key is alone.
+ */
 export interface FailedSubject {
   /** At least one entry, newest first. */
   readonly entries: readonly LogEntry[];
-  /** The push that resolved `entries[0]`; null if unresolved. */
+  /** The push that resolved the failure of `entries[0]`; null if unresolved. */
   readonly mended: Mended | null;
 }
 
@@ -26,7 +29,7 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
 export const isRejectedBatchSubject = ({ entries: [last] }: FailedSubject) =>
   last !== undefined && isRejectedBatch(last);
 
-/** Rejected batches do not count. */
+/** A rejected batch does not count as still failed. */
 export const isStillFailed = (subject: FailedSubject) =>
   subject.mended === null && !isRejectedBatchSubject(subject);
 
@@ -71,7 +74,11 @@ function causeOf(entries: readonly LogEntry[], language: Language): FailedRow['c
   };
 }
 
-/** A push with several invalid fields is in several groups. @returns the largest groups first */
+/**
+ * Groups failed pushes by reason and invalid field. A push with several invalid fields is in several groups.
+ *
+ * @returns the largest groups first
+ */
 export function groupsOf(subjects: readonly FailedSubject[]): {
   readonly groups: readonly FailureGroup[];
   readonly moreGroups: number;

@@ -46,7 +46,7 @@ const POSITION = /^[0-9a-f]{24}$/;
 /** Omits reasons of unauthenticated requests. An attacker could send many of these requests to hide failed pushes. */
 const DEFAULT_REASONS = ALL_REASONS.filter((reason) => !UNAUTHENTICATED_REASONS.includes(reason));
 
-/** @returns a query that throws PushError VALIDATION_FAILED with the invalid fields */
+/** The query throws PushError VALIDATION_FAILED with the invalid fields if the body is invalid. */
 export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures> {
   const { search, findMended, counts, timeZone, retention, clock } = deps;
   const { maxChecked = MAX_CHECKED } = deps;
@@ -61,7 +61,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
       from,
       to,
     } satisfies LogFilter;
-    // A cursor is valid for both values of `stillFailed`.
+    // A cursor is valid only for these values, so the request for the next page may change `stillFailed`.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxChecked };
@@ -86,7 +86,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery<Failures
 }
 
 interface FailuresPage {
-  /** Failed pushes by subject (`FailedSubject`), newest first. */
+  /** The key is the subject (`subjectOf`). The value contains the failed pushes of the subject, newest first. */
   readonly bySubject: ReadonlyMap<string, readonly LogEntry[]>;
   /** Request id of the last push of the page; undefined if this is the last page. */
   readonly continueAfter: string | undefined;

@@ -34,7 +34,7 @@ const COUNT_BOUND = 10_000;
 /** The position in a cursor is a request id. */
 const POSITION = /^[0-9a-f]{24}$/;
 
-/** Only `nextCursor: null` marks the last page. */
+/** A page can have fewer entries than `limit`. Only `nextCursor: null` marks the last page. */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage> {
   const { search, counts } = deps;
   const schema = logQuerySchema(deps.timeZone);
@@ -44,7 +44,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery<LogPage>
     const seesBodies = !queryKey?.noBodies;
     const includeBody = query.includeBody === true && seesBodies;
     const filter = filterOf(query, systemCode);
-    // Omits `oldestFirst: false`, so that the cursors of older versions stay valid.
+    // Omits `oldestFirst: false`, so that the cursors of older service versions stay valid.
     const cursorQuery = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorQuery, POSITION);
     const showsNotRecorded = cursor === undefined && isCountable(filter);

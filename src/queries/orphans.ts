@@ -1,9 +1,9 @@
-/** Finds the open matters and drafts that are missing in the list of the source system. */
+/** Finds orphans: the open matters and drafts that are missing in the list of the source system. */
 import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { MatterReader, OpenMatter } from '../storage/ledger';
 
 /**
- * Yields groups of orphans, sorted by external id; a group can be empty.
+ * Yields the orphans in the order of their external ids, in groups. A group can be empty.
  *
  * @param listed the external ids that the source system lists
  */

@@ -9,11 +9,14 @@ import { toMatterView, weightOf } from './presenters/matter';
 
 /** Maximum milliseconds between the `updatedAt` and the commit of a change. */
 const COMMIT_LAG = 30_000;
-/** Maximum matters that `createReadChanges` reads for one page. */
+/** Maximum matters that the service examines for one page if the query needs no search (`searchOf`). */
 const MAX_SCANNED = 5_000;
-/** A page ends after this many characters (`weightOf`). The contents of 500 matters can have hundreds of megabytes. */
+/**
+ * A page ends when its matters have at least this many characters (`weightOf`). The maximum of 500 matters can have
+ * more than 60 million characters.
+ */
 const MAX_WEIGHT = 16 * 1024 * 1024;
-/** The position in a cursor: `updatedAt.matterId.watermark`. */
+/** The position in a cursor: `updatedAt`, `matterId` and `watermark` as numbers, joined by dots. */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
 
 interface ChangesQuery extends MatterFilter {
@@ -27,9 +30,9 @@ interface ChangesQuery extends MatterFilter {
 
 interface MatterPage {
   readonly matters: readonly MatterView[];
-  /** Position of the last matter that this page covers; undefined on the last page. */
+  /** The next page begins after this position. Undefined on the last page. */
   readonly next: ChangePosition | undefined;
-  /** Number of matters that a search examined for this page. */
+  /** Number of matters that the search examined for this page; absent if the query needs no search. */
   readonly examined?: number;
 }
 
@@ -46,8 +49,8 @@ export function createQueryMatters(
   ): Promise<ChangesPage & { readonly matters: readonly MatterView[] }> => {
     const { updatedFrom, updatedTo, bizType } = query;
     const search = searchOf(query);
-    // A cursor is valid only for these values. An undefined `search` is left out, so cursors of older service versions
-    // stay valid.
+    // A cursor is valid only for these values. An undefined `search` is left out, so cursors of older service
+    // versions stay valid.
     const window = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
     const cursorQuery = search ? [...window, search] : window;
     const { after, watermark } = query.cursor
@@ -146,7 +149,7 @@ function createReadSearch(
           return { matters, next: positionBefore(positions, position), examined };
         }
         const matter = byId.get(position.matterId);
-        // An operator removed the matter from MongoDB after the search.
+        // An operator can remove a matter from MongoDB after the search.
         if (!matter) continue;
         weight += weightOf(matter);
         matters.push(toMatterView(matter, timeZone));

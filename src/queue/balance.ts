@@ -5,8 +5,8 @@ import type { Metrics } from '../observability/metrics';
 import type { Partitions } from './commands/partitions';
 
 /**
- * Minimum milliseconds between two regular heartbeats of a worker. A worker that stops, pauses or resumes sends one
- * more.
+ * Minimum milliseconds between two regular heartbeats of a worker. A worker that stops, pauses or resumes sends an
+ * additional heartbeat.
  */
 export const SHARE_EVERY = 500;
 
@@ -46,8 +46,9 @@ export interface Share {
 }
 
 const NO_CHANGE: Share = { release: 0, max: undefined };
-/** Workers tolerate small differences between their numbers of partitions. */
+/** Workers rebalance only if a worker has at least this many partitions fewer than the average (rounded down). */
 const TOLERANCE = 1;
+/** In addition, the difference must be at least this part of the average (rounded down). */
 const TOLERATED_PART = 0.1;
 
 /** Keys of `owned` are worker ids; values are numbers of partitions. */
@@ -65,7 +66,7 @@ export function shareOf(id: string, owned: ReadonlyMap<string, number>): Share {
   return { release, max: (owned.get(id) ?? 0) < share ? share + 1 : share };
 }
 
-/** Releases partitions only if the distribution is uneven at two consecutive heartbeats. */
+/** A worker releases partitions only if the distribution is uneven at two consecutive heartbeats. */
 export function createDampedShare(id: string): (owned: ReadonlyMap<string, number>) => Share {
   let mayRelease = false;
   return (owned) => {

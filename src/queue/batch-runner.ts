@@ -23,10 +23,10 @@ export interface BatchRunnerOptions {
   readonly partitions: Partitions;
   /** Returns the `ownerText` of this worker. */
   readonly owner: () => string;
-  /** Returns the session id of a batch. Concurrent batches have different indexes. */
+  /** Returns the id of the database session of a batch. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
-  /** After an abandoned batch, the next batch with this index must use a new session. */
+  /** Called when a batch is abandoned. The next batch with the same index must use a new database session. */
   readonly onAbandoned: (index: number) => void;
   readonly processingTimeout?: number;
   /** BATCH_LIMIT: maximum pushes of one batch. */
@@ -55,7 +55,7 @@ export class BatchRunner {
     this.batchLimit = options.batchLimit;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // At most as many partitions as pushes: each partition of a batch needs room for a push.
+      // A batch needs room for a push of each partition, so `batchLimit` also limits the number of partitions.
       maxBatch: () => Math.min(this.batchLimit, this.maxPartitions(held())),
       maxRunning: CONCURRENT_BATCHES,
       headStart: HEAD_START,

@@ -23,7 +23,7 @@ export type { Reply } from './replies';
 
 /** A worker releases a partition after this many milliseconds without pushes. */
 const LINGER = 3_000;
-/** Milliseconds between two checks for idle partitions. */
+/** Minimum milliseconds between two checks for idle partitions. */
 const RELEASE_EVERY = 500;
 
 export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOptions {
@@ -97,7 +97,8 @@ export class GroupWorker {
       byIdleness.filter(([partition]) => shardOf(partition, this.options.keys.shards) === shard);
     const maxJobsOf = (shard: number) =>
       max === undefined ? undefined : Math.max(1, heldOf(shard).length + max - this.held.size);
-    // BullMQ may ignore the new limit until a job of the shard ends.
+    // BullMQ can ignore a higher limit until a job of the shard ends. Therefore, this worker releases the
+    // longest idle partition of the shard.
     for (const shard of this.workers.limit(maxJobsOf)) heldOf(shard)[0]?.[1].requestRelease();
   }
 
@@ -127,7 +128,10 @@ export class GroupWorker {
     if (isClosed) await this.options.partitions.release([...this.owned], this.options.id, 'FAILED');
   }
 
-  /** After an outage, a partition can get a second job. The second job ends the first job. */
+  /**
+   * After an outage of Redis, this worker can receive a second job of a partition while the first job runs. The
+   * second job requests the end of the first job, and then starts.
+   */
   private takeJob(partition: number): Promise<void> {
     this.held.get(partition)?.requestRelease();
     const run = async () => {
@@ -160,7 +164,7 @@ export class GroupWorker {
     const waiting: number[] = [];
     for (const partition of partitions) {
       const pushes = left.get(partition) ?? 0;
-      // The partition stays in `owned`. The sweep schedules a new job if necessary.
+      // After an error, the partition stays in `owned`. The sweep schedules a new job if necessary.
       if (pushes instanceof Error) throw pushes;
       this.owned.delete(partition);
       if (pushes > 0) waiting.push(partition);
@@ -168,7 +172,10 @@ export class GroupWorker {
     if (waiting.length > 0) await jobs.schedule(waiting);
   }
 
-  /** Releases idle partitions without pushes. Starts a batch for an idle partition that has pushes. */
+  /**
+   * Releases idle partitions without pushes, and owned partitions without a job and without pushes. Starts a batch
+   * for an idle partition that has pushes.
+   */
   private async releaseIdle(): Promise<void> {
     const { partitions, id, logger } = this.options;
     const idle = [...this.held]

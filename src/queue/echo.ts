@@ -1,4 +1,4 @@
-/** Checks whether this process receives the messages of its channel. */
+/** Reconnects the subscriber of this process if the subscriber no longer receives messages. */
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
 import type { Logger } from '../infra/logger';
 import { isRedisReady } from '../infra/redis/commands';
@@ -6,7 +6,7 @@ import type { RedisConnection } from '../infra/redis/connect';
 import type { RedisKeys } from './keys';
 import { probePrimary } from './probe';
 
-/** Milliseconds between two test messages. */
+/** Minimum milliseconds between two test messages. */
 const TEST_INTERVAL = 1_000;
 /** Number of missing test messages after which the subscriber reconnects. */
 const MAX_MISSING = 2;
@@ -23,10 +23,7 @@ interface EchoSources {
   readonly logger: Logger;
 }
 
-/**
- * Reconnects the subscriber if no message arrives. After a failover, the subscriber can still be connected to the
- * former primary.
- */
+/** After a failover, the subscriber can still be connected to the former primary and then receives no messages. */
 export function createEchoCheck({
   redis,
   subscriber,

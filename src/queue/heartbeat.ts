@@ -39,7 +39,7 @@ type ProcessRecord = z.infer<typeof processRecord>;
 export interface SeenProcess extends ProcessRecord {
   /** Milliseconds since the last heartbeat. */
   readonly silentMs: number;
-  /** Whether heartbeats are missing. */
+  /** Whether the process is probably dead: `silentMs` exceeds SILENT. */
   readonly isSilent: boolean;
 }
 
@@ -139,7 +139,7 @@ export function createHeartbeat({ id, redis, keys, logger, ...options }: Heartbe
   lifecycle.onStop('heartbeat', async () => {
     if (!loop) return;
     await loop.stop();
-    // Must be one transaction: a record without an entry in `processHeartbeats` does not expire.
+    // These commands must form one transaction: a record without an entry in `processHeartbeats` does not expire.
     const leave = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).hdel(workers, id);
     // If Redis is unavailable, the record expires later.
     await leave.exec().catch(() => undefined);

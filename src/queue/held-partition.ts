@@ -44,7 +44,7 @@ export class HeldPartition {
     }
   }
 
-  /** Resolves at once if a notification has arrived since the last call. */
+  /** Resolves at once if a notification has arrived since the last call; otherwise, at the next notification. */
   private async nextNotification(): Promise<void> {
     this.waitingSince = performance.now();
     if (!this.isNotified) {

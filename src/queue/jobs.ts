@@ -59,7 +59,10 @@ export function createJobQueues(
 
 /** Milliseconds until the lock of a job expires. */
 const LOCK_DURATION = 1_500;
-/** Milliseconds between two checks for expired locks. LOCK_DURATION + STALLED_INTERVAL must be less than 3 s. */
+/**
+ * Milliseconds between two checks for expired locks. LOCK_DURATION + STALLED_INTERVAL must be less than 3 s, because
+ * another worker must take over the partitions of a dead worker within 3 s (docs/concepts.md).
+ */
 const STALLED_INTERVAL = 500;
 /** Milliseconds until BullMQ retries after a lost connection. */
 const RETRY_DELAY = 1_000;
@@ -160,7 +163,7 @@ export class JobWorkers {
 
   /**
    * @param maxJobsOf returns the limit of a shard, at least 1; undefined: no limit
-   * @returns the shards that are no longer full
+   * @returns the shards whose active jobs reached the previous limit and do not reach the new limit
    */
   limit(maxJobsOf: (shard: number) => number | undefined): number[] {
     return this.workers.flatMap((worker, shard) => {
@@ -181,7 +184,8 @@ export class JobWorkers {
   }
 
   /**
-   * If Redis is unavailable, `close` waits only for running batches. Reason: bullmq issue 4656.
+   * If Redis is unavailable, `close` waits only for running batches, because `Worker.close` of BullMQ then never ends
+   * (bullmq issue 4656).
    *
    * @param isBusy whether a batch runs
    * @returns whether all jobs and `others` have ended

@@ -22,7 +22,7 @@ export const shardOf = (partition: number, shards: number): number => partition 
 export const partitionsOf = (shard: number, { shards, partitions }: QueueLayout): number[] =>
   Array.from({ length: partitions }, (_, index) => index * shards + shard);
 
-/** @param onFailed called for each item of a failed call */
+/** Calls `run` once for each shard of `items`. @param onFailed called for each item of a shard whose `run` failed */
 export async function onEachShard<T>(
   shards: number,
   items: readonly T[],
@@ -49,7 +49,7 @@ export async function onEachShard<T>(
 export const layoutText = ({ shards, partitions }: QueueLayout): string =>
   `${shards} ${partitions}`;
 
-/** Version of the stored formats (records.ts). For another version, see docs/runbook.md, "Upgrading". */
+/** Version of the stored formats (records.ts). Before you change this number, read docs/runbook.md, "Upgrading". */
 const FORMAT = 6;
 
 /** Default partitions of each shard (docs/scaling.md). */
@@ -77,7 +77,7 @@ export function createRedisKeys(namespace: string, shards = 1, partitions = DEFA
     partitionClients: (shard: number) => `${tagOf(shard)}:partition-clients:${FORMAT}`,
     /** By partition: the owner, then earlier owners (`ownerText` in records.ts). */
     owners: (shard: number) => `${tagOf(shard)}:owners:${FORMAT}`,
-    /** Absent in a new or emptied Redis. */
+    /** Exists if Redis knows the owners of all partitions of the shard. A new or emptied Redis lacks this key. */
     ownersKnown: (shard: number) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     /** Exists for a short time after a worker has checked all partitions (commands/find-due-partitions.lua). */
     sweep: (shard: number) => `${tagOf(shard)}:sweep:${FORMAT}`,

@@ -21,7 +21,7 @@ export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Pro
   await redis.del(`${keys.probe}:nothing`);
 }
 
-/** Milliseconds between two checks for a pause. */
+/** Minimum milliseconds between two checks for a pause. */
 const PAUSE_INTERVAL = 1_000;
 
 const PAUSED = 'the queue of partition jobs was paused with BullMQ, so workers get no jobs';

@@ -56,8 +56,9 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Limits of one append. Redis runs no other command during an append. */
+/** Maximum pushes of one append. Redis runs no other command during an append. */
 const MAX_APPEND = 500;
+/** Maximum bytes of one append. The pushes of one `enqueue` call stay together, even if they exceed both limits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Each push counts as at least this many bytes, so MAX_BYTES allows at most MAX_APPEND pushes. */
 const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
@@ -76,7 +77,8 @@ const NO_RESULT = new Error('no result from the queue for this push');
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { layout, tracing } = options;
   const { shards } = layout;
-  // `maxRunning: 1` keeps the order of the pushes. An unavailable shard must not delay appends to other shards.
+  // `maxRunning: 1` keeps the order of the pushes. Each shard has a batcher, because an unavailable shard must not
+  // delay appends to other shards.
   const batchers = Array.from({ length: shards }, (_, shard) =>
     createBatcher<readonly Queued[], readonly Enqueued[]>({
       run: (calls) => appendAll(options, shard, calls),

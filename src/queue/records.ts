@@ -35,13 +35,13 @@ export interface TimedPush {
   readonly push: PushMessage;
   /** The result of `encodePush`, if the push is already encoded. */
   readonly text?: string;
-  /** Milliseconds from now until the deadline. */
+  /** Milliseconds from the call of `append` until the deadline. */
   readonly timeout: number;
 }
 
 export interface WantedPartition {
   readonly partition: number;
-  /** True: this worker becomes the owner of the partition. */
+  /** Whether this worker has just received the job of the partition. If so, the read makes this worker the owner. */
   readonly isTaken: boolean;
 }
 
@@ -62,8 +62,8 @@ export interface Batch {
   /** The database session in which the batch commits. */
   readonly session: string;
   /**
-   * Earlier owners of the partitions in this batch. Before reading matters, the worker must end the open transactions
-   * of these owners.
+   * Earlier owners of the partitions in this batch. The worker must end the open transactions of these owners before
+   * the worker loads matters from the database.
    */
   readonly fencedOwners: readonly string[];
   /**
@@ -112,8 +112,8 @@ export function decodeItem(item: string): WaitingPush {
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
 
 /**
- * An owner of partitions: one run of a worker. The next owner of a partition ends the open transactions of
- * `sessions`.
+ * An owner of partitions: one run of a worker. With the ids in `sessions`, the next owner of a partition can end the
+ * open transactions of this owner.
  */
 export interface Owner {
   /** Letters and digits only, because the Lua scripts match this id with `%w`. */

@@ -13,7 +13,7 @@ export interface Reply<S> {
   readonly settlement: S;
 }
 
-/** Id of the entry that contains the time of sending. */
+/** Each reply message also contains the time of sending, in an entry with this id. */
 const SENT_AT = '';
 
 /** @param sentAt Redis time, epoch milliseconds */
@@ -44,7 +44,7 @@ export interface ReplyInbox<S> {
   ): Promise<(S | undefined)[]>;
   /** Ids of the pushes that have waited for a reply for at least `age` milliseconds. */
   waitingFor(age: number): string[];
-  /** Delivers a settlement that was not received as a reply. */
+  /** Delivers a settlement from a reply or from another source. Has no effect if no call waits for `id`. */
   deliver(id: string, settlement: S): void;
   /** Number of pushes whose replies have not arrived yet. */
   readonly size: number;

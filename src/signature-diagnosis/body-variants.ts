@@ -128,8 +128,9 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** Ranges of the two bytes of a GBK character. */
+/** Range of the first byte of a GBK character. */
 const LEADS = [0x81, 0xfe] as const;
+/** Range of the second byte of a GBK character. */
 const TRAILS = [0x40, 0xfe] as const;
 /** A question mark, for characters that the character set does not contain. */
 const UNKNOWN = 0x3f;

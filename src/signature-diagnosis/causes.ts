@@ -150,7 +150,7 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
   };
 }
 
-/** For a search that ended before it had tried all mistakes. */
+/** Makes the finding of a search that ended before the search had tried all known mistakes. */
 export function unexplainedSoFar(isOutOfTime: boolean): CauseFinding {
   const finding = toFinding('UNEXPLAINED', 'it did not try all known mistakes');
   return isOutOfTime ? { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` } : finding;

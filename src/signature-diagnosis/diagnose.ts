@@ -84,10 +84,17 @@ export async function diagnoseInSlices(
   }
 }
 
-/** `whole`: the search found the cause or tried all mistakes. `most tried`: the search reached `maxDigests`. */
+/**
+ * - `whole`: the search found the cause or tried all mistakes.
+ * - `most tried`: the search reached `Bounds.maxDigests`.
+ * - `out of time`: the search reached `Bounds.time`.
+ */
 type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
-/** Each call of the returned function continues the search for about `slice` milliseconds. */
+/**
+ * Each call of the returned function continues the search for about `slice` milliseconds. The call returns undefined
+ * if the search has not ended.
+ */
 function startSearch(
   request: SignatureRejection,
   secrets: readonly StoredSecret[],

@@ -130,12 +130,12 @@ export const OTHER_FORMS: readonly Form[] = [
     write: pythonBytes,
   },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
-  // The caller decoded the digest as UTF-8, and the client sent `?` for characters outside Latin-1.
+  // The caller decoded the digest as UTF-8, and the HTTP library sent `?` for characters outside Latin-1.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
     write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
   },
-  // The caller decoded the digest as UTF-8, and the client sent the text as UTF-8 bytes.
+  // The caller decoded the digest as UTF-8, and the HTTP library sent the text as UTF-8 bytes.
   {
     ...{ cause: 'SIGNATURE_RAW', lengths: [32, 96] },
     write: (it) => Buffer.from(it.toString('utf8')).toString('latin1'),

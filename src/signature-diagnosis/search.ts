@@ -82,7 +82,7 @@ function findingsOf(
   return isExplained ? found : [toFinding('SIGNATURE_RIGHT')];
 }
 
-/** At most two of the fields are set. */
+/** The mistakes that the search tries together. At most two of the fields are set. */
 export interface Deviation {
   readonly key?: KeyVariant;
   readonly body?: BodyVariant;
@@ -102,7 +102,10 @@ interface Kind {
 }
 
 const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
-/** In the order of the search. `body` must be first in a pair, because body variants are slow. */
+/**
+ * The search tries the pairs in this order. `body` must be first in a pair, because body variants are slow. The
+ * search runs through the variants of the first field only once.
+ */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
   ['key', 'text'],

@@ -11,7 +11,7 @@ export interface TimeVariant {
   readonly isCommon: boolean;
 }
 
-/** Units smaller than seconds, by the number of digits. */
+/** Units smaller than seconds, by the number of digits of the timestamp. */
 const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
   13: ['TIMESTAMP_MILLISECONDS', 1e3],
   16: ['TIMESTAMP_UNIT', 1e6],
@@ -20,7 +20,7 @@ const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>
 const SIGNED_MILLISECONDS = 'the caller signed milliseconds and sent a different timestamp';
 const QUARTER_HOUR = 900;
 const FARTHEST_ZONE = 14 * 3_600;
-/** Maximum seconds between the signed and the sent timestamp. */
+/** The search tries signed timestamps up to this many seconds before and after the sent timestamp. */
 const APART = 5;
 
 /**

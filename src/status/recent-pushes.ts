@@ -40,7 +40,7 @@ const MINUTE = 60_000;
 /** Number of counted minutes before the current minute. */
 const MINUTES = 4;
 
-/** Whether the service failed. CLIENT_PAUSED is no failure, because an operator paused the client. */
+/** Whether the service caused the result. CLIENT_PAUSED is no failure, because an operator paused the client. */
 export const isFailure = (result: string): boolean =>
   isReason(result) && result !== 'CLIENT_PAUSED' && new PushError(result).code >= 500;
 

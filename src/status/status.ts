@@ -8,7 +8,7 @@ import type { ClientWithoutKeys, MongoStatus, MongoStatusReader, Resendable } fr
 import { type ClientPushes, NO_PUSHES, type ResultStatus } from './recent-pushes';
 import type { RedisStatus, RedisStatusReader } from './redis-status';
 
-/** Maximum milliseconds until a server answers. */
+/** Maximum milliseconds to read the status from one server. */
 const TIMEOUT = 5_000;
 /** Maximum milliseconds between the start times that processes report for one outage. */
 const SAME_OUTAGE = 5_000;

@@ -26,7 +26,7 @@ export * from './directory/user-admin';
 export * from './directory/user-model';
 export * from './directory/users';
 
-/** Milliseconds for which a web process caches the clients. */
+/** Maximum age of the cached clients, in milliseconds. If the database is slow, the cache raises this maximum. */
 const CACHE_TTL = 1_000;
 const MAX_CLIENTS = 10_000;
 
@@ -51,7 +51,7 @@ export interface UsableSecret {
 
 export interface QueryKeyTerms {
   readonly mayPush: boolean;
-  /** True: answers to requests with this key omit titles, contents, payloads and stored bodies. */
+  /** True: answers to requests with this key omit titles, summaries, contents, payloads and stored bodies. */
   readonly noBodies?: boolean;
   /** Epoch milliseconds. */
   readonly endsAt: number;
@@ -62,7 +62,7 @@ export interface KnownClient {
   readonly type: ClientRecord['type'];
   readonly enabled: boolean;
   readonly systemCode: string | null;
-  /** The valid secrets, then the valid query keys. */
+  /** The valid secrets, then the valid query keys. Secrets and keys that cannot be decrypted are absent. */
   readonly secrets: readonly UsableSecret[];
   readonly paused?: ClientPause;
   /** Absent: RATE_LIMIT and RATE_BURST apply. */
@@ -72,7 +72,7 @@ export interface KnownClient {
 export interface ClientDirectory {
   /** The result can be up to one second old. If the database is slow, the result can be up to five seconds old. */
   find(clientId: string): Promise<KnownClient | undefined>;
-  /** Reads the database unless calls are too frequent. */
+  /** Reads the database. If calls are too frequent, `findFresh` does the same as `find`. */
   findFresh(clientId: string): Promise<KnownClient | undefined>;
   /**
    * The largest number of usable secrets and query keys of one client. A wrong signature is compared with at least
@@ -147,7 +147,7 @@ function createSecretOpener(keyRing: KeyRing, log: LogLine): () => OpenSecret {
     const before = opened;
     opened = new Map();
     return (secret, clientId) => {
-      // The key contains `clientId`, because a copy of the secret must not work for a different client.
+      // Without `clientId` in `key`, the cache would accept a sealed secret that was copied from a different client.
       const key = JSON.stringify([clientId, secret.id, secret.sealed]);
       const usable = before.get(key) ?? openOne(secret, clientId);
       opened.set(key, usable);

@@ -13,7 +13,7 @@ import {
 } from './push-log/entry';
 import { eraseNames } from './push-log/erase-names';
 
-/** Numbers of changed or deleted documents; in a dry run, of the documents to change or delete. */
+/** Numbers of changed or deleted documents. A dry run counts the documents that a real run would change or delete. */
 export interface Erased {
   /** Matters that had the user as a past handler. */
   readonly matters: number;
@@ -26,7 +26,7 @@ export interface Erased {
 export interface ErasureOptions {
   /** True: only counts the documents to erase. */
   readonly dryRun: boolean;
-  /** Called at the start and after each batch. */
+  /** Called at the start and after each batch. `searched` is the number of documents that were read so far. */
   readonly onProgress?: (erased: Erased, searched: number) => void;
 }
 
@@ -34,12 +34,12 @@ export interface ErasureOptions {
 const BATCH = 1_000;
 /** Maximum bodies per command. One body can have megabytes. */
 const BODY_BATCH = 100;
-/** Not for long reads, because `maxTimeMS` limits the total time of a cursor. */
+/** Long reads do not use these options, because `maxTimeMS` limits the total time of a cursor. */
 const OPTIONS = { maxTimeMS: 10_000 };
 
 /**
- * Erases the user from past handlers and log entries. Deletes bodies that contain the username as a word. New
- * documents can still contain the username.
+ * Erases the user from past handlers and log entries. Deletes bodies that contain the username as a word. Documents
+ * that are written after the start of the erasure can still contain the username.
  */
 export async function eraseUser(
   connection: Connection,

@@ -1,6 +1,6 @@
 /**
- * Entry point of `storage/ledger/`. Code outside `storage/` must not import other files of `storage/ledger/`. Instants
- * are epoch milliseconds.
+ * Entry point of `storage/ledger/`. Production code outside `storage/` must not import other files of
+ * `storage/ledger/`. Instants are epoch milliseconds.
  */
 import type { Connection, mongo } from 'mongoose';
 import type { Clock } from '../concurrency/timing';

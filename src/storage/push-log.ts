@@ -17,7 +17,7 @@ export * from './push-log/search';
 export * from './push-log/settlement';
 
 export interface PushLog {
-  /** @throws the error of the last attempt if the entry or the body was not written in time */
+  /** @throws the error of the last attempt if the entry or the body may be missing */
   append(entry: LogEntry, body?: Uint8Array): Promise<void>;
   readonly appendAll: Append;
   readonly settle: SettleEntries;

@@ -17,8 +17,9 @@ export interface SchemaWatch extends PollLoop {
   untilPrepared(): Promise<void>;
 }
 
-/** Milliseconds between two checks. CHECK_EVERY applies only while an index is missing. */
+/** Milliseconds between two checks while an index is missing. */
 const CHECK_EVERY = 500;
+/** Milliseconds between two checks while no index is missing. */
 const WATCH_EVERY = 10_000;
 const NOT_PREPARED =
   'the database is not prepared, so all pushes are rejected: run the release step';

@@ -2,10 +2,10 @@
  * Entry point of `storage/sessions/`: the pool of database sessions of a worker. An open transaction of a dead worker
  * locks documents for at least a minute. Two mechanisms end the transaction earlier:
  *
- * - Redis stores the session ids of each partition owner (`src/queue/records.ts`). The next owner of the partition ends
- *   the transactions of these sessions. This mechanism fails if Redis loses its data.
- * - Every worker writes its session ids and a heartbeat to MongoDB (`SessionHeartbeats`). If the heartbeat of a worker
- *   stops, other workers end the transactions of this worker.
+ * - Redis stores the session ids of each partition owner (`src/queue/records.ts`). The next owner of the partition
+ *   ends the transactions of these sessions. This mechanism fails if Redis loses its data.
+ * - Every worker writes its session ids and a heartbeat to MongoDB (`SessionHeartbeats`). If the heartbeat of a
+ *   worker stops, other workers end the transactions of this worker.
  */
 import type { Connection, mongo } from 'mongoose';
 import { type PollLoop, startPollLoop } from '../concurrency/timing';
@@ -38,7 +38,7 @@ const NOT_KILLED =
 export class SessionPool {
   private readonly client: mongo.MongoClient;
   private readonly pool = new Map<number, PooledSession>();
-  /** Ids of sessions. The pool must end the transactions of these sessions. */
+  /** Ids of the sessions whose open transactions the pool must still end. */
   private readonly retired = new Set<string>();
   private readonly heartbeats: SessionHeartbeats;
   private readonly oneHeartbeatAtATime = createMutex();
@@ -98,7 +98,7 @@ export class SessionPool {
       );
   }
 
-  /** Ends the open transactions of these sessions. Skips sessions of this pool, because `makeReady` handles them. */
+  /** Ends the open transactions of the sessions `ids`. Skips the pool's own sessions, which `makeReady` handles. */
   async kill(ids: readonly string[]): Promise<void> {
     const own = new Set([...this.pool.values()].map(({ id }) => id));
     const others = ids.filter((id) => !own.has(id));

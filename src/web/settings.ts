@@ -9,7 +9,7 @@ import type { PushSettings } from '../pushes/pushes';
 import type { SelfSettings } from '../queries/self-queries';
 import { REPLAY_WINDOW } from '../storage/push-log';
 
-/** The path of PUBLIC_URL without the trailing slash; empty for the root. */
+/** The path of PUBLIC_URL without the trailing slash; empty if PUBLIC_URL is empty or has no path. */
 export const pathPrefixOf = ({ PUBLIC_URL: publicUrl }: Config): string =>
   publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 

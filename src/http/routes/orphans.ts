@@ -10,7 +10,10 @@ import { type LineGroups, onResponseEnd, startLines } from '../line-answer';
 import type { RequestState } from '../request';
 import type { StreamedUpload } from '../streamed-body';
 
-/** A list of a million ids can take a hundred megabytes of memory. */
+/**
+ * Maximum concurrent requests of one client (`perKey`) and of all known clients. A list of a million ids can take a
+ * hundred megabytes of memory.
+ */
 const MAX_CONCURRENT = { perKey: 1, total: 3 };
 /** Requests with unknown client ids must not occupy the slots of known clients. */
 const MAX_CONCURRENT_UNKNOWN = { perKey: 1, total: Number.POSITIVE_INFINITY };
@@ -20,7 +23,7 @@ const NO_CLIENT = '';
 export function createOrphansUpload(bodyLimit = ORPHANS_ENDPOINT.body.limit.bytes): StreamedUpload {
   const bulkhead = createBulkhead(MAX_CONCURRENT);
   const unknown = createBulkhead(MAX_CONCURRENT_UNKNOWN);
-  // Rejects unknown clients like known clients, because the answers must not reveal which clients exist.
+  // Applies the same limits to known and unknown clients. Otherwise, the answers would reveal which clients exist.
   const acquire = (clientId: string, isKnown: boolean) => {
     if (isKnown) return bulkhead.acquire(clientId);
     bulkhead.acquire(NO_CLIENT)();

@@ -15,7 +15,8 @@ import { requestOf, storeEnded } from './push';
 export function resendRoute(resend: ClientResend, bulkhead: Bulkhead): Middleware<RequestState> {
   return async (ctx) => {
     const { state } = ctx;
-    // Ignores X-Idempotency-Key, because a repeated resend has no second effect. Ignores errors of headers, too.
+    // Ignores X-Idempotency-Key, because a repeated resend has no second effect. Ignores invalid push headers,
+    // because a resend uses neither X-Idempotency-Key nor X-Strict-Fields.
     const withoutPushHeaders = { idempotencyKey: undefined, headerErrors: [] };
     const request = { ...requestOf(ctx, RESEND), ...withoutPushHeaders };
     const parse = () => {

@@ -18,7 +18,7 @@ import { parseRedisUrl, type RedisAddress } from './url';
 /** A connection to one server, to the primary of a Sentinel group, or to a Cluster. */
 export type RedisConnection = Redis | Cluster;
 
-/** Milliseconds after which a command without an answer fails. */
+/** Milliseconds after which a command without an answer fails; only for `connectFailFast`. */
 const COMMAND_TIMEOUT = 2_000;
 
 /**
@@ -26,7 +26,7 @@ const COMMAND_TIMEOUT = 2_000;
  * BullMQ (`MAX_WAIT` in `queue/jobs.ts`).
  */
 const SILENCE_TIMEOUT = 5_000;
-/** Milliseconds between two pings of the subscriber. */
+/** Milliseconds between pings of the subscriber. Without pings, SILENCE_TIMEOUT would not affect the subscriber. */
 const PING_INTERVAL = 2_000;
 
 const RECONNECT: RedisOptions = {
@@ -48,7 +48,7 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** @param commands supplies the addresses of the nodes of a Cluster */
+/** @param commands supplies the addresses of further Cluster nodes; absent: only REDIS_URL supplies addresses */
 export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = {
@@ -159,7 +159,7 @@ function outageListenerOf(use: string, logger: Logger): OutageListener {
   };
 }
 
-/** A primary that becomes a replica keeps its connections. */
+/** Reconnects after a failover, because a primary that becomes a replica keeps its connections. */
 function reconnectIfReplica({ lose }: OutageListener): (error: Error) => boolean {
   return (error) => {
     const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);

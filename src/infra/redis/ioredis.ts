@@ -10,7 +10,7 @@ const CLOSED = 'the connection was closed';
 
 export function reportServerOutages(redis: Redis, { lose, back }: OutageListener): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
-  // Emitted if a sentinel returns no primary.
+  // ioredis emits `sentinelError` if a sentinel is unreachable or returns no primary.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
   // If a server closes its connections, ioredis emits `reconnecting` and no `error`.
   redis.on('reconnecting', () => lose(CLOSED));
@@ -28,8 +28,8 @@ export function reportClusterOutages(cluster: Cluster, { lose, back }: OutageLis
   });
   // The event `refresh` proves that the Cluster is reachable.
   cluster.on('refresh', back);
-  // ioredis can add a node for a command. This command must connect the node, because commands to a connecting node
-  // fail. Therefore `connectNode` runs later.
+  // ioredis can add a node while it redirects a command to this node. If the node is already connecting, ioredis can
+  // reject the command. Therefore `connectNode` runs after ioredis has sent the command.
   cluster.on('+node', (node) =>
     setImmediate(() => cluster.status === 'ready' && connectNode(node)),
   );
@@ -38,7 +38,7 @@ export function reportClusterOutages(cluster: Cluster, { lose, back }: OutageLis
 
 /** Connects to a node before the first command needs the connection. */
 function connectNode(node: Redis): void {
-  // The event `node error` reports a failure.
+  // A failure also causes the event `node error`, so this function ignores the rejection.
   if (node.status === 'wait') node.connect().catch(() => undefined);
 }
 

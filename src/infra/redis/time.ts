@@ -2,18 +2,18 @@
 export interface RedisTime {
   /** Epoch milliseconds. @throws the connection's error if Redis does not answer */
   now(): Promise<number>;
-  /** Corrects the time. @param stamp epoch milliseconds from an answer of Redis */
+  /** Makes the time more exact. @param stamp Redis time from an answer of Redis, epoch milliseconds */
   note(stamp: number): void;
   /** Redis time minus the time of `clock`, in milliseconds; 0 if the difference is small or unknown. */
   aheadOf(clock?: () => number): number;
 }
 
-/** `now` does not use timestamps older than this many milliseconds, because clocks drift. */
+/** After this many milliseconds, `now` and `note` ignore the last timestamp of Redis, because clocks drift. */
 const MAX_EXTRAPOLATION = 60_000;
 /** `aheadOf` ignores differences below this many milliseconds. */
 const SYNCHRONIZED = 5_000;
 
-/** @param monotonic returns monotonic milliseconds */
+/** @param monotonic a monotonic clock in milliseconds */
 export function createRedisTime(
   redis: { time(): Promise<readonly (number | string)[]> },
   monotonic = () => performance.now(),
@@ -23,7 +23,7 @@ export function createRedisTime(
     known && at - known.at < MAX_EXTRAPOLATION ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
-    // Delays make the time too low, so the highest time is most exact.
+    // Each timestamp arrives late and is too low. The timestamp that gives the highest time is most exact.
     if (stamp > (extrapolated(at) ?? Number.NEGATIVE_INFINITY)) known = { stamp, at };
   };
   return {

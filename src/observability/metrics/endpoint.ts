@@ -77,7 +77,7 @@ const REJECTED = {
 } as const;
 const LOGGED_HOST = 100;
 
-/** Prevents DNS rebinding. */
+/** Rejects requests with an unknown `Host` header, to prevent DNS rebinding. */
 function withAcceptedHost(ownName: string, log: LogLine, answer: RequestListener): RequestListener {
   return (req, res) => {
     const { host } = req.headers;

@@ -21,7 +21,7 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
 /** Maximum milliseconds for each call to a server. Must be shorter than the timeout of a scraper. */
 const TIMEOUT = 1_000;
 
-/** Never fails. Removes the metrics that cannot be read. */
+/** Updates the metrics of MongoDB, Redis and the queue. Never fails. Removes the metrics that cannot be read. */
 export async function readServers(servers: ServerProbes, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, backlogAge, workers } = registry;
   const [isDatabaseUp, isQueueUp, partitions, workerCount] = await Promise.all([

@@ -36,7 +36,7 @@ export function startOpenTelemetry({ type, onProblem }: TracingOptions): Running
     spanLimits: { linkCountLimit: MAX_LINKS },
     spanProcessors: [new BatchSpanProcessor(withReport(new OTLPTraceExporter(), reportFailure))],
   });
-  // Does not accept baggage from callers.
+  // This propagator does not accept baggage from callers.
   provider.register({ propagator: new W3CTraceContextPropagator() });
   return {
     tracing: createTracing(provider.getTracer('matter-push')),

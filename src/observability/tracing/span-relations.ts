@@ -8,7 +8,7 @@ export function isRecorded(traceContext: Context): boolean {
 }
 
 interface SpanRelations {
-  /** The first recorded context, else the first context, else the root context. */
+  /** The first recorded context. If none is recorded: the first context. If there is no context: the root context. */
   readonly parent: Context;
   /** Links to the other recorded traces. */
   readonly links: Link[];

@@ -33,7 +33,7 @@ export function createTracing(tracer: Tracer): Tracing {
     here: () => context.active(),
     together: (name, points, work) => {
       const { parent, links } = spanRelationsOf(points as readonly Context[]);
-      // Without a recorded trace, `work` runs in an empty context: the active context can belong to another request.
+      // If `parent` has no span, `work` runs in an empty context: the active context can belong to another request.
       if (!trace.getSpanContext(parent)) return context.with(ROOT_CONTEXT, work);
       const attributes = { 'matter_push.batch.size': points.length };
       return inSpan(tracer.startSpan(name, { attributes, links }, parent), parent, work);

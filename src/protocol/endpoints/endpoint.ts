@@ -16,7 +16,7 @@ export interface Endpoint<Name extends string = string> {
   readonly name: Name;
   readonly path: string;
   readonly document: {
-    /** The operationId. */
+    /** The `operationId` in the OpenAPI document. */
     readonly id: string;
     readonly tag: 'push' | 'query';
     readonly title: Bilingual;
@@ -24,14 +24,17 @@ export interface Endpoint<Name extends string = string> {
     /** Reasons for rejections, in addition to the reasons of all signed endpoints. */
     readonly rejections: readonly Reason[];
   };
-  /** `streamed`: the service hashes the body during the upload. */
+  /** `signature`: the service hashes the complete body. `streamed`: the service hashes the body during the upload. */
   readonly authentication: 'signature' | 'streamed';
-  /** The unit of the rate limit. */
+  /** The unit that the rate limit counts: each push, the request, or each line of a dry run. */
   readonly rate: 'push' | 'request' | 'lines';
   /** Whether the endpoint reads the headers X-Idempotency-Key and X-Strict-Fields. */
   readonly isKeyed: boolean;
   readonly body: EndpointBody;
-  /** Maximum milliseconds until the answer, or the name of a setting. */
+  /**
+   * Maximum milliseconds until the answer, or the name of the setting that contains this maximum. Exception: in
+   * `matters/orphans`, the maximum applies to each group of lines.
+   */
   readonly timeout: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT' | number;
   readonly answer: EndpointAnswer;
 }
@@ -41,7 +44,7 @@ interface EndpointBody {
   readonly schema: string;
   /** Only for an NDJSON body: the description of the body. */
   readonly lines?: Bilingual;
-  /** True: the body can be NDJSON or a JSON array. */
+  /** True: the body can be a JSON array instead of NDJSON. */
   readonly isArrayToo?: true;
   readonly limit: {
     /** Maximum bytes of the body. If `setting` is present, `bytes` is the default value of this setting. */
@@ -62,7 +65,7 @@ interface EndpointAnswer {
   readonly examples: Readonly<Record<string, unknown>>;
   /** Names of response headers in addition to the headers of all endpoints. */
   readonly headers?: readonly string[];
-  /** The answer if some lines fail. */
+  /** The answer if at least one line fails. `retryable`: a retry can succeed. `final`: a retry cannot succeed. */
   readonly partial?: { readonly description: Bilingual; readonly kind: 'retryable' | 'final' };
 }
 

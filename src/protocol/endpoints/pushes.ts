@@ -138,7 +138,7 @@ const LINES: Bilingual = [
   `NDJSON (one push per line, as in a file for matterctl push) or a JSON array of pushes; at most ${MAX_LINES} lines or elements. In each line, the field body is the body of a single push.`,
   `NDJSON：每行一次推送，与推送文件格式一致；也可以是由相同对象组成的 JSON 数组。最多 ${MAX_LINES} 行（元素）。每行的 body 与单独推送时的请求体相同。`,
 ];
-/** Reasons for which the service rejects a whole batch. */
+/** If the body is not a valid batch, both batch endpoints reject the whole body for one of these reasons. */
 const AS_A_WHOLE: readonly Reason[] = ['INVALID_JSON', 'EMPTY_BATCH', 'TOO_MANY_LINES'];
 const SOME_FAILED: Bilingual = [
   'PARTIAL_FAILURE: some lines failed. `data` has a result for each line, as in a successful answer.',

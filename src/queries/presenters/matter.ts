@@ -34,8 +34,9 @@ export function toMatterView(matter: Matter, timeZone: string): MatterView {
 
 const toIso = (instant: number) => new Date(instant).toISOString();
 
-/** Estimated total length of the short fields of a matter. */
+/** Estimated characters of all short fields of a matter. */
 const FRAME = 1_000;
+/** Estimated characters of one party. */
 const PARTY = 120;
 
 /** The approximate size of a matter in an answer, in characters. */

@@ -1,9 +1,9 @@
 /**
- * Finds doubtful ids in a file. A doubtful id is probably a changed form of the right id. An upsert with a doubtful id
- * creates a second matter.
+ * Finds doubtful ids in a file. A doubtful id is probably a changed form of the right id. An upsert with a doubtful
+ * id creates a second matter.
  *
  * - DAMAGED_ID: a spreadsheet has converted the id to a number.
- * - LOOK_ALIKE: two ids differ only in invisible characters, or in blanks at the ends.
+ * - LOOK_ALIKE: the id, or another id that looks the same, has invisible characters or has blanks at the ends.
  *
  * The console (`browser/console`) bundles this file, so this file must run in a browser.
  */
@@ -49,7 +49,7 @@ export function createDoubtFinder(
 }
 
 class SeenIds {
-  /** Ids of open matters and some ids of the file, by the result of `lookAlike`. */
+  /** Ids of open matters, and ids of the file that `lookAlike` changes, by the result of `lookAlike`. */
   readonly alike = new Map<string, string>();
   /** Ids with leading zeros, by their form without leading zeros. */
   readonly #byNumber = new Map<string, string>();

@@ -6,7 +6,7 @@ import type { ExpectedFields } from '../compare';
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The fields of PUSHED_FIELDS in the line. */
+  /** The fields of the line that are in PUSHED_FIELDS. */
   readonly pushed: Readonly<Record<string, unknown>>;
   /** `pushed.deadlineAt` in epoch milliseconds. */
   readonly deadlineAt?: number | null;

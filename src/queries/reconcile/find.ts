@@ -10,7 +10,7 @@ import { contentOf, ledgerTimeIfEqual, rowDifferences } from './row-content';
 
 export type MatterFinding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
 
-/** Values in the file or in the ledger, as JSON; null if the matter is missing there. */
+/** Values of a matter in the file or in the ledger, as JSON; null if the ledger does not have the matter. */
 export type SideValues = Readonly<Record<string, unknown>> | null;
 
 export interface FoundDifference {
@@ -61,7 +61,7 @@ export function findDifferences(
   return content.length === 0 ? found : [...found, describe('CONTENT_DIFFERS', content)];
 }
 
-/** The difference that replaces MISSING if the ledger probably has the matter under another id. */
+/** Makes the difference that a matter with a doubtful id gets instead of the differences from `findDifferences`. */
 export function doubtDifference(
   { expected }: ExpectedMatter,
   { kind, probableId }: Doubt,

@@ -17,9 +17,9 @@ export interface RepushLine {
  * The reason why no push is made for the matter:
  *
  * - NEWER_HERE: the matter is newer in the ledger than in the file.
- * - ONLY_NEWER: only the time differs.
+ * - ONLY_NEWER: the matter is newer in the ledger, but all other compared fields are equal.
  * - NEEDS_CONTENT: the file lacks fields that a push needs.
- * - DAMAGED_ID and LOOK_ALIKE: the ledger probably has the matter under another id.
+ * - DAMAGED_ID and LOOK_ALIKE: the id is doubtful, so the ledger probably has the matter under another id.
  */
 export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
@@ -99,7 +99,7 @@ function rowLine(
     const isSameDeadline = stored && contentOf(row, stored).deadlineAt === stored.deadlineAt;
     const content = {
       ...{ ...row.pushed, matterType, title },
-      // An equal deadline is left out, because the file can omit the seconds.
+      // Leaves out an equal deadline. A file without seconds would otherwise remove the seconds in the ledger.
       ...(isSameDeadline && { deadlineAt: undefined }),
       ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
       // The service rejects `removeParties` together with `replaceParties`.

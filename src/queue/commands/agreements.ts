@@ -44,7 +44,11 @@ export async function agreeOnLayout(
   if (now !== layoutText(keys)) throw inUse(readLayout(now) ?? keys);
 }
 
-/** Checks the recorded layout, for a process that only adds pushes. @throws Error that names the setting to correct */
+/**
+ * Checks that a process that only adds pushes has the recorded layout.
+ *
+ * @throws Error that names the setting to correct
+ */
 export async function requireLayout(
   redis: RedisConnection,
   keys: RedisKeys,

@@ -32,7 +32,8 @@ local function count_all(list)
   return tally
 end
 
--- Returns nil for a small list without a tally (client-tally.lua).
+-- Returns the tally of a list (client-tally.lua). If the list has no tally, the function counts a large list and
+-- returns nil for a small list.
 local function tally_of(list, size)
   local holds_much = length[list] >= tally_from_pushes or bytes[list] + size > tally_from_bytes
   if holds_much and not tallies[list] then tallies[list] = count_all(list) end
@@ -41,8 +42,8 @@ end
 
 local APPENDED, TOO_MANY_PUSHES, TOO_MANY_BYTES = 0, 1, 2
 
--- A client may exceed its share while the list has no pushes of other clients. The first push of each client may be
--- larger than the share.
+-- Returns the reason to reject a push, or nil if the list has room. A client may exceed its share while the list has
+-- no pushes of other clients. The first push of each client may be larger than the share.
 local function check(list, client, size)
   local tally = tallies[list]
   local own_pushes, own_bytes = unpack(tally[client] or { 0, 0 })
@@ -52,7 +53,8 @@ local function check(list, client, size)
     if own_pushes > 0 and own_bytes + size > share_bytes then return TOO_MANY_BYTES end
   end
   if length[list] < max_pushes and bytes[list] + size <= max_bytes then return nil end
-  -- A client that fills the list must not block other clients.
+  -- A client that fills the list must not block other clients. Therefore, pushes that another client has beyond its
+  -- share do not count.
   local counted_pushes, counted_bytes = own_pushes, own_bytes
   for other, held in pairs(tally) do
     if other ~= client then

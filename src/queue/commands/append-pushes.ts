@@ -6,7 +6,10 @@ import { createRedisTime, type RedisTime } from '../../infra/redis/time';
 import { partitionOf, type RedisKeys } from '../keys';
 import { encodePush, type TimedPush } from '../records';
 
-/** A client may use only half of each limit if other clients have pushes in the partition too (contract 6.7). */
+/**
+ * Limits of one partition. If other clients have pushes in the partition too, a client may use only half of each
+ * limit (contract 6.7). Exception: the only waiting push of a client may be larger than half of `bytes`.
+ */
 export interface PartitionLimits {
   /** PARTITION_LIMIT */
   readonly pushes: number;
@@ -16,15 +19,18 @@ export interface PartitionLimits {
 
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
-/** From this size on, a partition has a tally of its clients (client-tally.lua). */
+/**
+ * A partition gets a tally of its clients (client-tally.lua) at this number of pushes or bytes. If half of a limit is
+ * smaller, the half applies. The tally remains until the partition is empty.
+ */
 const TALLY_FROM: PartitionLimits = { pushes: 500, bytes: 1024 * 1024 };
 
 const OUTCOMES: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 /**
- * If the memory of Redis is full (`isOutOfMemory`), no push is appended.
+ * If the memory of Redis is full, the call fails (`isOutOfMemory`) and appends no push.
  *
- * @param time the Redis time; used only if the queue has one shard
+ * @param time the Redis time; used only if the queue has one shard (`timesOfShards`)
  */
 export function createAppendPushes(
   redis: RedisConnection,
@@ -43,7 +49,7 @@ export function createAppendPushes(
   return async (shard: number, pushes: readonly TimedPush[]) => {
     const clock = timeOfShard(shard);
     const began = performance.now();
-    // The duration of `clock.now()` must not extend the deadlines.
+    // `timeout` counts from the start of this call, so the code subtracts the duration of `clock.now()`.
     const start = (await clock.now()) - (performance.now() - began);
     const lists = new Map<number, number>();
     const items = pushes.flatMap(({ push, text, timeout }) => {

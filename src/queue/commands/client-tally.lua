@@ -8,12 +8,12 @@ local function count_item(tally, client, size, sign)
   tally[client] = pushes > 0 and { pushes, bytes } or nil
 end
 
--- Only the field `clientId` matches this pattern, because JSON escapes quotation marks within strings. The pattern ends
--- with a comma, because another field always follows `clientId`.
+-- Only the field `clientId` matches this pattern, because JSON escapes quotation marks within strings. The end
+-- `","` of the pattern always matches, because another field follows `clientId`.
 local function client_of(item) return string.match(item, '"clientId":"(.-)","') or '' end
 
--- Returns the stored tally, or nil if its total is not `length`. The total can be wrong, because processes of
--- an earlier version do not update tallies.
+-- Returns the stored tally, or nil if no tally is stored. If the total of the tally is not `length`, the
+-- function removes the tally and returns nil. Processes of an earlier version do not update tallies.
 local function read_tally(partition_clients, number, length)
   local text = redis.call('HGET', partition_clients, number)
   if not text then return nil end

@@ -25,7 +25,8 @@ for _, number in ipairs(redis.call('HKEYS', partition_bytes)) do
   end
 end
 
--- A dead worker's empty partition is due too. Otherwise, the next push notifies only the dead worker.
+-- An empty partition with an entry in `owners` is due too if no live worker owns the partition. Otherwise, the next
+-- push would notify only a dead worker.
 if sees_all and #live_workers > 0 then
   local is_alive = {}
   for _, worker in ipairs(live_workers) do is_alive[worker] = true end

@@ -1,4 +1,4 @@
--- Returns 1 if another worker reaches the database and takes partitions, else 0 (worker-reach.ts).
+-- Returns 1 if another worker reaches the database and takes partitions, otherwise 0 (worker-reach.ts).
 local reach, workers = KEYS[1], KEYS[2]
 local id, at_least_for, within = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 

@@ -1,6 +1,6 @@
 /**
- * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker becomes the owner of
- * the partition by its first read.
+ * All commands on partitions. A partition is an ordered list of waiting pushes in Redis. A worker that has received
+ * the job of a partition becomes the owner of the partition with the first read.
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -54,12 +54,18 @@ type ReadAnswer = [
   areOwnersKnown: number,
 ];
 
-/** Reads the first pushes of some partitions. With `WantedPartition.isTaken`, the worker becomes the owner. */
+/**
+ * Reads the first pushes of some partitions. If `WantedPartition.isTaken` is true, the worker has just received the
+ * job of the partition. The script then makes the worker the owner of the partition.
+ */
 function createRead(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<ReadAnswer>(redis, __dirname, 'read-partitions');
   return async (
     wanted: readonly WantedPartition[],
-    /** `limit`: maximum pushes of the batch, at least one per partition. */
+    /**
+     * `limit`: maximum pushes of the batch. If `wanted` has more partitions than `limit`, each partition may still
+     * return one push.
+     */
     { owner, session, limit }: { owner: string; session: string; limit: number },
   ): Promise<Batch> => {
     const unread: [number, 'LOST' | Error][] = [];
@@ -154,7 +160,10 @@ function createIsOwned(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/** Before the call, the caller must end the open transactions of all other workers. */
+/**
+ * Records that Redis knows the owners of all partitions of these shards. Before the call, the caller must end the
+ * open transactions of all other workers.
+ */
 function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number>(redis, __dirname, 'note-owners-known');
   return async (shards: readonly number[]): Promise<void> => {
@@ -163,12 +172,15 @@ function createNoteOwnersKnown(redis: RedisConnection, keys: RedisKeys) {
 }
 
 /**
- * `IDLE` releases only partitions without pushes. `FAILED` makes the next owner end the open transactions of this
- * worker.
+ * `IDLE` releases only partitions without pushes. `ALL` and `FAILED` release all partitions. After `FAILED`, the next
+ * owner of a partition with pushes ends the open transactions of this worker.
  */
 export type ReleaseCondition = 'IDLE' | 'ALL' | 'FAILED';
 
-/** @returns for each released partition the number of pushes, or the error of the shard */
+/**
+ * @returns for each partition the number of waiting pushes, or the error of the shard; no entry for a partition that
+ *   `IDLE` does not release
+ */
 function createRelease(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'release-partitions');
   return async (partitions: readonly number[], id: string, which: ReleaseCondition) => {
@@ -189,16 +201,19 @@ function createRelease(redis: RedisConnection, keys: RedisKeys) {
   };
 }
 
-/** Maximum wait of the first push in a partition of the calling worker, in milliseconds. */
+/** A partition of the calling worker is due if the first push has waited longer than this many milliseconds. */
 const OVERDUE = 300;
-/** Maximum wait of the first push in a partition of another worker, in milliseconds. */
+/**
+ * A partition of another worker is due if the first push has waited longer than this many milliseconds. A partition
+ * with pushes but without an owner is due at once.
+ */
 const OVERDUE_OF_OTHERS = 2_000;
-/** Minimum milliseconds between two sweeps of all partitions. */
+/** Minimum milliseconds between two checks of all partitions of a shard, by any workers. */
 const SWEEP_ALL_EVERY = 400;
 
 /**
- * Checks all partitions of the shard at most once per SWEEP_ALL_EVERY. Otherwise, checks only the partitions of the
- * calling worker.
+ * Finds partitions that need a worker. At most once per SWEEP_ALL_EVERY, a call checks all partitions of the shard.
+ * All other calls check only the partitions of the calling worker.
  */
 function createFindDue(redis: RedisConnection, keys: RedisKeys) {
   const run = defineScript<number[]>(redis, __dirname, 'find-due-partitions');

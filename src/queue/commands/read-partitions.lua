@@ -21,8 +21,8 @@ for list, text in ipairs(redis.call('HMGET', owners, unpack(numbers))) do
   owner_of[numbers[list]] = text or ''
 end
 
--- A reader that has just received the job of the partition becomes the owner. `fenced` gets the earlier owners,
--- because their transactions can still be open.
+-- Returns whether the reader owns the partition. A reader that has just received the job of the partition becomes the
+-- owner. The function adds the earlier owners to `fenced`, because their transactions can still be open.
 local function claim(number, is_taken)
   local text = owner_of[number]
   if text == reader then return true end

@@ -10,7 +10,7 @@ export interface PartitionState {
   readonly waiting: number;
   /** Milliseconds since the oldest push was appended; null if the partition is empty. */
   readonly oldestMs: number | null;
-  /** The request id of the oldest push. */
+  /** The request id of the oldest push; null if the partition is empty. */
   readonly oldestId: string | null;
 }
 

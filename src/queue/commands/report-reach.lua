@@ -1,4 +1,4 @@
--- Records when the database began to answer all pings of a worker, and the time (worker-reach.ts).
+-- Records when the database began to answer all pings of a worker, and the time of this report (worker-reach.ts).
 local reach = KEYS[1]
 local id, answered_for = ARGV[1], tonumber(ARGV[2])
 

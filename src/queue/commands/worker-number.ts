@@ -1,6 +1,6 @@
 /**
- * Each worker leases a number in Redis. The ids of new matters contain this number. After Redis was emptied, two
- * workers can have the same number for up to 5 s (docs/scaling.md).
+ * Each worker leases a number in Redis. The ids of new matters contain this number. After Redis was emptied or has
+ * lost a lease, two workers can have the same number for up to 5 s (docs/scaling.md).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ class AllTaken extends Error {
 export type WorkerNumber = Awaited<ReturnType<typeof leaseWorkerNumber>>;
 
 /**
- * Waits while Redis is unavailable or rejects writes.
+ * Leases a free number, and renews the lease until `stop`. Waits while Redis is unavailable or rejects writes.
  *
  * @throws AllTaken if other workers have leased all numbers
  */
@@ -48,7 +48,7 @@ export async function leaseWorkerNumber(
   const token = randomUUID();
   const run = defineScript<number>(redis, __dirname, 'lease-worker-number');
   const lease = async (number: number) => {
-    // Computed before the command, so that this process never uses an expired lease.
+    // `until` is computed before the command, so that this process never uses an expired lease.
     const until = performance.now() + LEASE;
     return (await run([keys.workerNumber(number)], [token, LEASE])) === 1 && { number, until };
   };

@@ -1,6 +1,6 @@
 /**
- * Workers report in Redis that they reach the database. A worker may read the reports of other workers before it pauses
- * or resumes (workers/cut-off.ts).
+ * Workers report in Redis that they reach the database. The reports help other workers to decide whether to pause or
+ * resume (workers/cut-off.ts).
  */
 
 import { defineScript } from '../../infra/redis/commands';
@@ -18,7 +18,8 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Also removes the report of this worker, so that of two workers that check at the same time only one pauses.
+     * Removes the report of this worker before the check. Otherwise, two workers that check at the same time could
+     * both pause.
      *
      * @param atLeastFor minimum milliseconds for which the database has answered the other worker
      * @param within maximum age of the report of the other worker, milliseconds

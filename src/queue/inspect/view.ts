@@ -36,7 +36,7 @@ export interface PushesView {
   /** Sorted by the oldest push. A group has the pushes of one matter. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Partitions with more than `max` pushes. */
+  /** Partitions with more pushes than `QueueView.pushes` has read. `groups` and `clients` lack the other pushes. */
   readonly cutPartitions: readonly number[];
 }
 
@@ -51,7 +51,7 @@ export interface QueueView {
 const MAX_PUSHES = 10_000;
 /** Maximum jobs to read for each state and shard. */
 const MAX_JOBS = 5_000;
-/** Pushes per command. */
+/** Maximum pushes of one LRANGE command. */
 const CHUNK = 250;
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {

@@ -71,7 +71,7 @@ export interface ClientAdmin {
   /**
    * The replaced secret stays valid for `overlap` milliseconds.
    *
-   * @throws DirectoryError if the secret cannot be replaced
+   * @throws DirectoryError if the client does not exist or is PUBLIC, or if a concurrent command changed the secret
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
   /** @throws DirectoryError if the client cannot get another key, or if `ttl` is outside QUERY_KEY_TTL */

@@ -120,7 +120,7 @@ export function createFindStoredSecrets(
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // The client directory already logs valid secrets that cannot be decrypted.
+        // Logs nothing: the client directory (`directory.ts`) already logs valid secrets that cannot be decrypted.
         return [];
       }
     };

@@ -51,7 +51,7 @@ export async function addQueryKey(
   return { key, keyId: stored.id, endsAt };
 }
 
-/** The update itself checks the number of keys, so that concurrent commands cannot exceed MAX_QUERY_KEYS. */
+/** The update in `addQueryKey` checks the number of keys, so that concurrent calls cannot exceed MAX_QUERY_KEYS. */
 function mayHaveMore(now: Date) {
   const alive = {
     $filter: { input: { $ifNull: ['$queryKeys', []] }, cond: { $gt: ['$$this.expiresAt', now] } },

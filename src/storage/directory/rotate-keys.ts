@@ -1,4 +1,4 @@
-/** Rotates the secret of a client (contract 3.5). Resealing encrypts secrets with the first key of SECRET_KEYS. */
+/** Rotates the secret of a client (contract 3.3). Resealing encrypts secrets with the first key of SECRET_KEYS. */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
 import {
@@ -33,7 +33,7 @@ export async function rotateSecret(
   if (!record) throw unknownClient(clientId);
   if (record.type === 'PUBLIC')
     throw new DirectoryError(`client ${clientId} is PUBLIC and cannot have a secret`);
-  // Reads before the update: if the read failed after the update, the caller would not get the new secret.
+  // This read precedes the update. If the read failed after the update, the caller would not get the new secret.
   const lastUseOf = await readSecretUses(connection, clientId);
   const { secret, stored } = mintSecret(clientId, keyRing, now);
   const oldEndsAt = new Date(now + overlap);
@@ -58,13 +58,13 @@ export interface Resealed {
   /** Id of the first key of SECRET_KEYS. */
   readonly keyId: string;
   readonly resealed: number;
-  /** For each encryption key: how many valid secrets are not resealed. */
+  /** Number of valid secrets that are not resealed, by id of the encryption key. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface ResealProgress {
   readonly resealed: number;
-  /** Number of secrets to encrypt. */
+  /** Number of secrets to reseal, including the secrets that are resealed already. */
   readonly total: number;
 }
 
@@ -122,7 +122,7 @@ async function reseal(
 ): Promise<boolean> {
   const sealedAgain = sealAgain(keyRing, sealed, clientId);
   if (sealedAgain === undefined) return false;
-  // A concurrent rotation can move or remove the secret.
+  // The filter checks `id` and `sealed`, because a concurrent rotation can move or remove the secret.
   const { matchedCount } = await model.updateOne(
     { _id: clientId, [`${position}.id`]: id, [`${position}.sealed`]: sealed },
     { $set: { [`${position}.sealed`]: sealedAgain } },

@@ -15,7 +15,10 @@ export interface TtlCache<V> {
 
 /** Maximum number of loads that `getFresh` starts in quick succession. */
 const BURST = 5;
-/** After a burst, `getFresh` starts one load per pause. A pause is PAUSE_FACTOR times as long as the last load. */
+/**
+ * After a burst, `getFresh` starts one load per pause. A pause is PAUSE_FACTOR times as long as the last load, but at
+ * least SHORTEST_PAUSE and at most LONGEST_PAUSE milliseconds.
+ */
 const PAUSE_FACTOR = 10;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
@@ -23,7 +26,7 @@ const LONGEST_PAUSE = 5_000;
 /**
  * After half of the lifetime of a value, the next `get` starts a load in the background and returns the old value.
  *
- * @param load loads the value. After a failure, the cache keeps the old value
+ * @param load loads the value. If a load fails, the cache keeps the old value until the end of the lifetime
  * @param ttl minimum lifetime of a value, in milliseconds
  */
 export function createTtlCache<V>(

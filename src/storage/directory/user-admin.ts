@@ -13,7 +13,7 @@ export interface ImportPlan {
   readonly created: number;
   /** Number of existing users in the file. */
   readonly updated: number;
-  /** Number of disabled users in the file. */
+  /** Number of disabled users that the import enables. */
   readonly enabledAgain: number;
   /** Number of enabled users before the import. */
   readonly enabled: number;

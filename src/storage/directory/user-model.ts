@@ -35,7 +35,7 @@ const MAX_NAMES = 1_000;
 /**
  * Finds enabled users whose usernames differ from `usernames` only in case or surrounding blanks.
  *
- * @returns the suggested usernames, by unknown username
+ * @returns the found username, by element of `usernames`
  */
 export async function findSimilarUsers(
   connection: Connection,

@@ -24,7 +24,7 @@ export function toMatter(record: MatterRecord): Matter {
     bizStatus: record.bizStatus,
     phase: record.phase,
     priorityRank: record.priorityRank,
-    // A manual edit can remove these lists.
+    // A manual edit in the database can remove `parties` and `pastHandlers`.
     parties: record.parties ?? [],
     pastHandlers: record.pastHandlers ?? [],
     sourceUpdatedAt: instantOf(record.sourceUpdatedAt),
@@ -144,18 +144,18 @@ const matterSchema = new Schema(
 export const PAST_HANDLERS_INDEX = 'past_handlers';
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// The lists of a portal user.
+// The lists of the portal (docs/read-the-ledger.md) and the search for a username use this index.
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },
   { name: 'party_lists' },
 );
-// Matters that once had a user as an ASSIGNEE.
+// With this index, the portal and `eraseUser` find the matters of a former ASSIGNEE.
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: PAST_HANDLERS_INDEX });
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
-// Pages of a system's matters, in the order of `updatedAt`.
+// With this index, queries read the matters of a system in the order of `updatedAt`.
 matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
 matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
-// The query `matters/digest` with a range of days.
+// If the query `matters/digest` has a range of days, the query uses this index.
 matterSchema.index({ systemCode: 1, sourceUpdatedAt: 1 }, { name: 'source_days' });
 
 export function matterModel(connection: Connection): Model<MatterRecord> {

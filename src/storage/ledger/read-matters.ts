@@ -30,11 +30,11 @@ export interface MatterReader {
   forDigest(systemCode: string, window: Window | undefined): AsyncIterable<DigestMatter>;
 }
 
-/** Maximum milliseconds of the query for one page. */
+/** Maximum milliseconds of a call of `byKeys`, `forComparison` or `byIds`. */
 const PAGE_TIMEOUT = 10_000;
-/** Maximum milliseconds of the query for a digest. */
+/** Maximum milliseconds of a call of `forDigest`. */
 const COUNT_TIMEOUT = 60_000;
-/** Maximum milliseconds of a stream to a caller. */
+/** Maximum milliseconds of a call of `open`, which streams all open matters and drafts to a caller. */
 const STREAM_TIMEOUT = 600_000;
 
 const OPEN_OR_DRAFT: Phase[] = ['OPEN', 'DRAFT'];
@@ -100,7 +100,7 @@ export interface ChangedFilter extends Window {
 
 type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator<Matter>;
 
-/** Milliseconds for the read of one index range (`rangesOf`). */
+/** Maximum milliseconds for the read of one index range (`rangesOf`). */
 const TIMEOUT = 10_000;
 /** Maximum matters in one batch of the cursor. */
 const WHOLE_BATCH_SIZE = 100;

@@ -1,6 +1,6 @@
 /**
- * Searches the matters of a system by a filter. If an index selects few matters, the search checks only these matters.
- * Otherwise, `searchInOrder` checks the matters in the order of changes (`ChangePosition`).
+ * Searches the matters of a system by a filter. If an index selects few matters, the search checks only these
+ * matters. Otherwise, `searchInOrder` checks the matters in the order of changes (`ChangePosition`).
  */
 import type { mongo } from 'mongoose';
 import type { Matter } from '../../domain/matter';
@@ -42,7 +42,7 @@ export type SearchMatters = (
 export interface SearchBounds {
   /** Maximum matters in one call of `lookUp`. */
   readonly maxFew: number;
-  /** Maximum matters that `searchInOrder` checks. */
+  /** Maximum matters that `searchInOrder` checks. If the filter has `titleContains`, `maxFew` is the maximum. */
   readonly maxChecked: number;
 }
 
@@ -95,7 +95,7 @@ function indexesOf(systemCode: string, filter: MatterFilter): readonly IndexUse[
   return uses;
 }
 
-/** @returns the ids from the first index that selects at most `maxFew` matters; otherwise undefined */
+/** @returns the ids from the first index that selects at most `maxFew` matters; undefined if no index does */
 async function idsOfSmallIndex(collection: Matters, uses: readonly IndexUse[], maxFew: number) {
   for (const [hint, filter] of uses) {
     const options = { hint, projection: { _id: 1 }, maxTimeMS: COMMAND_TIMEOUT } as const;

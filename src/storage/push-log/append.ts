@@ -19,7 +19,10 @@ export interface UnloggedPush {
   readonly body: Uint8Array | undefined;
 }
 
-/** Returns an error for each push whose entry or body may be missing. Bodies that are not kept do not count. */
+/**
+ * Returns an error for each push whose entry or body may be missing. A body that `keepBodies` or MAX_BODY excludes
+ * causes no error.
+ */
 export type Append = (pushes: readonly UnloggedPush[]) => Promise<AppendFailures>;
 export type AppendFailures = ReadonlyMap<LogEntry, Error>;
 

@@ -21,7 +21,12 @@ export const positionOf = ({ _id, resentFrom = _id }: Pick<LogEntry, '_id' | 're
 export const keyOfAttempts = (entry: FailedEntry) =>
   entry.idempotencyKey ?? `${CONSOLE_KEY}${positionOf(entry)}`;
 
-/** Finds the latest attempt of a push without an externalId. @param entries the oldest first */
+/**
+ * Returns a function that finds the latest attempt of a push without an external id. For other pushes, the function
+ * returns the entry itself.
+ *
+ * @param entries the oldest first
+ */
 export function latestAttempts(entries: readonly LogEntry[]): (entry: LogEntry) => LogEntry {
   const keyOf = ({ clientId, operation, externalId, idempotencyKey }: LogEntry) =>
     externalId === undefined && idempotencyKey !== undefined

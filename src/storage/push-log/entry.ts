@@ -83,7 +83,7 @@ function storedTypes() {
 }
 
 export const KEY_INDEX = 'idempotency_keys';
-/** Only entries in the states QUEUED and PERSISTED have a fingerprint. */
+/** Only entries in the states QUEUED and PERSISTED have the field `idempotencyFingerprint`. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 export const RESENT_INDEX = 'resends';
 

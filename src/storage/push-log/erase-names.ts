@@ -11,7 +11,7 @@ export interface NameErasure {
   readonly dryRun: boolean;
 }
 
-/** The texts in these lists can contain usernames. */
+/** Fields of a log entry with texts that can contain usernames. */
 const TEXT_LISTS = ['problems', 'warnings'] as const;
 type TextList = (typeof TEXT_LISTS)[number];
 const NAME_LISTS = ['added', 'removed', 'unread'] as const;

@@ -43,7 +43,7 @@ export function createFinalize(pushLog: EntrySettler, lookups: LogLookups): Fina
     const result = await trySettle(pushLog, pushes, by);
     let settled = result === 'settled' ? ids : [];
     let found = await lookups.settlements(ids);
-    // The command stopped at a locked entry, so each remaining push gets a separate command.
+    // `settle` stopped at a locked entry, so each remaining push gets a separate command.
     if (result === 'locked' && pushes.length > 1) {
       const left = pushes.filter(({ id }) => !found.get(id));
       settled = await settleEach(pushLog, left, by);

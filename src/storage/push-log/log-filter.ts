@@ -67,14 +67,14 @@ export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
-  // The lines of a batch have neighbouring ids, so this index finds the lines quickly.
+  // The lines of a batch have neighbouring ids, so the index `system_newest` finds the lines quickly.
   if (filter.batchId !== undefined) return byFields('system_newest', { systemCode });
   if (externalId !== undefined) return byFields('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
     return byFields(KEY_INDEX, { systemCode, idempotencyKey });
   }
   const results = result === undefined ? undefined : [...new Set([result].flat())];
-  // Outcomes need no index, because matching entries are frequent.
+  // A search for an outcome needs no index of outcomes, because matching entries are frequent.
   if (results ? results.some(isOutcome) : !failed) return byFields('system_newest', { systemCode });
   const indexFields = { systemCode, failure: { $in: results ?? ALL_REASONS } };
   return { name: 'failures', indexFields, answers: ['systemCode', 'failed', 'result'] };
@@ -82,7 +82,7 @@ export function indexUse(filter: LogFilter): IndexUse {
 
 const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
-/** If true, a search does not need `matchesFilter`. */
+/** Whether the index and the range of ids check the whole filter. If true, a search does not need `matchesFilter`. */
 export function isCovered(filter: LogFilter): boolean {
   const { answers } = indexUse(filter);
   return Object.keys(conditionsOf(filter)).every((part) =>

@@ -27,7 +27,7 @@ export interface LogLookups {
    */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * The first persisted push of each idempotency fingerprint. The entries have only PRIOR_ENTRY_FIELDS.
+   * The log entry of the first persisted push, by idempotency fingerprint. An entry has only PRIOR_ENTRY_FIELDS.
    *
    * @param since epoch milliseconds; omits pushes that were settled earlier
    * @param level `local` includes pushes that the majority has not confirmed
@@ -119,11 +119,11 @@ export type KeyUse = Pick<
   '_id' | 'clientId' | 'operation' | 'idempotencyKey' | 'bodyHash' | 'state' | 'queuedAt'
 >;
 
-/** Finds at least the first USES_PER_KEY pushes with each key. */
+/** Finds at least the first USES_PER_KEY pushes of the system with each idempotency key. */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
-  /** Body hash of the first use that was queued or answered as a retry. */
+  /** Body hash of the first use. A use that `web` rejected before the queue does not count. */
   firstBody(owner: KeyOwner): string | undefined;
   /** Request id of the persisted push with the same key and body. */
   effectOf(entry: LogEntry): string | undefined;
@@ -205,7 +205,7 @@ const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): bo
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;
 
-/** The client may correct the body of a rejected push and keep the key. */
+/** If `web` rejects a push before the queue, the client may correct the body and keep the key. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const identityOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

@@ -57,8 +57,9 @@ export function countModel(connection: Connection): Model<PushCountRecord> {
 
 export interface CountQuery {
   readonly systemCode?: string;
-  /** Start of the window, epoch milliseconds. The end `to` is exclusive. */
+  /** Start of the window, inclusive; epoch milliseconds. */
   readonly from: number;
+  /** End of the window, exclusive; epoch milliseconds. */
   readonly to: number;
   readonly operation?: string | undefined;
   /** Outcomes and reasons. */
@@ -78,7 +79,9 @@ export interface PeriodCount extends CountValues {
 export interface PeriodCounts {
   /** Newest hour first. */
   readonly counts: readonly PeriodCount[];
-  /** The oldest complete hour, epoch milliseconds. Older hours are omitted. Undefined if no hour is omitted. */
+  /**
+   * Start of the oldest complete hour, epoch milliseconds. Older hours are omitted. Undefined if no hour is omitted.
+   */
   readonly cutAt: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Creates request ids. A request id is also the id of a push-log entry. The id begins with the time of receipt, by the
- * Redis clock.
+ * Creates request ids. A request id is also the id of a push-log entry. The id begins with the time of receipt, by
+ * the Redis clock.
  */
 import { randomBytes } from 'node:crypto';
 

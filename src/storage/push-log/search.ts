@@ -29,16 +29,21 @@ export interface PageOptions extends ReadOrder {
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<SearchPage>;
   all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
-  /** If `isCovered(filter)`, checks at most `bound` entries. `exact`: the count is complete. */
+  /**
+   * If `isCovered(filter)`, `bound` limits the number of checked entries. Otherwise, MAX_CHECKED limits this number.
+   *
+   * @returns `exact` is true if the count is complete
+   */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
 
-/** Maximum entries that a page or count checks, unless `isCovered(filter)`. */
+/** Maximum entries that a page or count checks. If `isCovered(filter)`, `limit` or `bound` is the maximum. */
 const MAX_CHECKED = 5_000;
-/** Maximum entries that one command reads for `page` and `all`, and for `count`. */
+/** Maximum entries that one command reads for `page` or `all`. */
 const CHUNK = 1_000;
+/** Maximum entries that one command reads for `count`. */
 const COUNT_CHUNK = 5_000;
-/** Minimum size of the first chunk if some entries may not match. */
+/** Minimum entries in the first chunk of a page, if some entries of the chunk may not match the filter. */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 
@@ -106,7 +111,7 @@ class IndexedSearch implements LogSearch {
     return { value, exact: true };
   }
 
-  /** The chunks grow, so that a long search needs few commands. */
+  /** The chunks of a page grow up to CHUNK entries, so that a long search needs few commands. */
   private async *chunks(
     filter: LogFilter,
     reading: Reading,

@@ -61,8 +61,8 @@ interface Derived {
 
 const DERIVED = 'concluded statuses';
 /**
- * Runs of the release step that derive the phases after a change of CONCLUDED_STATUSES. Each run derives the phases
- * of all matters. The second run corrects the writes of old processes.
+ * After a change of CONCLUDED_STATUSES, this many runs of the release step derive the phases of all matters. The
+ * second run corrects the matters that processes with the old setting wrote after the first run.
  */
 const RUNS = 2;
 

@@ -49,7 +49,7 @@ export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // Stands before `try`, because `catch` must not abort an earlier transaction.
+  // `startTransaction` stands before `try`, because `catch` must not abort an earlier transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -146,7 +146,7 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** Must be the first command of a transaction. Then the database ends the previous transaction of the session. */
+  /** Must be the first command of a transaction, so that MongoDB ends the previous transaction of the session. */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }
