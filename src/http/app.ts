@@ -119,19 +119,19 @@ type Handlers = Readonly<Record<EndpointName, Middleware<RequestState>>>;
 function createHandlers(options: AppOptions): Handlers {
   const { auth, pushes, queries, findOrphans, database, settings } = options;
   const { submit, resend, checkBody, batchReader } = pushes;
-  const { PUSH_TIMEOUT: timeout } = settings;
   const { checkReady } = auth;
+  const timeout = (name: EndpointName) => timeoutOf(name, settings);
   const handlers = {
     ...byName(OPERATIONS, (name) => pushRoute(name, submit)),
     [BATCH]: batchRoute(submit, batchReader.limits),
     [RESEND]: resendRoute(resend, createBulkhead(MAX_CONCURRENT_RESENDS)),
-    [VERIFY]: verifyRoute(checkBody, timeout),
-    [VERIFY_BATCH]: verifyBatchRoute(batchReader, timeout),
-    [ORPHANS]: orphansRoute({ find: findOrphans, checkReady, database, timeout }),
+    [VERIFY]: verifyRoute(checkBody, timeout(VERIFY)),
+    [VERIFY_BATCH]: verifyBatchRoute(batchReader, timeout(VERIFY_BATCH)),
+    [ORPHANS]: orphansRoute({ find: findOrphans, checkReady, database, timeout: timeout(ORPHANS) }),
   };
   const queryDeps = { bulkhead: createBulkhead(MAX_CONCURRENT_QUERIES), database };
   const createQueryHandler = (name: QueryName) =>
-    queryRoute(queries[name], queryDeps, timeoutOf(name, settings));
+    queryRoute(queries[name], queryDeps, timeout(name));
   return { ...handlers, ...byName(QUERIES, createQueryHandler) };
 }
 

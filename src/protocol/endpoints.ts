@@ -67,9 +67,16 @@ const BY_PATH = new Map(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint]));
 
 export const endpointAt = (path: string): Endpoint<EndpointName> | undefined => BY_PATH.get(path);
 
-/** @returns milliseconds */
-export const timeoutOf = (name: QueryName, { PUSH_TIMEOUT }: EndpointSettings): number =>
-  (QUERY_ROWS[name] as QueryRow<unknown>).timeout ?? PUSH_TIMEOUT;
+const TIMEOUTS = new Map(ENDPOINTS.map(({ name, timeout }) => [name, timeout]));
+
+/** @returns the maximum milliseconds until the answer (`Endpoint.timeout`) */
+export function timeoutOf(
+  name: EndpointName,
+  settings: Pick<EndpointSettings, 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT'>,
+): number {
+  const timeout = TIMEOUTS.get(name) ?? 'PUSH_TIMEOUT';
+  return typeof timeout === 'number' ? timeout : settings[timeout];
+}
 
 export const queryRows = (): readonly QueryRow<unknown>[] => Object.values(QUERY_ROWS);
 

@@ -52,6 +52,7 @@ export interface Pushes {
 export interface PushSettings extends AdmissionSettings {
   readonly pushTimeout: number;
   readonly batchTimeout: number;
+  readonly resendTimeout: number;
   readonly maxInFlight: number;
   readonly batchMaxItems: number;
   readonly bodyLimit: number;
@@ -112,7 +113,7 @@ export function createPushes(deps: PushesDependencies): Pushes {
     ...batchReader,
     admit,
     submit,
-    timeout: settings.batchTimeout,
+    timeout: settings.resendTimeout,
     maxBodyBytes: settings.bodyLimit,
     maxBytes: settings.batchBodyLimit,
   });

@@ -4,7 +4,9 @@ import { MAX_PARTIES } from '../domain/parties';
 import type { PageFiles } from '../http/documents';
 import { readConsoleFiles, readDocsFiles } from '../http/pages';
 import { type Config, demoClientFile, queryKeyRate } from '../infra/config';
+import { timeoutOf } from '../protocol/endpoints';
 import { TIMESTAMP_WINDOW } from '../protocol/headers';
+import { BATCH, RESEND } from '../protocol/paths';
 import type { PushSettings } from '../pushes/pushes';
 import type { SelfSettings } from '../queries/self-queries';
 import { REPLAY_WINDOW } from '../storage/push-log';
@@ -17,8 +19,9 @@ export const pushSettings = (config: Config): PushSettings => ({
   signatureGrace: config.SIGNATURE_GRACE,
   rate: { rate: config.RATE_LIMIT, burst: config.RATE_BURST },
   queryKeyRate: queryKeyRate(config),
-  pushTimeout: config.PUSH_TIMEOUT,
-  batchTimeout: config.BATCH_TIMEOUT,
+  pushTimeout: timeoutOf('upsert', config),
+  batchTimeout: timeoutOf(BATCH, config),
+  resendTimeout: timeoutOf(RESEND, config),
   maxInFlight: config.MAX_IN_FLIGHT,
   batchMaxItems: config.BATCH_MAX_ITEMS,
   bodyLimit: config.BODY_LIMIT,
