@@ -39,7 +39,7 @@ export function createCutOffPings(ping: () => Promise<unknown>, options: CutOffO
     onError: (error) =>
       logger.debug(
         { error: String(error) },
-        'could not decide whether to pause the worker, retrying',
+        'could not decide whether to pause or resume the worker, retrying',
       ),
   });
 }

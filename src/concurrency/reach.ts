@@ -80,7 +80,10 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
 
 const TICKS = 10;
 
-/** Counts timer ticks instead of milliseconds, so that a blocked event loop rarely causes a timeout. */
+/**
+ * Counts timer ticks instead of milliseconds. A blocked event loop causes at most one tick, so the timeout hardly
+ * advances meanwhile.
+ */
 function withPausingTimeout<T>(call: Promise<T>, timeout: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let ticks = 0;
@@ -115,7 +118,10 @@ export interface ReachOptions {
 
 const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
-/** A server is lost if at least two pings failed during this many milliseconds and none was answered. */
+/**
+ * A server is lost if at least two consecutive pings failed, and the first of them started at least this many
+ * milliseconds ago.
+ */
 const LOST_AFTER = 5_000;
 
 export function createReach(options: ReachOptions): Reach & PollLoop {
@@ -127,7 +133,7 @@ export function createReach(options: ReachOptions): Reach & PollLoop {
       if (lost) onBack();
       lost = undefined;
     } else if (!lost && failures > 1 && performance.now() - failingSince >= LOST_AFTER) {
-      const loss = new Error(`the server answered no ping for ${LOST_AFTER} ms: ${error}`);
+      const loss = new Error(`no ping succeeded for at least ${LOST_AFTER} ms: ${error}`);
       lost = loss;
       onLost(error);
       for (const end of pendingRejects) end(loss);

@@ -25,7 +25,8 @@ export interface FoldResult {
 
 /**
  * @param priorResults keys are idempotency fingerprints
- * @returns the matter after all pushes; the same object if nothing changed
+ * @returns `matter`: the matter after all pushes, the same object if nothing changed; `results`: one result for each
+ *   push
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(
   matter: Matter | undefined,

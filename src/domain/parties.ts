@@ -8,7 +8,7 @@ export const MAX_PAST_HANDLERS = 1_000;
 
 type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 
-/** @param replace true: `sent` replaces all parties; false: `sent` is added */
+/** @param replace true: removes the parties that are not in `sent`; false: they stay */
 export function changeParties(
   before: PartyList,
   sent: readonly PartyRef[],

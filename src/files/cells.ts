@@ -17,13 +17,13 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
  *
  * @returns undefined if a cell beyond the last column is not empty
  */
-export function fieldsOf({ cells, padded }: CsvRecord, mapping: Mapping): Fields | undefined {
+export function fieldsOf({ cells, untrimmed }: CsvRecord, mapping: Mapping): Fields | undefined {
   if (cells.slice(mapping.length).some((cell) => cell !== '')) return undefined;
   const named = mapping.flatMap((field, at): [string, unknown][] => {
     const cell = cells[at] ?? '';
     if (field === undefined || cell === '') return [];
     const isId = field === 'externalId';
-    return [[field, isId ? (padded?.get(at) ?? cell) : cellValue(field, cell)]];
+    return [[field, isId ? (untrimmed?.get(at) ?? cell) : cellValue(field, cell)]];
   });
   return Object.fromEntries(named);
 }

@@ -28,7 +28,7 @@ export interface CsvRecord {
   /** The cells, trimmed. Blanks inside quotes are kept. */
   readonly cells: readonly string[];
   /** Original texts of the unquoted cells that were trimmed, by column (from 0). */
-  readonly padded?: ReadonlyMap<number, string>;
+  readonly untrimmed?: ReadonlyMap<number, string>;
   /** First line of the record, from 1. */
   readonly line: number;
 }
@@ -39,7 +39,7 @@ export class CsvReader {
   #head: string | undefined = '';
   #delimiter = 0;
   #cells: string[] = [];
-  #padded: Map<number, string> | undefined;
+  #untrimmed: Map<number, string> | undefined;
   #cell = '';
   #size = 0;
   /** Whether the next character is inside quotes. */
@@ -147,8 +147,8 @@ export class CsvReader {
     else {
       const trimmed = whole.trim();
       if (trimmed !== '' && trimmed.length < whole.length) {
-        this.#padded ??= new Map();
-        this.#padded.set(this.#cells.length, whole);
+        this.#untrimmed ??= new Map();
+        this.#untrimmed.set(this.#cells.length, whole);
       }
       this.#cells.push(trimmed);
     }
@@ -160,12 +160,12 @@ export class CsvReader {
   #endRecord(): void {
     this.#endCell();
     const cells = this.#cells;
-    const padded = this.#padded;
+    const untrimmed = this.#untrimmed;
     this.#cells = [];
     this.#size = 0;
-    this.#padded = undefined;
+    this.#untrimmed = undefined;
     if (cells.every((cell) => cell === '')) return;
-    this.#onRecord({ cells, line: this.#firstLine, ...(padded && { padded }) });
+    this.#onRecord({ cells, line: this.#firstLine, ...(untrimmed && { untrimmed }) });
   }
 }
 

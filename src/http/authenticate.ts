@@ -112,16 +112,16 @@ export function setCaller(
  * Rejects a reused signature, and applies the rate limit. Pushes, batches and resends do not use this middleware.
  *
  * @param timeout maximum milliseconds to wait for Redis
- * @param pushesOf returns the number of pushes that count against the rate limit; 1 by default
+ * @param costOf returns the number of pushes that count against the rate limit; 1 by default
  * @returns a middleware that throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL
  */
 export function koaAdmit(
   admit: Admit,
   timeout: number,
-  pushesOf: (state: RequestState) => number | Promise<number> = () => 1,
+  costOf: (state: RequestState) => number | Promise<number> = () => 1,
 ): Middleware<RequestState> {
   return async ({ path, state }, next) => {
-    state.rate = await admit({ ...state.signed, path }, timeout, await pushesOf(state));
+    state.rate = await admit({ ...state.signed, path }, timeout, await costOf(state));
     await next();
   };
 }

@@ -73,7 +73,8 @@ async function authenticateStream(
   checkEncoding(req);
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
-  // `lookUp` uses `findFresh`, because the body cannot be read again for a check with newer secrets.
+  // `findFresh` skips the cache, which may contain old secrets. The body arrives only once, so a later check with
+  // newer secrets is impossible.
   const lookUp = () =>
     databaseCall(database.guard(clients.findFresh(headers.clientId)), deps.timeout);
   const client = await lookUp();

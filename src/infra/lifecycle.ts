@@ -73,7 +73,7 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
     new Promise<number>((resolve) => {
       logger.info({ reason }, 'draining');
       const deadline = setTimeout(() => {
-        logger.error({ timeout }, 'the drain took too long');
+        logger.error({ timeout }, 'the shutdown took too long');
         resolve(1);
       }, timeout);
       deadline.unref();

@@ -122,7 +122,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   RateLimit: {
     description: [
-      'Only for clients with a rate limit. Example: `"client";r=399;t=1` permits 399 pushes now. The full limit is available after 1 second',
+      'Sent if the client or the query key has a rate limit. Example: `"client";r=399;t=1` permits 399 requests now. Each push of a batch counts as one request. The full limit is available after 1 second',
       '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
     ],
     schema: { type: 'string' },
@@ -130,7 +130,7 @@ const RESPONSE_HEADERS: Readonly<
   },
   'RateLimit-Policy': {
     description: [
-      'Sent if the client has a rate limit. Example: `"client";q=400;w=2` permits 400 pushes in 2 seconds',
+      'Sent if the client or the query key has a rate limit. Example: `"client";q=400;w=2` permits 400 requests at once. An unused limit is complete after 2 seconds',
       '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
     ],
     schema: { type: 'string' },

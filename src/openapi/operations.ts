@@ -58,7 +58,7 @@ const operationOf = ({ document, isKeyed, body, answer }: Endpoint): JsonValue =
   },
 });
 
-function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']): JsonValue {
+function bodyOf({ schema, lines, mayBeArray, limit, examples }: Endpoint['body']): JsonValue {
   const { bytes, setting } = limit;
   const size = bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const description: Bilingual = setting
@@ -73,7 +73,7 @@ function bodyOf({ schema, lines, isArrayToo, limit, examples }: Endpoint['body']
   const content = lines
     ? {
         ...linesOf(lines, schemaRef(schema), examples),
-        ...(isArrayToo && jsonOf({ type: 'array', minItems: 1, items: schemaRef(schema) })),
+        ...(mayBeArray && jsonOf({ type: 'array', minItems: 1, items: schemaRef(schema) })),
       }
     : jsonOf(schemaRef(schema));
   return { description: bilingual(description), required: true, content, 'x-max-bytes': bytes };

@@ -5,7 +5,7 @@ import type { Bilingual } from '../protocol/language';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   PARTIAL_FAILURE: [
-    'At least one line of a batch or resend failed. `data.results` has the result of each line. `retryable`: a retry of at least one failed line can succeed.',
+    'At least one line of a batch or resend failed. `data.results` has the result of each line. `retryable` is true if a retry of at least one failed line can succeed.',
     '批次或重发中至少一行失败，data.results 逐行给出结果。retryable 表示失败的行中有可重试的。',
   ],
   BODY_TOO_LARGE: [
@@ -18,7 +18,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
   HMAC_HEADERS_MISSING: [
-    'One of the three headers of the signature is missing, empty or duplicate. A gateway may have removed it.',
+    'One of the three headers of the signature is missing, empty or duplicate. A gateway may have removed a header.',
     '三个签名头之一缺失、为空或重复，可能被网关去掉。',
   ],
   TIMESTAMP_OUT_OF_WINDOW: [
@@ -30,7 +30,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。如需原因，请稍后调用 push-logs/query（签名须正确），requestId 填该 401 的 requestId，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
-    'The signature was used more than SIGNATURE_GRACE (30 s) ago for another path or idempotency key. Sign each request anew.',
+    'Another request used this signature first, with a different path or idempotency key, at least SIGNATURE_GRACE (30 s) ago. Sign each request anew.',
     '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
   NO_USABLE_SECRET: [
@@ -102,7 +102,7 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   ],
   REQUEST_TIMEOUT: ['Headers or body took too long to arrive.', '请求头或请求体接收过慢。'],
   RATE_LIMITED: [
-    'The client exceeds its rate limit. Wait for Retry-After seconds. The header RateLimit shows the remaining pushes.',
+    'The client exceeds its rate limit. Wait for the number of seconds in Retry-After. The header RateLimit shows the remaining requests.',
     '超过 client 的速率限制，请按 Retry-After 等待；RateLimit 响应头说明剩余额度。',
   ],
   INTERNAL_ERROR: [
@@ -158,8 +158,8 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '运维人员已暂停该 client 的推送，message 后可能附有原因。查询不受影响，此前已入队的推送仍会生效。',
   ],
   SKIPPED_AFTER_FAILURE: [
-    'Only for lines of a batch: an earlier line of the same matter failed because a server was unavailable or the deadline passed. To keep the order, this line was not applied. Send both lines again.',
-    '仅用于批次中的行：同一事项较早的行因服务不可用或超时而失败，为保持顺序，本行未执行；请按原顺序一并重发。',
+    'Only for lines of a batch: an earlier line of the same matter failed with an error that a retry can solve. To keep the order, this line was not applied. Send both lines again.',
+    '仅用于批次中的行：同一事项较早的行因可重试的错误而失败，为保持顺序，本行未执行；请按原顺序一并重发。',
   ],
   SHUTTING_DOWN: ['This process is stopping.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [

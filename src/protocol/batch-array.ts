@@ -19,7 +19,7 @@ export interface SplitArray {
 /** Maximum blanks before the `[`. */
 const MAX_BLANKS = 64 * 1024;
 
-/** @returns position of the `[`; undefined if the batch is no array */
+/** @returns position of the `[`; undefined if no `[` follows after at most MAX_BLANKS blanks */
 export function arrayStart(batch: Buffer, from: number): number | undefined {
   const at = from + afterBlanks(batch.subarray(from, from + MAX_BLANKS), 0);
   return batch[at] === OPEN_LIST ? at : undefined;
@@ -64,7 +64,7 @@ interface Reached {
 
 const NONE = 0;
 
-/** Rejects a value with more than MAX_BRACKETS nested levels. */
+/** Rejects a value with more than MAX_BRACKETS nested levels. An empty list or object does not count as a level. */
 function* endOfValue(bytes: Buffer, from: number): Generator<void, Reached> {
   /** The closing bracket of the current list or object; NONE outside of lists and objects. */
   let due = NONE;

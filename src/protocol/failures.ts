@@ -1,6 +1,6 @@
 /**
- * `push-logs/failures` lists failed pushes with their reasons, and shows which failures are mended. A failure is
- * mended if a later push of the same matter, a retry with the same idempotency key, or a resend succeeds.
+ * `push-logs/failures` lists failed pushes with their reasons, and shows which failures are mended. A later
+ * successful push mends a failure: a push of the same matter, a retry, or a resend of the failed push.
  */
 import { z } from 'zod';
 import {
@@ -129,7 +129,7 @@ export type Mended = Answer<typeof mended>;
 
 const failureCause = z
   .object({
-    requestId: requestId().meta(describe('Request id of the upsert', '最近一次失败的 upsert')),
+    requestId: requestId().meta(describe('The earlier upsert that failed', '更早失败的 upsert')),
     reason: z.string().meta(asInEntry('reason')),
     fields: z.array(z.string()).meta(describe('The fields with problems', '有问题的字段')),
     problems: z.array(fieldError).meta(asInEntry('problems')),
@@ -137,7 +137,7 @@ const failureCause = z
   .meta(
     describe(
       'An earlier failed upsert that probably caused the last failure',
-      '导致最近一次失败的失败',
+      '更早失败的 upsert，很可能导致了最近一次失败',
     ),
   );
 
@@ -160,7 +160,7 @@ export const failedRow = z
       .nullable()
       .meta(
         describe(
-          'The failed upsert on this page that caused a MATTER_NOT_FOUND; null: none found',
+          'If `reason` is MATTER_NOT_FOUND: the failed upsert on this page that probably should have created the matter; otherwise null',
           'reason 为 MATTER_NOT_FOUND 时：本应创建该事项的失败 upsert（本页范围内）；否则为 null',
         ),
       ),
@@ -187,8 +187,8 @@ export const failedRow = z
   })
   .meta(
     describe(
-      'The last failure of a matter, an idempotency key, a push or a batch',
-      '一个事项及其最近一次失败',
+      'The last failure of a matter. Without a matter, the row stands for an idempotency key, a single push or a batch',
+      '一个事项（没有事项时为幂等键、推送或批次）及其最近一次失败',
     ),
   );
 export type FailedRow = Answer<typeof failedRow>;

@@ -1,6 +1,7 @@
 /** Parses a list of external ids (NDJSON) while the list arrives. */
 import { z } from 'zod';
-import { type Problem, PushError, problem } from './errors';
+import { MAX_PROBLEMS, type Problem, PushError, problem } from './errors';
+import { MAX_LENGTH } from './field-rules';
 import { externalId } from './fields';
 import { describe, localized } from './language';
 import { MATTER } from './matter-view';
@@ -9,7 +10,6 @@ import { bilingualErrors, localizedOf, TEXTS } from './texts';
 export const MAX_ID_LINES = 1_000_000;
 /** Maximum characters of a line. */
 const MAX_LINE_LENGTH = 16_384;
-const MAX_PROBLEMS = 20;
 
 /** `take` keeps errors for `end`, because the service verifies the signature only after the last chunk. */
 export interface IdLines {
@@ -101,11 +101,13 @@ function readLine(line: string): Line {
 }
 
 const FIELD = 'externalId';
-const MAX_ID = 128;
 const WITHOUT_CONTROLS = /^\P{Cc}+$/u;
 /** A fast check that accepts nearly all valid ids. The schema `externalId` is too slow for a million ids. */
 const isPlainId = (id: string) =>
-  id.length <= MAX_ID && WITHOUT_CONTROLS.test(id) && id.isWellFormed() && id.trim() !== '';
+  id.length <= MAX_LENGTH.externalId &&
+  WITHOUT_CONTROLS.test(id) &&
+  id.isWellFormed() &&
+  id.trim() !== '';
 
 function parse(line: string): unknown {
   try {

@@ -17,8 +17,8 @@ export function diagnosisSchemas(causes: readonly string[]) {
         .optional()
         .meta(
           describe(
-            'Present if the bytes of the body were changed after signing',
-            '请求体的书写形式在签名后发生变化时返回',
+            'Present if the body was signed in a different form with the same content, and the caller may see the body',
+            '请求体的书写形式在签名后发生变化、且调用方可查看请求体时返回',
           ),
         ),
     })
@@ -34,7 +34,10 @@ export function diagnosisSchemas(causes: readonly string[]) {
           ),
         ),
       tried: count().meta(
-        describe('Number of digests that were computed and compared', '尝试比对的摘要数量'),
+        describe(
+          'Number of digests that the diagnosis computed and compared with the sent signature',
+          '尝试比对的摘要数量',
+        ),
       ),
       complete: z
         .boolean()
@@ -47,7 +50,7 @@ export function diagnosisSchemas(causes: readonly string[]) {
     })
     .meta(
       describe(
-        'The cause of a rejected signature; the correct signature is never shown',
+        'Why the signature or the timestamp was rejected. The diagnosis never shows the correct signature',
         '签名被拒的原因诊断；不会给出正确的签名',
       ),
     );
@@ -98,8 +101,8 @@ export function logPageSchemas(causes: readonly string[]) {
         .optional()
         .meta(
           describe(
-            'The sent body; null if the body is no longer stored. If the body is not UTF-8, its base64 form follows the prefix `base64:`',
-            '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
+            'The sent body; null if the body is not stored. If the body is not UTF-8, the value is `base64:` plus the base64 form of the body',
+            '原始请求体；不是 UTF-8 时为 base64: 加字节；未保存时为 null',
           ),
         ),
       diagnosis: diagnoses.Diagnosis.optional().meta(
@@ -125,11 +128,19 @@ export function logPageSchemas(causes: readonly string[]) {
       notRecorded: notRecorded().optional(),
       count: z
         .object({
-          value: count().meta(describe('The number of entries', '计数值')),
+          value: count().meta(
+            describe(
+              'The number of entries, or a lower limit of it if `exact` is false',
+              '计数值；exact 为 false 时为下限',
+            ),
+          ),
           exact: z
             .boolean()
             .meta(
-              describe('False: the total number is greater than `value`', '为 false 时实际更多'),
+              describe(
+                'False: the search stopped at a limit; the total number can be greater than `value`',
+                '为 false 时查询达到上限后停止，实际可能更多',
+              ),
             ),
         })
         .optional()

@@ -114,7 +114,7 @@ export const pushStats = z
       .boolean()
       .meta(
         describe(
-          'False: the requested window has too many pushes. The counts start at `from` of the answer',
+          'False: the requested window has too many pushes. Then `from` of the answer is later than the requested `from`, and the counts omit the earlier pushes',
           '为 false 时数据过多，只统计了 from 之后的部分',
         ),
       ),

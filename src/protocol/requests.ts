@@ -71,12 +71,12 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
       message: zodMessage(TEXTS.requiredForTodo),
-      when: unlessInvalid('externalId'),
+      when: ifValid('externalId'),
     })
     .refine((body) => body.replaceParties !== true || body.parties !== undefined, {
       path: ['parties'],
       message: zodMessage(TEXTS.requiredToReplace),
-      when: unlessInvalid('parties'),
+      when: ifValid('parties'),
     })
     .superRefine(checkRemovals, { when: whenRemoving })
     .meta({
@@ -218,14 +218,14 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
 }
 
 /** With this `when`, a rule runs only if all fields in `names` are valid. Other fields can be invalid. */
-function unlessInvalid(...names: readonly string[]) {
+function ifValid(...names: readonly string[]) {
   return ({ issues, value }: z.core.ParsePayload) =>
     typeof value === 'object' &&
     value !== null &&
     !issues.some((issue) => names.includes(String(issue.path?.[0])));
 }
 
-const areListsValid = unlessInvalid('parties', 'removeParties');
+const areListsValid = ifValid('parties', 'removeParties');
 
 function whenRemoving(payload: z.core.ParsePayload): boolean {
   const { value } = payload;

@@ -56,6 +56,6 @@ export interface LocalizedWarning extends Warning, LocalizedText {}
 export const NO_ASSIGNEE: LocalizedWarning = {
   field: 'parties',
   message: '没有 ASSIGNEE，该待办不会出现在任何人的待办列表中',
-  english: 'the TODO has no ASSIGNEE, so the TODO is in no to-do list of a user',
+  english: 'the TODO has no ASSIGNEE, so no user sees the TODO in a to-do list',
   kind: 'NO_ASSIGNEE',
 };

@@ -42,7 +42,7 @@ export interface WindowAccess {
 interface Singles {
   inFlight: number;
   /** Time of `clock` at which the last single push ended. */
-  lastLeft: number;
+  lastEndedAt: number;
 }
 
 const SINGLE: Part = { lines: 1, release: () => {} };
@@ -71,12 +71,12 @@ export class BatchWindow {
   }
 
   private enterSingle(clientId: string): WindowAccess {
-    const singles = this.singles.get(clientId) ?? { inFlight: 0, lastLeft: 0 };
+    const singles = this.singles.get(clientId) ?? { inFlight: 0, lastEndedAt: 0 };
     singles.inFlight += 1;
     this.singles.set(clientId, singles);
     const leave = () => {
       singles.inFlight -= 1;
-      singles.lastLeft = this.clock();
+      singles.lastEndedAt = this.clock();
     };
     return { take: async () => SINGLE, leave };
   }
@@ -147,8 +147,8 @@ export class BatchWindow {
   private roomOf(clientId: string): number {
     const since = this.clock() - ACTIVE_TIME;
     let others: number | undefined;
-    for (const [id, { inFlight, lastLeft }] of this.singles) {
-      if (inFlight === 0 && lastLeft < since) this.singles.delete(id);
+    for (const [id, { inFlight, lastEndedAt }] of this.singles) {
+      if (inFlight === 0 && lastEndedAt < since) this.singles.delete(id);
       else if (id !== clientId) others = (others ?? 0) + inFlight;
     }
     if (others === undefined) return Number.POSITIVE_INFINITY;

@@ -77,16 +77,16 @@ function setPlace(
 ): void {
   const path = stepsOf(place);
   const last = path.pop();
-  const holder = valueIn(body, path);
-  if (last === undefined || !isContainer(holder)) return;
-  if (Array.isArray(holder) !== (typeof last === 'number')) return;
-  if (Array.isArray(holder)) {
+  const container = valueIn(body, path);
+  if (last === undefined || !isContainer(container)) return;
+  if (Array.isArray(container) !== (typeof last === 'number')) return;
+  if (Array.isArray(container)) {
     // A change must not make a list longer.
-    if (!Object.hasOwn(holder, last)) return;
-    holder[last as number] = change.isRemoval ? REMOVED : change;
-    if (change.isRemoval) shortened.add(holder);
-  } else if (change.isRemoval) delete holder[last];
-  else holder[last] = change;
+    if (!Object.hasOwn(container, last)) return;
+    container[last as number] = change.isRemoval ? REMOVED : change;
+    if (change.isRemoval) shortened.add(container);
+  } else if (change.isRemoval) delete container[last];
+  else container[last] = change;
 }
 
 export const valueAt = (body: JsonObject, place: string): unknown => valueIn(body, stepsOf(place));

@@ -27,7 +27,7 @@ export interface LoadShedderOptions {
 const MIN_CONCURRENCY = 128;
 const FAIR_SHARE_FACTOR = 1.5;
 /** Time constant of the exponential decay of `processed` and `busy`, milliseconds. */
-const MEMORY = 3_000;
+const DECAY_TIME = 3_000;
 /** Minimum value of `busy` in the computation of `perSecond`, milliseconds. */
 const MIN_BUSY = 500;
 
@@ -122,9 +122,9 @@ export class LoadShedder {
   /** Updates `processed` and `busy`. Must be called before every other change of `processed` or `inFlight`. */
   private measure(): void {
     const now = this.options.clock();
-    const kept = Math.exp((this.measuredAt - now) / MEMORY);
+    const kept = Math.exp((this.measuredAt - now) / DECAY_TIME);
     this.measuredAt = now;
     this.processed *= kept;
-    this.busy = this.busy * kept + (this.inFlight.size > 0 ? MEMORY * (1 - kept) : 0);
+    this.busy = this.busy * kept + (this.inFlight.size > 0 ? DECAY_TIME * (1 - kept) : 0);
   }
 }

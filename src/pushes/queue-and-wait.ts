@@ -105,11 +105,16 @@ async function enqueue(
   foldedLog(logger)(UNCONFIRMED, details);
 }
 
-const UNCONFIRMED = { level: 'warn', text: 'queueing not confirmed', dueTo: ['redis'] } as const;
+const UNCONFIRMED = {
+  level: 'warn',
+  text: 'Redis did not confirm that pushes were queued',
+  dueTo: ['redis'],
+} as const;
 
 /**
- * If `result` is an error, a worker may still apply the push. Therefore, the inbox then receives only a final state
- * that the push log contains.
+ * If `result` is an error or undefined, a worker may still apply the push. The inbox then receives only a final state
+ * that the push log contains. If `result` is a reason, the push is not queued, and the inbox receives the rejection
+ * even without a log entry.
  */
 async function finalizeUnconfirmed(
   { finalizer, inbox, clock }: QueueAndWaitDependencies,

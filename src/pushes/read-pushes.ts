@@ -51,7 +51,7 @@ async function readSingle(
   const { caller, rawBody, signature, idempotencyKey, headerErrors, strictFields } = request;
   const { operation } = request;
   if (operation === BATCH || operation === RESEND)
-    throw new TypeError('the lines of a batch are missing');
+    throw new TypeError('the lines of a batch or resend are missing');
   const source = { clientId: caller.clientId, idempotencyKey, signature };
   const context = { ...source, operation, headerErrors, strictFields };
   const { fingerprintOf } = idempotency;

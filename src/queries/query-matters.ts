@@ -122,7 +122,7 @@ function readPosition(position: string): { after: ChangePosition; watermark: num
   };
 }
 
-/** Maximum matters that `readAll` reads at once. Matters can be large. */
+/** Maximum matters that `readByIds` reads at once. Matters can be large. */
 const MATTERS_PER_READ = 50;
 
 function createReadSearch(
@@ -143,7 +143,7 @@ function createReadSearch(
     let weight = 0;
     for (let at = 0; at < positions.length; at += MATTERS_PER_READ) {
       const part = positions.slice(at, at + MATTERS_PER_READ);
-      const byId = await readAll(reader, systemCode, part);
+      const byId = await readByIds(reader, systemCode, part);
       for (const position of part) {
         if (weight >= maxWeight) {
           return { matters, next: positionBefore(positions, position), examined };
@@ -162,7 +162,7 @@ function createReadSearch(
 const positionBefore = (positions: readonly ChangePosition[], position: ChangePosition) =>
   positions[positions.indexOf(position) - 1];
 
-async function readAll(
+async function readByIds(
   reader: Pick<MatterReader, 'byIds'>,
   systemCode: string,
   positions: readonly ChangePosition[],

@@ -21,7 +21,8 @@ const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Makes one variant at a time, because a variant can take milliseconds.
+ * Makes the variants one by one, so that the caller can pause after each variant. One variant can block the event
+ * loop for milliseconds.
  *
  * @yields undefined for a duplicate of the sent body or of an earlier variant
  */

@@ -137,7 +137,7 @@ function findingsOf(
   const before = timeFinding ? [timeFinding] : [];
   if (secrets.length === 0) return [...before, toFinding('NO_SECRET')];
   if (sent.length !== 64) {
-    const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
+    const length = LENGTHS[sent.length] ?? `it has ${sent.length} characters`;
     return [...before, toFinding('SIGNATURE_LENGTH', length)];
   }
   // Without a timestamp, no digest can be computed.

@@ -168,6 +168,10 @@ const DETAILS: Readonly<Record<string, string>> = {
 };
 
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
+  [/^it has (\d+) characters$/, '实际 $1 个字符'],
+  [/^it is as long as a digest in base64$/, '长度与 base64 形式的摘要相同'],
+  [/^it is as long as (\S+) in hex$/, '长度与十六进制形式的 $1 相同'],
+  [/^it is as long as (\S+) in base64$/, '长度与 base64 形式的 $1 相同'],
   [/^(\d+) s ahead$/, '快 $1 秒'],
   [/^(\d+) s behind$/, '慢 $1 秒'],
   [/^the signed timestamp is (\d+) s earlier$/, '签名用的时间戳早 $1 秒'],

@@ -57,8 +57,8 @@ export function* timeVariants(timestamp: string): Generator<TimeVariant> {
   const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);
   const variant = (cause: Cause, how: string, time: string, isCommon = true) =>
     time === timestamp ? [] : [{ cause, how, time, isCommon }];
-  const [sentIn = 'TIMESTAMP_MILLISECONDS'] = UNITS[timestamp.length] ?? [];
-  yield* variant(sentIn, 'the caller signed seconds and sent a smaller unit', `${seconds}`);
+  const [causeOfUnit = 'TIMESTAMP_MILLISECONDS'] = UNITS[timestamp.length] ?? [];
+  yield* variant(causeOfUnit, 'the caller signed seconds and sent a smaller unit', `${seconds}`);
   yield* variant('TIMESTAMP_MILLISECONDS', SIGNED_MILLISECONDS, `${seconds}000`);
   yield* variant('TIMESTAMP_NOT_SECONDS', 'the caller signed a fraction', `${seconds}.0`);
   for (let by = 1; by <= APART; by += 1) {

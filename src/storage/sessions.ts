@@ -33,7 +33,7 @@ const NO_SESSION = '00000000000000000000000000000000';
 
 const KILLED = 'ended the transactions of a dead process';
 const NOT_KILLED =
-  'a process died: MongoDB ends its transactions after transactionLifetimeLimitSeconds';
+  'a process died and killSessions is rejected: MongoDB ends its transactions after transactionLifetimeLimitSeconds';
 
 export class SessionPool {
   private readonly client: mongo.MongoClient;

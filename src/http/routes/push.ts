@@ -18,7 +18,7 @@ import type { RequestContext, RequestState } from '../request';
 
 export function pushRoute(operation: OperationName, submit: Submit): Middleware<RequestState> {
   return async (ctx) => {
-    const { data, replayed } = acceptedOf(await submitRequest(ctx, submit, operation));
+    const { data, replayed } = acceptedOrThrow(await submitRequest(ctx, submit, operation));
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     const { warnings } = data;
     const { language } = ctx.state;
@@ -26,7 +26,7 @@ export function pushRoute(operation: OperationName, submit: Submit): Middleware<
   };
 }
 
-function acceptedOf([result]: readonly PushResult[]): AcceptedPush {
+function acceptedOrThrow([result]: readonly PushResult[]): AcceptedPush {
   const answer = result?.answer ?? new PushError('INTERNAL_ERROR');
   if (answer instanceof PushError) throw answer;
   return answer;

@@ -36,7 +36,7 @@ export function unsafeSettings(info: string, isSentinelGroup: boolean): UnsafeSe
     found.push({
       setting: `maxmemory-policy ${policy}`,
       advice:
-        'if the memory is full, Redis deletes data of the queue; set maxmemory-policy noeviction',
+        'if the memory is full, Redis can delete data of the queue; set maxmemory-policy noeviction',
     });
   }
   // A primary reports `min_slaves_good_slaves` only if min-replicas-to-write and min-replicas-max-lag are above 0.

@@ -1,7 +1,7 @@
 /** Checks the standard OTEL_ variables, because the OpenTelemetry library replaces invalid values with defaults. */
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Check = readonly [isRight: (value: string) => boolean, problem: string];
+type Check = readonly [isValid: (value: string) => boolean, problem: string];
 
 const SAMPLERS = [
   'always_on',
@@ -52,8 +52,8 @@ export const CHECKED = Object.keys(CHECKS);
 /** @param env the non-empty variables */
 export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {
   if (env.TRACING !== 'on') return [];
-  return Object.entries(CHECKS).flatMap(([name, [isRight, problem]]) => {
+  return Object.entries(CHECKS).flatMap(([name, [isValid, problem]]) => {
     const value = env[name];
-    return value === undefined || isRight(value) ? [] : [[name, problem] as const];
+    return value === undefined || isValid(value) ? [] : [[name, problem] as const];
   });
 }

@@ -8,7 +8,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { mongo } from 'mongoose';
-import { isRecorded } from './span-relations';
+import { isSampled } from './span-relations';
 
 /** Maximum open spans; further commands get no span. */
 const MAX_OPEN_SPANS = 5_000;
@@ -19,7 +19,7 @@ export function traceCommands(tracer: Tracer, client: mongo.MongoClient): void {
   client.on('commandStarted', (event) => {
     // This listener runs in the context of the code that sends the command.
     const parent = context.active();
-    if (!isRecorded(parent) || open.size >= MAX_OPEN_SPANS) return;
+    if (!isSampled(parent) || open.size >= MAX_OPEN_SPANS) return;
     const attributes = attributesOfCommand(event);
     const collection = attributes['db.collection.name'];
     const name = collection ? `${event.commandName} ${collection}` : event.commandName;

@@ -2,7 +2,7 @@
 import { type Context, type Link, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 
 /** Whether sampling has selected the trace for export. */
-export function isRecorded(traceContext: Context): boolean {
+export function isSampled(traceContext: Context): boolean {
   const flags = trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE;
   return (flags & TraceFlags.SAMPLED) !== 0;
 }
@@ -15,7 +15,7 @@ interface SpanRelations {
 }
 
 export function spanRelationsOf(contexts: readonly Context[]): SpanRelations {
-  const [first, ...others] = contexts.filter(isRecorded);
+  const [first, ...others] = contexts.filter(isSampled);
   return {
     parent: first ?? contexts[0] ?? ROOT_CONTEXT,
     links: others.flatMap((other) => trace.getSpanContext(other) ?? []).map(linkTo),

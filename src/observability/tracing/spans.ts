@@ -20,7 +20,7 @@ import type {
   Tracing,
 } from '../tracing';
 import { traceCommands } from './command-spans';
-import { isRecorded, linkTo, spanRelationsOf } from './span-relations';
+import { isSampled, linkTo, spanRelationsOf } from './span-relations';
 
 /** @param tracer a tracer of a registered provider */
 export function createTracing(tracer: Tracer): Tracing {
@@ -101,7 +101,7 @@ async function traceBatch<R extends TracedReply>(
   const batch = tracer.startSpan('batch', options, parent);
   const spans = new Map<string, Span>();
   for (const [push, pushContext] of contexts) {
-    if (!isRecorded(pushContext)) continue;
+    if (!isSampled(pushContext)) continue;
     spans.set(push.id, startPush(tracer, push, { now, parent: pushContext, batch }));
   }
   try {

@@ -45,7 +45,7 @@ interface EndpointBody {
   /** Only for an NDJSON body: the description of the body. */
   readonly lines?: Bilingual;
   /** True: the body can be a JSON array instead of NDJSON. */
-  readonly isArrayToo?: true;
+  readonly mayBeArray?: true;
   readonly limit: {
     /** Maximum bytes of the body. If `setting` is present, `bytes` is the default value of this setting. */
     readonly bytes: number;

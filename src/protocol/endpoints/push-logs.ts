@@ -20,7 +20,7 @@ export const PUSH_LOG_QUERIES = {
     id: 'queryPushLog',
     title: ['Search the push log', '查询推送日志'],
     description: [
-      'The newest entry comes first, unless `oldestFirst` is true. A page may be short. `nextCursor: null` marks the last page. `count` stops at 10,000.',
+      'The newest entry comes first, unless `oldestFirst` is true. A page can have fewer entries than `limit`. `nextCursor: null` marks the last page. `count` stops at 10,000.',
       '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
     ],
     body: {

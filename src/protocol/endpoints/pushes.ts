@@ -148,7 +148,7 @@ const SOME_FAILED: Bilingual = [
 const BATCH_BODY: Endpoint['body'] = {
   schema: 'BatchLine',
   lines: LINES,
-  isArrayToo: true,
+  mayBeArray: true,
   limit: { bytes: BATCH_BODY_LIMIT, setting: 'BATCH_BODY_LIMIT' },
   uploadTimeout: 30_000,
   examples: { example: examples.BATCH_LINES },

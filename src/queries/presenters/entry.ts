@@ -74,7 +74,7 @@ const isStored = (name: FieldName): name is Exclude<FieldName, keyof PresentedFi
   ENTRY_FIELDS[name].stored !== undefined;
 
 function toJson(value: string | number | Date | bigint | object | null | undefined) {
-  // An entry that was edited by hand can lack a field.
+  // An entry can lack a field, for example an entry that was edited by hand.
   if (value === undefined || value === null) return null;
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || typeof value === 'number' ? value : String(value);

@@ -31,9 +31,9 @@ export interface MatterReader {
 }
 
 /** Maximum milliseconds of a call of `byKeys`, `forComparison` or `byIds`. */
-const PAGE_TIMEOUT = 10_000;
+const LOOKUP_TIMEOUT = 10_000;
 /** Maximum milliseconds of a call of `forDigest`. */
-const COUNT_TIMEOUT = 60_000;
+const DIGEST_TIMEOUT = 60_000;
 /** Maximum milliseconds of a call of `open`, which streams all open matters and drafts to a caller. */
 const STREAM_TIMEOUT = 600_000;
 
@@ -58,18 +58,18 @@ export function createMatterReader(connection: Connection): MatterReader {
       for await (const record of collection.find(filter).sort({ _id: 1 })) yield toMatter(record);
     },
     byKeys: (systemCode, externalIds) =>
-      timedRead(findWhole({ systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
+      timedRead(findWhole({ systemCode, externalId: { $in: [...externalIds] } }), LOOKUP_TIMEOUT),
     forComparison: (systemCode, externalIds) =>
       timedRead(
         findFields(COMPARED, { systemCode, externalId: { $in: [...externalIds] } }),
-        PAGE_TIMEOUT,
+        LOOKUP_TIMEOUT,
       ),
     changed: createChangedMatters(collection),
     search: createSearchMatters(collection),
     byIds: (systemCode, ids) =>
       timedRead(
         collection.find({ _id: { $in: [...ids] }, systemCode }, { hint: '_id_' }).map(toMatter),
-        PAGE_TIMEOUT,
+        LOOKUP_TIMEOUT,
       ),
     open: async function* (systemCode) {
       const cursor = findFields(OPEN, { systemCode, phase: { $in: OPEN_OR_DRAFT } });
@@ -81,7 +81,7 @@ export function createMatterReader(connection: Connection): MatterReader {
       const filter = window
         ? { systemCode, sourceUpdatedAt: within(window) }
         : { systemCode, phase: { $in: NOT_DELETED } };
-      for await (const matter of timedRead(findFields(DIGEST, filter), COUNT_TIMEOUT)) {
+      for await (const matter of timedRead(findFields(DIGEST, filter), DIGEST_TIMEOUT)) {
         if (!matter.deleted) yield matter;
       }
     },
@@ -101,7 +101,7 @@ export interface ChangedFilter extends Window {
 type ReadChanged = (systemCode: string, filter: ChangedFilter) => AsyncGenerator<Matter>;
 
 /** Maximum milliseconds for the read of one index range (`rangesOf`). */
-const TIMEOUT = 10_000;
+const CHANGES_TIMEOUT = 10_000;
 /** Maximum matters in one batch of the cursor. */
 const WHOLE_BATCH_SIZE = 100;
 const CHANGES_INDEX = 'updates';
@@ -115,7 +115,11 @@ function createChangedMatters(collection: mongo.Collection<MatterRecord>): ReadC
         .find({ systemCode, ...range }, { hint: CHANGES_INDEX })
         .sort({ updatedAt: 1, _id: 1 })
         .limit(remaining);
-      for await (const matter of timedRead(found.map(toMatter), TIMEOUT, WHOLE_BATCH_SIZE)) {
+      for await (const matter of timedRead(
+        found.map(toMatter),
+        CHANGES_TIMEOUT,
+        WHOLE_BATCH_SIZE,
+      )) {
         remaining -= 1;
         yield matter;
       }

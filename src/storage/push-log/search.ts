@@ -40,14 +40,14 @@ export interface LogSearch {
 /** Maximum entries that a page or count checks. If `isCovered(filter)`, `limit` or `bound` is the maximum. */
 const MAX_CHECKED = 5_000;
 /** Maximum entries that one command reads for `page` or `all`. */
-const CHUNK = 1_000;
+const READ_CHUNK = 1_000;
 /** Maximum entries that one command reads for `count`. */
 const COUNT_CHUNK = 5_000;
 /** Minimum entries in the first chunk of a page, if some entries of the chunk may not match the filter. */
 const SMALL_CHUNK = 200;
 const COMMAND_TIMEOUT = 10_000;
 
-type Ids = readonly [lower: string | undefined, upper: string | undefined];
+type IdRange = readonly [lower: string | undefined, upper: string | undefined];
 
 interface Reading extends ReadOrder {
   readonly projection?: Readonly<Record<string, 1>>;
@@ -76,7 +76,7 @@ class IndexedSearch implements LogSearch {
     const max = isCovered(filter) ? limit : this.maxChecked;
     const first =
       max === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
-    for await (const chunk of this.chunks(filter, order, Math.min(first, CHUNK))) {
+    for await (const chunk of this.chunks(filter, order, Math.min(first, READ_CHUNK))) {
       const found = await this.matching(chunk, filter);
       for (const entry of chunk) {
         if (entries.length === limit || checked === this.maxChecked) return { entries, next: last };
@@ -89,7 +89,7 @@ class IndexedSearch implements LogSearch {
   }
 
   async *all(filter: LogFilter, order: ReadOrder = {}): AsyncGenerator<LogEntry> {
-    for await (const chunk of this.chunks(filter, order, CHUNK)) {
+    for await (const chunk of this.chunks(filter, order, READ_CHUNK)) {
       yield* await this.matching(chunk, filter);
     }
   }
@@ -118,7 +118,7 @@ class IndexedSearch implements LogSearch {
     first: number,
   ): AsyncGenerator<readonly LogEntry[]> {
     let { after } = reading;
-    for (let size = first; ; size = Math.max(size, Math.min(2 * size, CHUNK))) {
+    for (let size = first; ; size = Math.max(size, Math.min(2 * size, READ_CHUNK))) {
       const entries = await this.read(filter, { ...reading, after }, size);
       yield entries;
       if (entries.length < size) return;
@@ -129,7 +129,7 @@ class IndexedSearch implements LogSearch {
   private read(filter: LogFilter, reading: Reading, max: number): Promise<LogEntry[]> {
     const { oldestFirst, projection } = reading;
     return this.collection
-      .find(indexRange(filter, idsOf(filter, reading)), {
+      .find(indexRange(filter, idRangeOf(filter, reading)), {
         hint: indexUse(filter).name,
         maxTimeMS: COMMAND_TIMEOUT,
         ...(projection && { projection }),
@@ -154,7 +154,10 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
+function idRangeOf(
+  { requestId, batchId, from, to }: LogFilter,
+  { after, oldestFirst }: Reading,
+): IdRange {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
   if (batchId !== undefined) {
@@ -167,7 +170,7 @@ function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst
   return [defined(lowers).sort().at(-1), defined(uppers).sort()[0]];
 }
 
-function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
+function indexRange(filter: LogFilter, [lower, upper]: IdRange): mongo.Filter<LogEntry> {
   const indexFields = indexUse(filter).indexFields as mongo.Filter<LogEntry>;
   const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
   if (bounds.length === 0) return indexFields;

@@ -74,7 +74,7 @@ export interface PushToSettle {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** Needed only if a failover of MongoDB has removed the entry. */
+  /** A failover of MongoDB can remove the stored entry. The entry is then inserted again from this copy. */
   readonly entry?: LogEntry;
   /** Revision of the matter, if the push changed the matter. */
   readonly revision?: number;

@@ -44,12 +44,16 @@ export class PooledSession {
   }
 }
 
-/** Runs `work` in one transaction. Before a retry, the caller must read the documents again. */
+/**
+ * Runs `work` in one transaction. This function never retries. If the caller retries, `work` must read its documents
+ * again.
+ */
 export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  // `startTransaction` stands before `try`, because `catch` must not abort an earlier transaction.
+  // `startTransaction` throws if an earlier transaction is still open. It stands before `try`, so that `catch` does
+  // not abort the earlier transaction.
   session.startTransaction({ writeConcern: MAJORITY_WRITE_CONCERN });
   try {
     const result = await work(session);
@@ -146,7 +150,10 @@ export class SessionHeartbeats {
     await this.records.deleteOne({ _id, heartbeat });
   }
 
-  /** Must be the first command of a transaction, so that MongoDB ends the previous transaction of the session. */
+  /**
+   * Call this method first in a transaction, because its command starts the transaction on the server. MongoDB then
+   * aborts an earlier open transaction of the same session.
+   */
   async readOwn(session: mongo.ClientSession): Promise<void> {
     await this.records.findOne({ _id: this.me }, { session });
   }

@@ -310,7 +310,7 @@ describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
     for (const { exited, logFile } of apps) {
       expect(await exited).toBe('exit code 0');
       expect(tracesLines(logFile).length).toBeLessThanOrEqual(2);
-      expect(linesOf(logFile).map(({ msg }) => msg)).not.toContain('the drain took too long');
+      expect(linesOf(logFile).map(({ msg }) => msg)).not.toContain('the shutdown took too long');
     }
   });
 });

@@ -83,7 +83,7 @@ async function stopsWell(one: AppProcess, server: string): Promise<void> {
   );
   one.kill('SIGTERM');
   expect(await one.exited).toBe('exit code 0');
-  expect(logOf(one)).not.toContain('the drain took too long');
+  expect(logOf(one)).not.toContain('the shutdown took too long');
 }
 
 test('while Redis is away a process that was busy, or idle all the time, ends, and that is no failure', async () => {
@@ -113,7 +113,7 @@ test('while Redis hangs, and nobody has noticed it, a process ends too, and reco
     for (const one of [...busy, ...idle]) one.kill('SIGTERM');
     for (const one of [...busy, ...idle]) {
       expect(await one.exited).toBe('exit code 0');
-      expect(logOf(one)).not.toContain('the drain took too long');
+      expect(logOf(one)).not.toContain('the shutdown took too long');
     }
     expect(await recorded()).toBeGreaterThan(before);
   } finally {

@@ -71,7 +71,7 @@ test('the deadline ends a stop in any case', async () => {
   const { lifecycle, lines } = rig(10_000);
   lifecycle.onDrain('hanging', never);
   expect(await ends(lifecycle.stop('test'), 10_000)).toBe(1);
-  expect(lines.at(-1)).toMatchObject({ msg: 'the drain took too long' });
+  expect(lines.at(-1)).toMatchObject({ msg: 'the shutdown took too long' });
 });
 
 test('while the parts of a hanging server stop, the drains that were registered before them still run in time', async () => {
