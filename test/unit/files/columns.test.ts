@@ -73,11 +73,15 @@ describe('the cells of a record', () => {
   const mapping = ['externalId', 'deleted', 'assignee', 'title', undefined];
 
   test('an id keeps its blanks, flags and logins are read, an empty cell says nothing', () => {
-    const padded = new Map([
+    const untrimmed = new Map([
       [0, 'CH-9  '],
       [3, ' t '],
     ]);
-    const record = { cells: ['CH-9', '是', 'li.lei、han mei；li.lei', 't', 'x'], line: 2, padded };
+    const record = {
+      cells: ['CH-9', '是', 'li.lei、han mei；li.lei', 't', 'x'],
+      line: 2,
+      untrimmed,
+    };
     expect(fieldsOf(record, mapping)).toEqual({
       ...{ externalId: 'CH-9  ', deleted: true, assignee: ['li.lei', 'han mei'], title: 't' },
     });

@@ -63,7 +63,7 @@ test('records have the line in which they begin', () => {
 test('blanks around a cell without quotes are kept beside it: an id may have them', () => {
   expect(read('a,b\n CH-9  ,"x "\n,\n')).toEqual([
     { cells: ['a', 'b'], line: 1 },
-    { cells: ['CH-9', 'x '], line: 2, padded: new Map([[0, ' CH-9  ']]) },
+    { cells: ['CH-9', 'x '], line: 2, untrimmed: new Map([[0, ' CH-9  ']]) },
   ]);
 });
 

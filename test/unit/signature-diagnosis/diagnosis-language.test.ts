@@ -25,6 +25,12 @@ test.each([
   ['SECRET_WHITE_SPACE', 'a line feed after it', '所用密钥带有空白字符：末尾有换行。'],
   ['CLOCK_OFF', '400 s ahead', '调用方时钟不准：快 400 秒。'],
   ['CLOCK_OFF', '400 s behind', '调用方时钟不准：慢 400 秒。'],
+  ['SIGNATURE_LENGTH', 'it has 12 characters', '签名不是 64 个字符：实际 12 个字符。'],
+  [
+    'SIGNATURE_LENGTH',
+    'it is as long as MD5 in hex',
+    '签名不是 64 个字符：长度与十六进制形式的 MD5 相同。',
+  ],
   // What is a name stays one.
   ['BODY_CHARSET', 'GBK', '签名时使用了其他字符集：GBK。'],
 ] as const)('%s, %s', (cause, how, expected) => {
