@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly name?: string;
   /** Destination of the log; stdout by default. */
   readonly log?: DestinationStream;
-  /** If true, the process drains and exits on SIGTERM or SIGINT. */
+  /** If true, the process drains and exits on SIGTERM, on SIGINT, or after the end of its parent process. */
   readonly ownsNode?: boolean;
 }
 

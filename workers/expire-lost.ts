@@ -9,7 +9,7 @@ const GRACE = 60_000;
 
 export interface ExpiryDependencies {
   readonly expireLost: ExpireLost;
-  /** The Redis time, epoch milliseconds. @throws if Redis does not answer */
+  /** The Redis time, epoch milliseconds. @throws if a read of the Redis clock is necessary and Redis does not answer */
   readonly queueTime: () => Promise<number>;
   readonly clock: Clock;
   readonly workerName: string;
@@ -20,7 +20,7 @@ export interface ExpiryDependencies {
 
 const FAILURES_TO_WARN = 10;
 
-/** @param interval milliseconds between two runs */
+/** @param interval minimum milliseconds between two runs */
 export function startExpiry(deps: ExpiryDependencies, interval = INTERVAL): PollLoop {
   const { expireLost, queueTime, clock, workerName, timeout, logger } = deps;
   let failures = 0;

@@ -54,7 +54,8 @@ export function writeLines(
   last: LastLine,
   stallTimeout = STALL_TIMEOUT,
 ): Readable {
-  // Unsent data means that the client does not read. Without unsent data, the client waits for the next line.
+  // Unsent data means that the client does not read. Otherwise, the service has not produced the next line yet, and
+  // the connection stays open.
   res.setTimeout(stallTimeout, () => {
     if (res.writableLength > 0) res.destroy();
   });

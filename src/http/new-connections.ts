@@ -1,6 +1,7 @@
 /**
- * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop.
- * Delayed requests run together and can share a Redis batch.
+ * Delays requests while Node accepts new connections. Node accepts only one connection per turn of the event loop, so
+ * without the delay each new request runs alone in its turn. Delayed requests run together and can share a Redis
+ * batch.
  */
 import type { Server } from 'node:http';
 import type { Clock } from '../concurrency/timing';

@@ -35,7 +35,7 @@ const schema = z.object({
   /** Prefix of all keys and channels in Redis. Deployments that share one Redis need different prefixes. */
   REDIS_NAMESPACE: z
     .string()
-    .regex(/^[\w-]{1,64}$/, 'must have 1 to 64 letters, digits, underscores and hyphens')
+    .regex(/^[\w-]{1,64}$/, 'must consist of 1 to 64 letters, digits, underscores or hyphens')
     .default('matter-push'),
   /** Number of shards of the queue. The default for a Redis Cluster is 8. */
   REDIS_SHARDS: wholeNumberSetting(1, 64).default(1),
@@ -45,9 +45,9 @@ const schema = z.object({
   DATA_DIR: z.string().default('.data'),
   /** How long `web` keeps an idle HTTP connection open. Must be longer than the idle timeout of the load balancer. */
   KEEP_ALIVE_TIMEOUT: durationSetting(1_000, 3_600_000).default(65_000),
-  /** Keys for the encryption of client secrets. The first key encrypts; all keys decrypt. */
+  /** Keys for the encryption of client secrets and query keys. The first key encrypts; all keys decrypt. */
   SECRET_KEYS: secretKeys,
-  /** Maximum bytes of a request body. */
+  /** Maximum bytes of a request body, except for batches. */
   BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(1024 * 1024),
   /** `always-200`: every answer of the API has HTTP status 200; only `code` in the body shows an error. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
@@ -63,7 +63,10 @@ const schema = z.object({
   BATCH_BODY_LIMIT: wholeNumberSetting(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
   /** How long the caller of a batch waits for the confirmed writes. */
   BATCH_TIMEOUT: durationSetting(100, 120_000).default(30_000),
-  /** How long a signature may be reused with another path or idempotency key; `off`: no limit. */
+  /**
+   * The signature does not cover the path or the idempotency key. After this time, the service rejects a signature
+   * with a different path or key. `off`: no limit.
+   */
   SIGNATURE_GRACE: durationOrOffSetting(0, 600_000).default(30_000),
   /** Default limit of pushes per second for each client; 0: no limit. */
   RATE_LIMIT: wholeNumberSetting(0, 1_000_000).default(0),
@@ -113,7 +116,9 @@ const drainTimeoutRule = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
     path: ['DRAIN_TIMEOUT'],
     message: `must be longer than DRAIN_DELAY plus ${wait}, because a stopping process must answer all accepted pushes`,
     when: ({ issues }) =>
-      !issues.some(({ path }) => [wait, 'DRAIN_DELAY'].includes(String(path?.[0]))),
+      !issues.some(({ path }) =>
+        [wait, 'DRAIN_DELAY', 'DRAIN_TIMEOUT'].includes(String(path?.[0])),
+      ),
   }) satisfies z.core.$ZodCustomParams;
 
 const consistent = schema

@@ -20,9 +20,9 @@ The service answers \`code: 0\` only after the database has confirmed the write.
 - **Retrying.** Retry if you get no answer or \`retryable\` is true. Send the same X-Idempotency-Key and body, and a new
   X-Timestamp and signature. Wait the seconds in Retry-After; without this header, wait 1 s, 2 s, 4 s.
 - **Order.** Send the next push of a matter only after the answer to the previous push.
-- **Bodies.** A JSON object in UTF-8, without Content-Encoding. Maximum: ${MAX_JSON_DEPTH} levels, ${MAX_BRACKETS}
-  objects and lists, ${MAX_COMMAS} fields and elements. Unknown fields are ignored. A field
-  systemCode is ignored: the client id determines the system. Values that are too long are rejected. Lengths are counted in UTF-16 units.
+- **Bodies.** A JSON object in UTF-8, without Content-Encoding; a batch has one object per push. Maximum: ${MAX_JSON_DEPTH} levels, ${MAX_BRACKETS}
+  objects and lists, ${MAX_COMMAS} fields and elements. Unknown fields are ignored, except in push-logs/resend, which
+  rejects them. A field systemCode is ignored: the client id determines the system. Values that are too long are rejected. Lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\`, or 200 for code 0. With HTTP_STATUS_MODE=always-200, the HTTP status is 200 for
   every path under /api/open, and only \`code\` shows the result.
 - **New fields** and reasons may be added. Programs should evaluate \`reason\`, not \`message\`. If a reason
@@ -36,8 +36,8 @@ const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，
 - **重试**：没有收到响应或 \`retryable\` 为 true 时重试：同一 X-Idempotency-Key、同一请求体，新的
   X-Timestamp 和签名。有 Retry-After 时按其等待，否则依次等待 1、2、4 秒。
 - **顺序**：同一事项的上一次推送得到响应之后再发送下一次。
-- **请求体**：UTF-8 编码的 JSON 对象，嵌套最多 ${MAX_JSON_DEPTH} 层，对象和数组最多 ${MAX_BRACKETS} 个，
-  字段和数组元素最多 ${MAX_COMMAS} 个，不使用 Content-Encoding。未知字段会被忽略，包括
+- **请求体**：UTF-8 编码的 JSON 对象（批次中每条推送一个对象），嵌套最多 ${MAX_JSON_DEPTH} 层，对象和数组最多 ${MAX_BRACKETS} 个，
+  字段和数组元素最多 ${MAX_COMMAS} 个，不使用 Content-Encoding。未知字段会被忽略（push-logs/resend 除外，该接口会拒绝），包括
   systemCode，系统编码始终取自 client。超长内容会被拒绝，不会截断；长度按 UTF-16 编码单元计。
 - **状态码**：HTTP 状态码等于 \`code\`（0 对应 200）。HTTP_STATUS_MODE=always-200 时 /api/open 下的响应
   状态码均为 200，仅以 \`code\` 区分。

@@ -18,8 +18,8 @@ export function createWorkerReach(redis: RedisConnection, keys: RedisKeys, id: s
       await report([keys.workerReach], [id, Math.round(answeredFor)]);
     },
     /**
-     * Removes the report of this worker before the check. Otherwise, two workers that check at the same time could
-     * both pause.
+     * Removes the report of this worker before the check. A worker pauses only if another worker reaches the
+     * database. If both reports remained, two workers could see the report of each other and both pause.
      *
      * @param atLeastFor minimum milliseconds for which the database has answered the other worker
      * @param within maximum age of the report of the other worker, milliseconds

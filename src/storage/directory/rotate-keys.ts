@@ -1,4 +1,7 @@
-/** Rotates the secret of a client (contract 3.3). Resealing encrypts secrets with the first key of SECRET_KEYS. */
+/**
+ * Rotates the secret of a client (contract 3.3). This file also reseals stored secrets: it encrypts them again, with
+ * the first key of SECRET_KEYS.
+ */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/timing';
 import {
@@ -58,20 +61,23 @@ export interface Resealed {
   /** Id of the first key of SECRET_KEYS. */
   readonly keyId: string;
   readonly resealed: number;
-  /** Number of valid secrets that are not resealed, by id of the encryption key. */
+  /** Number of valid secrets that an old key still encrypts, by id of the old key. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface ResealProgress {
   readonly resealed: number;
-  /** Number of secrets to reseal, including the secrets that are resealed already. */
+  /** Number of secrets that this run has resealed, plus the number that it must still reseal. */
   readonly total: number;
 }
 
 /** Maximum passes over all clients. Concurrent rotations make several passes necessary. */
 const MAX_PASSES = 3;
 
-/** Reseals valid and expired secrets. The diagnosis of rejected signatures needs the expired secrets. */
+/**
+ * Reseals valid and expired client secrets and query keys. The diagnosis of rejected signatures needs the expired
+ * secrets.
+ */
 export async function resealSecrets(
   connection: Connection,
   { keyRing, clock }: { readonly keyRing: KeyRing; readonly clock: Clock },

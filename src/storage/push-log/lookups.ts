@@ -119,15 +119,23 @@ export type KeyUse = Pick<
   '_id' | 'clientId' | 'operation' | 'idempotencyKey' | 'bodyHash' | 'state' | 'queuedAt'
 >;
 
-/** Finds at least the first USES_PER_KEY pushes of the system with each idempotency key. */
+/**
+ * For each owner, finds pushes with the owner's system and idempotency key. The result contains at least the first
+ * USES_PER_KEY of these pushes.
+ */
 export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 
 export interface KeyUses {
   /** Body hash of the first use. A use that `web` rejected before the queue does not count. */
   firstBody(owner: KeyOwner): string | undefined;
-  /** Request id of the persisted push with the same key and body. */
+  /**
+   * Request id of the first persisted push with the same key and body, without pushes more than REPLAY_WINDOW older.
+   */
   effectOf(entry: LogEntry): string | undefined;
-  /** Position among the uses of the key, from 1. Undefined above USES_PER_KEY. */
+  /**
+   * Position among the uses of the key, from 1. Undefined if the position is above USES_PER_KEY, or if the lookup did
+   * not find the entry.
+   */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
@@ -200,7 +208,10 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   };
 }
 
-/** Whether a use with the same key and body is an attempt of the same push. */
+/**
+ * Whether `use` and `push`, which have the same key and body, are attempts of one push. An earlier use counts only
+ * within REPLAY_WINDOW before `push`; a later use always counts.
+ */
 const isSamePush = ({ _id }: KeyUse, push: { readonly _id: Types.ObjectId }): boolean =>
   String(_id) > String(push._id) ||
   push._id.getTimestamp().getTime() - _id.getTimestamp().getTime() <= REPLAY_WINDOW;

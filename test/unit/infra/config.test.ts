@@ -170,6 +170,7 @@ test('a drain that is shorter than its delay and the wait of a push is rejected:
   const drain = (PUSH_TIMEOUT: string, DRAIN_DELAY: string, DRAIN_TIMEOUT: string) =>
     problems({ PUSH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT, BATCH_TIMEOUT: '1s' });
   expect(drain('20s', '0', '20s')).toEqual(['DRAIN_TIMEOUT']);
+  expect(drain('20s', '0', 'one minute')).toEqual(['DRAIN_TIMEOUT']);
   expect(drain('20s', '0', '21s')).toEqual([]);
   expect(drain('10s', '10s', '20s')).toEqual(['DRAIN_TIMEOUT']);
   expect(drain('10s', '9s', '20s')).toEqual([]);
