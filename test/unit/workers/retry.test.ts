@@ -19,7 +19,10 @@ const push = (id: string): WaitingPush => ({
 const groups = groupPushes(['BAD-1', 'A', 'BAD-2', 'B'].map(push));
 
 /** @param end the end of pushes without an effect */
-function start(end: (pushes: readonly PushToSettle[]) => void) {
+function start(
+  end: (pushes: readonly PushToSettle[]) => void,
+  instead: Partial<ApplyGroupsDependencies> & { groups?: readonly Group[] } = {},
+) {
   const happened: string[] = [];
   const deps: ApplyGroupsDependencies = {
     commit: async (together) => {
@@ -40,8 +43,9 @@ function start(end: (pushes: readonly PushToSettle[]) => void) {
     checkOwnership: async () => undefined,
     logger: createLogger('test', 'silent'),
     metrics: NO_METRICS,
+    ...instead,
   };
-  return { happened, applied: applyGroups(deps, groups) };
+  return { happened, applied: applyGroups(deps, instead.groups ?? groups) };
 }
 
 test('given-up groups are finalized once, after the commits of all others', async () => {
@@ -59,6 +63,23 @@ test('a failure to finalize them fails the batch, and stops no commit', async ()
   });
   await expect(applied).rejects.toThrow('the entry is locked');
   expect(happened.filter((one) => one.startsWith('commit'))).toEqual(['commit A', 'commit B']);
+});
+
+test('after the time for retries, contended groups are given up together', async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `BAD-${n}`);
+  const conflict = new CommitConflict('write conflict');
+  const commit = jest.fn(async () => Promise.reject(conflict));
+  // The first failure happens at once, and the time for retries is over at the second one.
+  const now = jest.spyOn(performance, 'now').mockReturnValue(10_000);
+  now.mockReturnValueOnce(0).mockReturnValueOnce(0);
+  const { applied } = start(() => undefined, { commit, groups: groupPushes(names.map(push)) });
+  const states = await applied.finally(() => now.mockRestore());
+  // A binary tree: 32 leaves of at most 8 groups.
+  expect(commit).toHaveBeenCalledTimes(63);
+  expect(states.size).toBe(200);
+  expect(new Set([...states.values()].map((settlement) => settlement?.state))).toEqual(
+    new Set(['REFUSED']),
+  );
 });
 
 describe("a line of a caller's batch behind a line that cannot be applied now", () => {
