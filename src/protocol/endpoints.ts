@@ -67,14 +67,11 @@ const BY_PATH = new Map(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint]));
 
 export const endpointAt = (path: string): Endpoint<EndpointName> | undefined => BY_PATH.get(path);
 
-const TIMEOUTS = new Map(ENDPOINTS.map(({ name, timeout }) => [name, timeout]));
+const BY_NAME = new Map(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint]));
 
 /** @returns the maximum milliseconds until the answer (`Endpoint.timeout`) */
-export function timeoutOf(
-  name: EndpointName,
-  settings: Pick<EndpointSettings, 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT'>,
-): number {
-  const timeout = TIMEOUTS.get(name) ?? 'PUSH_TIMEOUT';
+export function timeoutOf(name: EndpointName, settings: EndpointSettings): number {
+  const { timeout } = BY_NAME.get(name) as Endpoint;
   return typeof timeout === 'number' ? timeout : settings[timeout];
 }
 

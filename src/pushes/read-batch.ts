@@ -65,21 +65,11 @@ export async function checkLines(
     if (slice.isOver()) await slice.next();
     found.push(readWithKey(line, limits, batchKey, lineByKey));
   }
-  const bodies = found.flatMap(({ read, error }): [JsonObject, BodyContext][] =>
-    read && !error
-      ? [
-          [
-            read.body,
-            {
-              operation: read.op,
-              headerErrors: [],
-              strictFields,
-              unknownLineFields: read.unknownLineFields,
-            },
-          ],
-        ]
-      : [],
-  );
+  const bodies = found.flatMap(({ read, error }): [JsonObject, BodyContext][] => {
+    if (!read || error) return [];
+    const { body, op: operation, unknownLineFields } = read;
+    return [[body, { operation, headerErrors: [], strictFields, unknownLineFields }]];
+  });
   const checked = (await checkBodies(bodies)).values();
   return found.map(({ line, read, key, error }) => ({
     line,

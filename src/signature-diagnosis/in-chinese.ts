@@ -164,12 +164,12 @@ const DETAILS: Readonly<Record<string, string>> = {
     '按整数输出，如 Java 的 new BigInteger(1, bytes)',
   'the digest as a signed number, like new BigInteger(bytes) in Java':
     '按有符号整数输出，如 Java 的 new BigInteger(bytes)',
+  'it is as long as a digest in base64': '长度与 base64 形式的摘要相同',
   'each byte as a signed number': '每个字节按有符号数输出',
 };
 
 const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
   [/^it has (\d+) characters$/, '实际 $1 个字符'],
-  [/^it is as long as a digest in base64$/, '长度与 base64 形式的摘要相同'],
   [/^it is as long as (\S+) in hex$/, '长度与十六进制形式的 $1 相同'],
   [/^it is as long as (\S+) in base64$/, '长度与 base64 形式的 $1 相同'],
   [/^(\d+) s ahead$/, '快 $1 秒'],

@@ -21,8 +21,9 @@ export interface ComparisonRow {
   /** Microseconds per push of all processes except the generator. */
   readonly cpu: number;
   readonly cpuOf: Readonly<Record<string, number>>;
-  /** Commands per push: those that the drivers of the contender sent to MongoDB, and those that Redis processed. */
+  /** Commands per push that the contender sent to MongoDB. */
   readonly databaseCommands: number;
+  /** Commands per push that Redis processed. */
   readonly redisCommands: number;
   /** Answers other than code 0. */
   readonly failed: number;

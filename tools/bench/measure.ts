@@ -37,10 +37,10 @@ export interface Scenario {
   readonly isLong?: boolean;
 }
 
-/** Numbers of commands: those that the drivers of the contender sent to MongoDB, and those that Redis processed. */
 interface CommandCounts {
+  /** Commands that the contender sent to MongoDB. */
   readonly database: number;
-  /** Includes the commands within scripts. */
+  /** Commands that Redis processed, including the commands within scripts. */
   readonly redis: number;
 }
 

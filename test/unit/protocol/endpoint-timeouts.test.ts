@@ -1,7 +1,7 @@
 /** The endpoint table is the source of every timeout. */
 import { ENDPOINTS, timeoutOf } from '../../../src/protocol/endpoints';
 
-const SETTINGS = { PUSH_TIMEOUT: 1, BATCH_TIMEOUT: 2 };
+const SETTINGS = { PUSH_TIMEOUT: 1, BATCH_TIMEOUT: 2, BODY_LIMIT: 3, BATCH_BODY_LIMIT: 4 };
 
 test('each endpoint has the timeout of its row', () => {
   const found = Object.fromEntries(ENDPOINTS.map(({ name }) => [name, timeoutOf(name, SETTINGS)]));
